@@ -184,6 +184,11 @@ impl DerefMut for PortCounters {
 }
 
 impl PortCounters {
+    /// Whether anything of [`RareCounters`] was ever counted.
+    #[inline]
+    pub(crate) fn has_rare(&self) -> bool {
+        self.rare.0.is_some()
+    }
     /// What is counted of packets that wait, to be changed.
     #[inline(always)]
     pub(crate) fn waiting(&mut self) -> &mut Waiting {

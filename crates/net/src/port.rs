@@ -276,6 +276,23 @@ impl<Q: Qdisc> Port<Q> {
         let c = &self.counters;
         (8 * (c.sent_bytes + c.initial.ahead - self.ahead(now))) as f64 + c.initial.unsent - self.unsent(now)
     }
+    /// Bits carried, packets dropped, and those of them that a link lost which was down, as counters have them.
+    #[inline]
+    pub(crate) fn progress(&self, now: Time) -> (f64, u64, u64) {
+        let c = &self.counters;
+        if self.more.is_some() || c.has_rare() {
+            return (self.carried(now), c.drops.iter().sum(), c.outage_losses());
+        }
+        // The same, of which all the rest is zero.
+        let unsent = if self.busy_until <= now { 0.0 } else { self.unsent(now) };
+        ((8 * c.sent_bytes) as f64 - unsent, 0, 0)
+    }
+    /// Of a port where nothing waits, is sent or was ever lost: the bytes that were sent. While they stay the same, so does all that a sample tells.
+    #[inline]
+    pub(crate) fn stands_still(&self, now: Time) -> Option<u64> {
+        let still = !self.queued && self.busy_until <= now && self.more.is_none() && !self.counters.has_rare();
+        still.then_some(self.counters.sent_bytes)
+    }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         let of = |(from, to): (Time, Time)| match self.schedule() {

@@ -3,11 +3,14 @@
 
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
+use crate::observe::Observer;
+use crate::path::Path;
 use crate::port::Port;
 use crate::qdisc::{Backlog, Qdisc};
-use crate::shelf::{Reading, Shelf};
+use crate::recording::{Made, Recording};
+use crate::rows::Rows;
+use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
-use std::io;
 
 /// What series show of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +65,41 @@ pub struct PortSample {
     pub outage: u64,
 }
 
-/// Adds the values of all subjects at one instant to a column.
+/// What a row is recorded as: words of which most are zero, or as they were, and of the others most have nothing in their upper half.
+pub(crate) trait Sample<const N: usize>: Sized {
+    /// The sample that was recorded so.
+    fn of(words: &[u64; N], time: f64, step: f64) -> Self;
+}
+
+/// Words of a flow's row.
+const FLOW: usize = 7;
+/// Those of a port's.
+const PORT: usize = 5;
+
+/// Whole numbers up to 2^21 and many others have nothing in the lower half of their bits.
+fn word(value: f64) -> u64 {
+    value.to_bits().rotate_left(32)
+}
+
+fn value(word: u64) -> f64 {
+    f64::from_bits(word.rotate_right(32))
+}
+
+impl Sample<FLOW> for FlowSample {
+    fn of(&[cwnd, ssthresh, in_flight, srtt, arrived, received, open]: &[u64; FLOW], time: f64, step: f64) -> Self {
+        let sender = SenderSample { cwnd, ssthresh, in_flight, srtt: Dur::from_ps(srtt) };
+        Self { time, step, sender, arrived, received, open: value(open) }
+    }
+}
+
+impl Sample<PORT> for PortSample {
+    fn of(&[carried, pkts, bytes, drops, outage]: &[u64; PORT], time: f64, step: f64) -> Self {
+        let backlog = Backlog { pkts: pkts as u32, bytes };
+        Self { time, step, backlog, carried: value(carried), drops, outage }
+    }
+}
+
+/// Adds the values of some samples to a column.
 pub type Fill<S> = fn(&[S], &mut Vec<f64>);
 
 /// How one column comes out of samples of type `S`: by its name.
@@ -79,122 +116,32 @@ pub struct Sampling {
     pub ports: Vec<Column<PortSample>>,
 }
 
-/// A series: one row a subject and sample, instant by instant.
-#[derive(Clone, Debug)]
-pub struct Recording {
-    /// Flows or ports by number, in the order in which each instant has them.
-    pub subjects: Vec<u32>,
-    /// How many of them an instant had, and how many instants in a row that was so.
-    pub spans: Vec<(usize, usize)>,
-    /// Names of the columns: those asked for, then the gauges of endpoints and queues that have some, in the order of their first value.
-    pub names: Vec<&'static str>,
-    shelf: Shelf,
-}
-
-impl Recording {
-    /// The values of a column; NaN where a subject has none of that name. `None` if there is no such column.
-    ///
-    /// # Errors
-    /// The temporary file that holds it cannot be read.
-    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
-        let at = self.names.iter().position(|n| *n == name)?;
-        let (mut reading, mut out) = (Reading::default(), Vec::with_capacity(self.spans.iter().map(|(rows, n)| rows * n).sum()));
-        Some(self.shelf.read(at, &mut reading, self.instants(), &mut out).map(|()| out))
-    }
-
-    /// How many rows each instant has.
-    fn instants(&self) -> impl Iterator<Item = usize> {
-        self.spans.iter().flat_map(|&(rows, instants)| std::iter::repeat_n(rows, instants))
-    }
-
-    /// The next instants of some columns, of which `place` is the same from call to call; no more than `most` rows, but one instant at
-    /// least. `None` at the end.
-    ///
-    /// # Errors
-    /// As `column`; or there is no such column.
-    pub fn next(&self, place: &mut Place, columns: &[usize], most: usize) -> io::Result<Option<Stretch>> {
-        place.readings.resize_with(columns.len(), Reading::default);
-        let mut rows = Vec::new();
-        let mut all = 0;
-        while let Some(&(of, instants)) = self.spans.get(place.span) {
-            let room = most.saturating_sub(all).checked_div(of).map_or(usize::MAX, |n| n.max(usize::from(rows.is_empty())));
-            let taken = room.min(instants - place.instant);
-            if taken == 0 {
-                break;
-            }
-            rows.resize(rows.len() + taken, of);
-            all += taken * of;
-            place.instant += taken;
-            if place.instant == instants {
-                (place.span, place.instant) = (place.span + 1, 0);
-            }
-        }
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let mut values = Vec::with_capacity(columns.len());
-        for (&at, reading) in columns.iter().zip(&mut place.readings) {
-            let mut column = Vec::with_capacity(all);
-            self.shelf.read(at, reading, rows.iter().copied(), &mut column)?;
-            values.push(column);
-        }
-        Ok(Some(Stretch { rows, columns: values }))
-    }
-
-    fn add(&mut self, name: &'static str) {
-        self.names.push(name);
-        self.shelf.add();
-    }
-}
-
-/// How far a series has been read.
-#[derive(Clone, Debug, Default)]
-pub struct Place {
-    span: usize,
-    /// Of the span.
-    instant: usize,
-    readings: Vec<Reading>,
-}
-
-/// Some instants of a series.
-#[derive(Clone, Debug)]
-pub struct Stretch {
-    /// How many rows each has.
-    pub rows: Vec<usize>,
-    /// The values of each column.
-    pub columns: Vec<Vec<f64>>,
-}
-
 /// A series that is being recorded.
 #[derive(Clone, Debug)]
-pub struct Rows<S> {
-    fill: Vec<Fill<S>>,
+pub struct Series<const N: usize> {
     /// What is recorded.
     pub kept: Recording,
-    /// Samples of the instant that is being recorded.
-    block: Vec<S>,
-    /// Values of one column at this instant, and of all gauges.
-    now: Vec<f64>,
+    rows: Rows<N>,
+    /// The values of all gauges at this instant.
     gauges: Vec<Vec<f64>>,
 }
 
-impl<S> Rows<S> {
-    fn new(columns: Vec<Column<S>>, subjects: Vec<u32>) -> Self {
-        let mut kept = Recording { subjects, spans: Vec::new(), names: Vec::new(), shelf: Shelf::default() };
-        columns.iter().for_each(|(name, _)| kept.add(name));
-        let fill = columns.into_iter().map(|(_, fill)| fill).collect();
-        Self { fill, kept, block: Vec::new(), now: Vec::new(), gauges: Vec::new() }
+impl<const N: usize> Series<N> {
+    fn new(kept: Recording) -> Self {
+        Self { kept, rows: Rows::new(), gauges: Vec::new() }
     }
 
-    /// The rows of one instant: all samples in `block`. `gauges` are told the row's place there, and may add to it.
-    fn take(&mut self, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
-        let (asked, count) = (self.fill.len(), self.block.len());
-        for (at, fill) in self.fill.iter().enumerate() {
-            self.now.clear();
-            fill(&self.block, &mut self.now);
-            self.kept.shelf.put(at, &mut self.now);
-        }
+    /// The row of a subject at this instant; without it, it is as before.
+    #[inline]
+    fn put(&mut self, subject: usize, now: [u64; N]) {
+        self.rows.put(subject, now, &mut self.kept.shelf.rows);
+    }
+
+    /// The instant has the rows of so many subjects. `gauges` are told the row's place there, and may add to it.
+    fn end(&mut self, count: usize, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
+        let asked = self.kept.asked();
         let (kept, told) = (&mut self.kept, &mut self.gauges);
+        self.rows.end(&mut kept.shelf.rows);
         for column in told.iter_mut() {
             column.clear();
             column.resize(count, f64::NAN);
@@ -218,14 +165,13 @@ impl<S> Rows<S> {
             });
         }
         for (at, column) in told.iter_mut().enumerate() {
-            kept.shelf.put(asked + at, column);
+            kept.shelf.put(at, column);
         }
         kept.shelf.end();
         match kept.spans.last_mut() {
             Some((of, instants)) if *of == count => *instants += 1,
             _ => kept.spans.push((count, 1)),
         }
-        self.block.clear();
     }
 }
 
@@ -237,17 +183,21 @@ struct FlowBefore {
 }
 
 /// Those of a port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct PortBefore {
+    /// Bytes that had been sent, if the port was at rest then: without more of them its row has not changed.
+    still: Option<u64>,
     carried: f64,
     drops: u64,
     outage: u64,
 }
 
 impl PortBefore {
+    const NONE: Self = Self { still: None, carried: 0.0, drops: 0, outage: 0 };
+
     fn now<Q: Qdisc>(port: &Port<Q>, time: Time) -> Self {
-        let c = port.counters();
-        Self { carried: port.carried(time), drops: c.drops.iter().sum(), outage: c.outage_losses() }
+        let (carried, drops, outage) = port.progress(time);
+        Self { still: None, carried, drops, outage }
     }
 }
 
@@ -258,17 +208,22 @@ pub struct Sampler {
     flows_before: Vec<FlowBefore>,
     ports_before: Vec<PortBefore>,
     /// Flows over time.
-    pub flows: Rows<FlowSample>,
+    pub flows: Series<FLOW>,
     /// Links over time.
-    pub links: Rows<PortSample>,
+    pub links: Series<PORT>,
 }
 
 impl Sampler {
     /// Samples flows, and links in `watched`.
     pub(crate) fn new(sampling: Sampling, watched: Vec<u32>) -> Self {
         let Sampling { step, flows, ports } = sampling;
-        let (flows_before, ports_before) = (Vec::new(), vec![PortBefore::default(); watched.len()]);
-        Self { step, flows_before, ports_before, flows: Rows::new(flows, Vec::new()), links: Rows::new(ports, watched) }
+        let ports_before = vec![PortBefore::NONE; watched.len()];
+        let (names, fill): (Vec<_>, Vec<_>) = flows.into_iter().unzip();
+        let flows = Series::new(Recording::new(step, Made::Flows(fill), names, Vec::new()));
+        let (names, fill): (Vec<_>, Vec<_>) = ports.into_iter().unzip();
+        let mut links = Series::new(Recording::new(step, Made::Ports(fill), names, watched));
+        links.rows.set_len(ports_before.len());
+        Self { step, flows_before: Vec::new(), ports_before, flows, links }
     }
 
     /// Ports that are sampled.
@@ -288,52 +243,57 @@ impl Sampler {
         }
         for (before, &i) in self.ports_before.iter_mut().zip(&self.links.kept.subjects) {
             let now = PortBefore::now(&ports[i as usize], time);
+            before.still = None;
             (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
             before.outage = before.outage.wrapping_sub(now.outage);
         }
     }
 
     /// Takes one sample; returns when the next is due. `ends`: sender and receiver. `open`: the shares of the flows that controls govern.
-    pub(crate) fn record<'a, Q: Qdisc + 'a, E: Endpoint + 'a>(
+    pub(crate) fn record<'a, Q: Qdisc, H: EventQueue, E: Endpoint + 'a, O: Observer>(
         &mut self,
         time: Time,
-        flows: impl ExactSizeIterator<Item = &'a Flow>,
+        path: &mut Path<Q, H>,
         ends: impl Fn(usize) -> (&'a E, &'a E),
-        ports: &[Port<Q>],
         mut open: Option<impl Iterator<Item = f64>>,
+        obs: &mut O,
     ) -> Time {
-        let (now_s, step) = (time.as_secs_f64(), self.step.as_secs_f64());
         // Whose series has no columns is not looked at.
-        let count = if self.flows.fill.is_empty() { 0 } else { flows.len() };
-        self.flows_before.resize_with(count, FlowBefore::default);
-        let subjects = &mut self.flows.kept.subjects;
-        subjects.extend(subjects.len() as u32..count as u32);
-        self.flows.block.extend(flows.zip(&mut self.flows_before).enumerate().map(|(i, (flow, before))| {
+        let count = if self.flows.kept.asked() == 0 { 0 } else { path.flows.len() };
+        if count > self.flows_before.len() {
+            self.flows_before.resize_with(count, FlowBefore::default);
+            let subjects = &mut self.flows.kept.subjects;
+            subjects.extend(subjects.len() as u32..count as u32);
+            self.flows.rows.set_len(count);
+        }
+        for (i, (flow, before)) in path.flows.iter().zip(&mut self.flows_before).enumerate() {
             let (sender, receiver) = ends(i);
             let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + flow.kept(receiver) };
-            let sample = FlowSample {
-                time: now_s,
-                step,
-                sender: sender.sample(),
-                arrived: now.arrived.saturating_sub(before.arrived), // a reset throws away what waited
-                received: now.received.wrapping_sub(before.received),
-                open: open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN),
-            };
+            let SenderSample { cwnd, ssthresh, in_flight, srtt } = sender.sample();
+            let arrived = now.arrived.saturating_sub(before.arrived); // a reset throws away what waited
+            let received = now.received.wrapping_sub(before.received);
+            let open = open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN);
             *before = now;
-            sample
-        }));
-        self.flows.take(|i, out| ends(i).0.gauges(out));
-        let Rows { kept: Recording { subjects, .. }, block, .. } = &mut self.links;
-        block.extend(subjects.iter().zip(&mut self.ports_before).map(|(&i, before)| {
-            let port = &ports[i as usize];
-            let now = PortBefore::now(port, time);
-            let (carried, drops) = (now.carried - before.carried, now.drops.wrapping_sub(before.drops));
-            let outage = now.outage.wrapping_sub(before.outage);
-            *before = now;
-            PortSample { time: now_s, step, backlog: port.backlog(), carried, drops, outage }
-        }));
+            self.flows.put(i, [cwnd, ssthresh, in_flight, srtt.as_ps(), arrived, received, word(open)]);
+        }
+        self.flows.end(count, |i, out| ends(i).0.gauges(out));
         let watched = std::mem::take(&mut self.links.kept.subjects);
-        self.links.take(|i, out| ports[watched[i] as usize].qdisc().gauges(out));
+        for (row, (&i, before)) in watched.iter().zip(&mut self.ports_before).enumerate() {
+            // What the others carry out late nobody sees, or hears of in time.
+            path.settle::<O, true>(i, time, obs);
+            let port = &path.ports[i as usize];
+            let still = port.stands_still(time);
+            if still.is_some() && before.still == still {
+                continue;
+            }
+            let now = PortBefore::now(port, time);
+            let Backlog { pkts, bytes } = port.backlog();
+            let (drops, outage) = (now.drops.wrapping_sub(before.drops), now.outage.wrapping_sub(before.outage));
+            let words = [word(now.carried - before.carried), pkts.into(), bytes, drops, outage];
+            *before = PortBefore { still: still.filter(|_| words == [0; PORT]), ..now };
+            self.links.put(row, words);
+        }
+        self.links.end(watched.len(), |i, out| path.ports[watched[i] as usize].qdisc().gauges(out));
         self.links.kept.subjects = watched;
         time + self.step
     }

@@ -1,6 +1,7 @@
-//! Columns of numbers that grow instant by instant: kept as what changes from one instant to the next, in memory while that is little and
+//! Rows and columns that grow instant by instant: kept as what changes from one instant to the next, in memory while that is little and
 //! in a temporary file beyond it. So a long run that samples needs no more memory than a short one, and hardly more time.
 
+use crate::rows::{cut, follow};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,16 +41,18 @@ enum Place {
 #[derive(Clone, Debug)]
 struct Piece {
     place: Place,
-    /// Bytes of each track, one behind the other.
+    /// Bytes of the rows and of each track, one behind the other.
     lengths: Vec<usize>,
 }
 
 /// A file without a name, which is gone with whoever has it open, and where it ends.
 type Spill = Arc<Mutex<(File, u64)>>;
 
-/// The columns. A clone shares what was written; what comes after is its own.
+/// Rows, and columns besides. A clone shares what was written; what comes after is its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shelf {
+    /// What was written down of rows, of the piece that is being made.
+    pub(crate) rows: Vec<u8>,
     tracks: Vec<Track>,
     pieces: Vec<Piece>,
     /// Bytes of pieces in memory.
@@ -59,7 +62,7 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    /// One more, without numbers for the instants that are over.
+    /// One more column, without numbers for the instants that are over.
     pub(crate) fn add(&mut self) {
         self.tracks.push(Track { since: self.instants, before: Vec::new(), open: Vec::new() });
     }
@@ -75,14 +78,20 @@ impl Shelf {
     /// The instant has all its numbers.
     pub(crate) fn end(&mut self) {
         self.instants += 1;
-        if self.instants.is_multiple_of(64) && self.tracks.iter().map(|t| t.open.len()).sum::<usize>() >= PIECE {
+        if self.instants.is_multiple_of(64) && self.lengths().iter().sum::<usize>() >= PIECE {
             self.close();
         }
     }
 
+    /// Bytes of the piece that is being made, as in [`Piece::lengths`].
+    fn lengths(&self) -> Vec<usize> {
+        std::iter::once(self.rows.len()).chain(self.tracks.iter().map(|t| t.open.len())).collect()
+    }
+
     fn close(&mut self) {
-        let lengths: Vec<usize> = self.tracks.iter().map(|t| t.open.len()).collect();
+        let lengths = self.lengths();
         let mut bytes = Vec::with_capacity(lengths.iter().sum());
+        bytes.append(&mut self.rows);
         for track in &mut self.tracks {
             bytes.append(&mut track.open);
         }
@@ -109,6 +118,19 @@ impl Shelf {
         Ok(begin)
     }
 
+    /// The rows of the next instant, which has so many.
+    pub(crate) fn instant<'a, const N: usize>(&self, reading: &'a mut RowReading, rows: usize) -> io::Result<&'a [[u64; N]]> {
+        reading.words.resize(rows * N, 0);
+        let (words, _) = reading.words.as_chunks_mut::<N>();
+        let from = &mut reading.from;
+        while from.at == from.bytes.len() {
+            self.load(0, from)?;
+        }
+        from.follow(|bytes| follow(words, bytes))?;
+        reading.instants += 1;
+        Ok(words)
+    }
+
     /// The numbers of a column at the next instants, which have so many rows each; NaN before it began.
     pub(crate) fn read(&self, at: usize, reading: &mut Reading, rows: impl Iterator<Item = usize>, out: &mut Vec<f64>) -> io::Result<()> {
         let track = self.tracks.get(at).ok_or(io::ErrorKind::NotFound)?;
@@ -116,39 +138,45 @@ impl Shelf {
             if reading.instants < track.since {
                 out.resize(out.len() + rows, f64::NAN);
             } else {
-                while reading.at == reading.bytes.len() {
-                    self.load(at, reading)?;
+                let Reading { from, before, .. } = reading;
+                while from.at == from.bytes.len() {
+                    self.load(at + 1, from)?;
                 }
-                reading.instant(rows)?;
-                out.extend_from_slice(&reading.before[..rows]);
+                before.resize(rows.next_multiple_of(GROUP), 0.0);
+                from.follow(|bytes| follow_column(rows, before, bytes))?;
+                out.extend_from_slice(&before[..rows]);
             }
             reading.instants += 1;
         }
         Ok(())
     }
 
-    /// The bytes of a column in the next piece.
-    fn load(&self, at: usize, reading: &mut Reading) -> io::Result<()> {
-        let next = reading.pieces;
-        reading.pieces += 1;
-        reading.at = 0;
-        reading.bytes.clear();
+    /// The bytes of the rows, or of a column, in the next piece.
+    fn load(&self, at: usize, from: &mut Taken) -> io::Result<()> {
+        let next = from.pieces;
+        from.pieces += 1;
+        from.at = 0;
+        from.bytes.clear();
         let Some(piece) = self.pieces.get(next) else {
             // Behind the last piece is the one that is being made.
-            let open = (next == self.pieces.len()).then(|| self.tracks.get(at)).flatten();
-            reading.bytes.extend_from_slice(&open.ok_or(io::ErrorKind::UnexpectedEof)?.open);
+            if next > self.pieces.len() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let track = |at: usize| self.tracks.get(at).map(|t| &t.open);
+            let open = at.checked_sub(1).map_or(Some(&self.rows), track);
+            from.bytes.extend_from_slice(open.ok_or(io::ErrorKind::UnexpectedEof)?);
             return Ok(());
         };
         let Some(&len) = piece.lengths.get(at) else { return Ok(()) };
         let begin: usize = piece.lengths[..at].iter().sum();
         match &piece.place {
-            Place::Memory(bytes) => reading.bytes.extend_from_slice(&bytes[begin..begin + len]),
+            Place::Memory(bytes) => from.bytes.extend_from_slice(&bytes[begin..begin + len]),
             Place::File(place) => {
                 let spill = self.spill.as_ref().ok_or(io::ErrorKind::NotFound)?;
                 let mut guard = spill.lock().unwrap_or_else(PoisonError::into_inner);
                 guard.0.seek(SeekFrom::Start(place + begin as u64))?;
-                reading.bytes.resize(len, 0);
-                guard.0.read_exact(&mut reading.bytes)?;
+                from.bytes.resize(len, 0);
+                guard.0.read_exact(&mut from.bytes)?;
             }
         }
         Ok(())
@@ -211,55 +239,72 @@ impl Track {
     }
 }
 
-/// How far a column has been read.
+/// How far bytes have been read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
-    instants: usize,
+struct Taken {
     /// Pieces that were taken, the bytes of the last, and how many of those are done with.
     pieces: usize,
     bytes: Vec<u8>,
     at: usize,
-    /// The numbers of the last instant.
-    before: Vec<f64>,
 }
 
-impl Reading {
-    /// Makes the numbers of one more instant of bytes.
-    fn instant(&mut self, rows: usize) -> io::Result<()> {
-        let mut rest = &self.bytes[self.at..];
-        let b = &mut rest;
-        self.before.resize(rows.next_multiple_of(GROUP), 0.0);
-        match cut::<1>(b)? {
-            [SAME] => {}
-            [ONE] => {
-                let one = f64::from_le_bytes(cut(b)?);
-                self.before[..rows].fill(one);
-            }
-            _ => {
-                for group in self.before.chunks_exact_mut(GROUP) {
-                    let [changed] = cut(b)?;
-                    if changed == 0 {
-                        continue;
-                    }
-                    let [long] = cut(b)?;
-                    for (i, value) in group.iter_mut().enumerate().filter(|(i, _)| changed & 1 << i != 0) {
-                        let bits =
-                            if long & 1 << i == 0 { u64::from(u32::from_le_bytes(cut(b)?)) << 32 } else { u64::from_le_bytes(cut(b)?) };
-                        *value = f64::from_bits(bits);
-                    }
-                }
-            }
-        }
+impl Taken {
+    fn follow(&mut self, how: impl FnOnce(&mut &[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        how(&mut rest)?;
         self.at = self.bytes.len() - rest.len();
         Ok(())
     }
 }
 
-#[inline]
-fn cut<const N: usize>(bytes: &mut &[u8]) -> io::Result<[u8; N]> {
-    let (head, rest) = bytes.split_first_chunk::<N>().ok_or(io::ErrorKind::UnexpectedEof)?;
-    *bytes = rest;
-    Ok(*head)
+/// How far rows have been read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowReading {
+    instants: usize,
+    from: Taken,
+    /// The words of the last instant.
+    words: Vec<u64>,
+}
+
+impl RowReading {
+    /// How many instants have been read.
+    pub(crate) fn instants(&self) -> usize {
+        self.instants
+    }
+}
+
+/// How far a column has been read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    instants: usize,
+    from: Taken,
+    /// The numbers of the last instant.
+    before: Vec<f64>,
+}
+
+/// Makes the numbers of one more instant of bytes.
+fn follow_column(rows: usize, before: &mut [f64], b: &mut &[u8]) -> io::Result<()> {
+    match cut::<1>(b)? {
+        [SAME] => {}
+        [ONE] => {
+            let one = f64::from_le_bytes(cut(b)?);
+            before[..rows].fill(one);
+        }
+        _ => {
+            for group in before.chunks_exact_mut(GROUP) {
+                let [changed] = cut(b)?;
+                if changed == 0 {
+                    continue;
+                }
+                let [long] = cut(b)?;
+                for (i, value) in group.iter_mut().enumerate().filter(|(i, _)| changed & 1 << i != 0) {
+                    let bits = if long & 1 << i == 0 { u64::from(u32::from_le_bytes(cut(b)?)) << 32 } else { u64::from_le_bytes(cut(b)?) };
+                    *value = f64::from_bits(bits);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -433,16 +433,11 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
         if O::ON && !self.path.relays.unseen {
             self.path.settle_all::<O, true>(now, obs);
-        } else if let Some(s) = &self.sampler {
-            // What the others carry out late nobody sees, or hears of in time.
-            for &port in s.watched() {
-                self.path.settle::<O, true>(port, now, obs);
-            }
         }
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
-            let next = s.record(now, self.path.flows.iter(), |f| (&endpoints[2 * f], &endpoints[2 * f + 1]), &self.path.ports, open);
+            let next = s.record(now, &mut self.path, |f| (&endpoints[2 * f], &endpoints[2 * f + 1]), open, obs);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }
