@@ -287,11 +287,10 @@ impl<Q: Qdisc> Port<Q> {
         let unsent = if self.busy_until <= now { 0.0 } else { self.unsent(now) };
         ((8 * c.sent_bytes) as f64 - unsent, 0, 0)
     }
-    /// Of a port where nothing waits, is sent or was ever lost: the bytes that were sent. While they stay the same, so does all that a sample tells.
+    /// Whether nothing waits or is sent, and nothing was ever lost: what a sample tells then follows from the bytes that were sent.
     #[inline]
-    pub(crate) fn stands_still(&self, now: Time) -> Option<u64> {
-        let still = !self.queued && self.busy_until <= now && self.more.is_none() && !self.counters.has_rare();
-        still.then_some(self.counters.sent_bytes)
+    pub(crate) fn rests(&self, now: Time) -> bool {
+        !self.queued && self.busy_until <= now && self.more.is_none() && !self.counters.has_rare()
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {

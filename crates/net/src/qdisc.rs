@@ -192,7 +192,7 @@ pub trait Qdisc: Send {
             None => false,
         }
     }
-    /// Its limit, if it is first in, first out, drops what finds no room and does nothing else: the port then keeps packets itself where that is shorter.
+    /// Its limit, if it is first in, first out, drops what finds no room and does nothing else that could be told (it has no gauges): the port then keeps packets itself where that is shorter.
     fn tail(&self) -> Option<Room> {
         None
     }

@@ -37,17 +37,27 @@ impl<const N: usize> Rows<N> {
     }
 
     /// How a row is at this instant. One that is passed over is as it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, row: usize, now: [u64; N], out: &mut Vec<u8>) {
-        let Some(before) = self.before.get_mut(row).filter(|before| **before != now) else { return };
+        let Some(before) = self.before.get(row) else { return };
+        // Not by comparing arrays, which is a call.
+        if now.iter().zip(before).fold(0, |all, (a, b)| all | (a ^ b)) != 0 {
+            self.write(row, &now, out);
+        }
+    }
+
+    /// The same of one that has changed.
+    #[inline(never)]
+    fn write(&mut self, row: usize, now: &[u64; N], out: &mut Vec<u8>) {
         let mut gap = row - self.next;
         self.next = row + 1;
         if gap >= usize::from(FAR) || self.filled + MOST > self.room.len() {
             gap = make_room(&mut self.room, &mut self.filled, gap, out);
         }
+        let Some(before) = self.before.get_mut(row) else { return };
         let Some(room) = self.room.get_mut(self.filled..).and_then(|room| room.first_chunk_mut::<MOST>()) else { return };
         let (mut at, mut changed, mut long) = (3, 0_u8, 0_u8);
-        for (k, (now, before)) in now.into_iter().zip(before).enumerate() {
+        for (k, (&now, before)) in now.iter().zip(before).enumerate() {
             if now != *before {
                 *before = now;
                 let more = u8::from(now >> 32 != 0);

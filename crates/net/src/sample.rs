@@ -122,13 +122,15 @@ pub struct Series<const N: usize> {
     /// What is recorded.
     pub kept: Recording,
     rows: Rows<N>,
+    /// Rows that may have gauges at this instant.
+    telling: Vec<u32>,
     /// The values of all gauges at this instant.
     gauges: Vec<Vec<f64>>,
 }
 
 impl<const N: usize> Series<N> {
     fn new(kept: Recording) -> Self {
-        Self { kept, rows: Rows::new(), gauges: Vec::new() }
+        Self { kept, rows: Rows::new(), telling: Vec::new(), gauges: Vec::new() }
     }
 
     /// The row of a subject at this instant; without it, it is as before.
@@ -137,7 +139,7 @@ impl<const N: usize> Series<N> {
         self.rows.put(subject, now, &mut self.kept.shelf.rows);
     }
 
-    /// The instant has the rows of so many subjects. `gauges` are told the row's place there, and may add to it.
+    /// The instant has the rows of so many subjects. `gauges` are told the row's place there, if it may have some, and add to it.
     fn end(&mut self, count: usize, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
         let asked = self.kept.asked();
         let (kept, told) = (&mut self.kept, &mut self.gauges);
@@ -146,7 +148,7 @@ impl<const N: usize> Series<N> {
             column.clear();
             column.resize(count, f64::NAN);
         }
-        for i in 0..count {
+        for i in self.telling.drain(..).map(|i| i as usize) {
             // Algorithms tell their variables in one order: the next column is looked at first.
             let mut next = asked;
             gauges(i, &mut |name, value| {
@@ -185,19 +187,19 @@ struct FlowBefore {
 /// Those of a port.
 #[derive(Clone, Copy, Debug)]
 struct PortBefore {
-    /// Bytes that had been sent, if the port was at rest then: without more of them its row has not changed.
-    still: Option<u64>,
+    /// Bytes that had been sent, if the port was at rest then and for the whole step: while it stays so, its row does. Else more than any port sends.
+    still: u64,
     carried: f64,
     drops: u64,
     outage: u64,
 }
 
 impl PortBefore {
-    const NONE: Self = Self { still: None, carried: 0.0, drops: 0, outage: 0 };
+    const NONE: Self = Self { still: u64::MAX, carried: 0.0, drops: 0, outage: 0 };
 
     fn now<Q: Qdisc>(port: &Port<Q>, time: Time) -> Self {
         let (carried, drops, outage) = port.progress(time);
-        Self { still: None, carried, drops, outage }
+        Self { still: u64::MAX, carried, drops, outage }
     }
 }
 
@@ -243,7 +245,7 @@ impl Sampler {
         }
         for (before, &i) in self.ports_before.iter_mut().zip(&self.links.kept.subjects) {
             let now = PortBefore::now(&ports[i as usize], time);
-            before.still = None;
+            before.still = u64::MAX;
             (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
             before.outage = before.outage.wrapping_sub(now.outage);
         }
@@ -274,23 +276,31 @@ impl Sampler {
             let received = now.received.wrapping_sub(before.received);
             let open = open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN);
             *before = now;
+            self.flows.telling.push(i as u32);
             self.flows.put(i, [cwnd, ssthresh, in_flight, srtt.as_ps(), arrived, received, word(open)]);
         }
         self.flows.end(count, |i, out| ends(i).0.gauges(out));
         let watched = std::mem::take(&mut self.links.kept.subjects);
         for (row, (&i, before)) in watched.iter().zip(&mut self.ports_before).enumerate() {
+            let mut port = &path.ports[i as usize];
             // What the others carry out late nobody sees, or hears of in time.
-            path.settle::<O, true>(i, time, obs);
-            let port = &path.ports[i as usize];
-            let still = port.stands_still(time);
-            if still.is_some() && before.still == still {
+            if port.queued && port.busy_until <= time {
+                path.settle::<O, true>(i, time, obs);
+                port = &path.ports[i as usize];
+            }
+            if port.lane.is_none() {
+                self.links.telling.push(row as u32);
+            }
+            let sent = port.counters().sent_bytes;
+            if sent == before.still && port.rests(time) {
                 continue;
             }
             let now = PortBefore::now(port, time);
             let Backlog { pkts, bytes } = port.backlog();
             let (drops, outage) = (now.drops.wrapping_sub(before.drops), now.outage.wrapping_sub(before.outage));
             let words = [word(now.carried - before.carried), pkts.into(), bytes, drops, outage];
-            *before = PortBefore { still: still.filter(|_| words == [0; PORT]), ..now };
+            let still = if port.rests(time) && words.iter().all(|w| *w == 0) { sent } else { u64::MAX };
+            *before = PortBefore { still, ..now };
             self.links.put(row, words);
         }
         self.links.end(watched.len(), |i, out| path.ports[watched[i] as usize].qdisc().gauges(out));

@@ -99,6 +99,22 @@ fn seen<H: EventQueue>(w: &World<ToyPlugs, H>) -> Seen {
     (w.now(), w.fingerprint(), w.packet_hops(), w.packets_alive(), ports, flows)
 }
 
+/// All that there is of ports, so many microseconds apart.
+fn sampling(step: u64) -> Sampling {
+    fn all<S>(of: fn(&S) -> f64) -> impl Fn(&[S], &mut Vec<f64>) {
+        move |rows, out| out.extend(rows.iter().map(of))
+    }
+    let flows: Vec<Column<FlowSample>> = vec![("arrived", |r, out| all(|f: &FlowSample| f.arrived as f64)(r, out))];
+    let ports: Vec<Column<PortSample>> = vec![
+        ("time", |r, out| all(|p: &PortSample| p.time)(r, out)),
+        ("pkts", |r, out| all(|p: &PortSample| f64::from(p.backlog.pkts))(r, out)),
+        ("bytes", |r, out| all(|p: &PortSample| p.backlog.bytes as f64)(r, out)),
+        ("carried", |r, out| all(|p: &PortSample| p.carried)(r, out)),
+        ("drops", |r, out| all(|p: &PortSample| p.drops as f64)(r, out)),
+    ];
+    Sampling { step: Dur::from_us(step), flows, ports }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -164,20 +180,10 @@ proptest! {
     /// Samples of some ports, and of all flows.
     #[test]
     fn series_are_the_same(n in nets(), which in prop::collection::vec(any::<bool>(), 22), step in 1_u64..3000) {
-        fn all<S>(of: fn(&S) -> f64) -> impl Fn(&[S], &mut Vec<f64>) {
-            move |rows, out| out.extend(rows.iter().map(of))
-        }
         let [plain, short] = [false, true].map(|shortcuts| {
             let mut b = n.begin(shortcuts);
-            let flows: Vec<Column<FlowSample>> = vec![("arrived", |r, out| all(|f: &FlowSample| f.arrived as f64)(r, out))];
-            let ports: Vec<Column<PortSample>> = vec![
-                ("pkts", |r, out| all(|p: &PortSample| f64::from(p.backlog.pkts))(r, out)),
-                ("bytes", |r, out| all(|p: &PortSample| p.backlog.bytes as f64)(r, out)),
-                ("carried", |r, out| all(|p: &PortSample| p.carried)(r, out)),
-                ("drops", |r, out| all(|p: &PortSample| p.drops as f64)(r, out)),
-            ];
             let watched = (0..2 + 4 * n.pairs.len()).filter(|&i| which[i]).map(|i| PortId(i as u32)).collect();
-            b.sample(Sampling { step: Dur::from_us(step), flows, ports }, watched);
+            b.sample(sampling(step), watched);
             let mut w = b.build::<QuadHeap>().unwrap();
             w.advance(Time::ZERO + END, u64::MAX, &mut ());
             w.settle(&mut ());
@@ -186,6 +192,51 @@ proptest! {
             (seen(&w), sampler.flows.kept.column("arrived").unwrap().unwrap(), links)
         });
         prop_assert_eq!(short, plain);
+    }
+
+    /// A sample is what a world that stops there says of its ports, and of what changed since the stop before; counters begin anew in between.
+    #[test]
+    fn series_are_what_ports_say(n in nets(), shortcuts in any::<bool>(), step in 20_u64..5000, reset in 0_u64..150_000) {
+        let reset = Time::ZERO + Dur::from_us(reset);
+        let mut b = n.begin(shortcuts);
+        b.sample(sampling(step), (0..2 + 4 * n.pairs.len() as u32).map(PortId).collect());
+        let mut w = b.build::<QuadHeap>().unwrap();
+        w.advance(reset, u64::MAX, &mut ());
+        w.reset_counters(&mut ());
+        w.advance(Time::ZERO + END, u64::MAX, &mut ());
+        let sampler = w.take_sampler().unwrap();
+        let mut other = n.build::<QuadHeap>(false);
+        let count = |p: &Port<Tail>, now| (p.carried(now), p.counters().drops.iter().sum::<u64>() as f64);
+        let mut before = vec![(0.0, 0.0); other.ports().len()];
+        let mut want = ["pkts", "bytes", "carried", "drops"].map(|name| (name, Vec::new()));
+        let (mut at, mut began_anew) = (Time::ZERO, false);
+        while at <= Time::ZERO + END {
+            if at > reset && !began_anew {
+                other.advance(reset, u64::MAX, &mut ());
+                other.settle(&mut ());
+                for (b, p) in before.iter_mut().zip(other.ports()) {
+                    let now = count(p, reset);
+                    *b = (b.0 - now.0, b.1 - now.1);
+                }
+                other.reset_counters(&mut ());
+                began_anew = true;
+            }
+            other.advance(at, u64::MAX, &mut ());
+            other.settle(&mut ());
+            for (b, p) in before.iter_mut().zip(other.ports()) {
+                let (now, Backlog { pkts, bytes }) = (count(p, at), p.qdisc().backlog());
+                let values = [f64::from(pkts), bytes as f64, now.0 - b.0, now.1 - b.1];
+                want.iter_mut().zip(values).for_each(|((_, column), value)| column.push(value));
+                *b = now;
+            }
+            at += Dur::from_us(step);
+        }
+        for (name, column) in want {
+            prop_assert_eq!(&sampler.links.kept.column(name).unwrap().unwrap(), &column, "{}", name);
+        }
+        let times = sampler.links.kept.column("time").unwrap().unwrap();
+        let instants = times.chunks_exact(other.ports().len()).enumerate();
+        prop_assert!(instants.into_iter().all(|(i, t)| t.iter().all(|t| *t == (Time::ZERO + Dur::from_us(step) * i as u64).as_secs_f64())));
     }
 
     /// Stopped after any number of events, it goes on as if it had not been.
