@@ -66,6 +66,9 @@ def test_a_partition_is_told() -> None:
     assert "2 parts" in str(cut)
     assert "windows of 20 ms" in str(cut)
     assert str(cut).endswith("runs on several threads")
+    shown = cut._repr_html_()
+    assert all(said in shown for said in ("<h4>2 parts, windows of 20 ms", "5 nodes (", "runs on several threads"))
+    assert "&lt;b&gt;" in Partition((), (), None, 0.0, 0.0, "<b>")._repr_html_()
     assert max(map(len, str(cut).splitlines())) <= 80
     wide = Partition(
         (Part(tuple(f"a-node-with-a-name-{i}" for i in range(9)), 1.0),), ("one-link", "another-link") * 9, 1e-6, 865.0, 0.3, None

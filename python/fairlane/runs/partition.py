@@ -45,6 +45,16 @@ class Partition:
         """The same as plain data."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        from ..look.notebook import card, muted
+        from ..look.sheet import Sheet
+
+        head, *told = str(self).split("\n")
+        if not told:
+            return card(head)
+        rows = [[str(i), f"{100 * p.load:.0f} %", _some("", "node", p.nodes)] for i, p in enumerate(self.parts, 1)]
+        return card(head, Sheet(["part", "events", "nodes"], rows, words=(2,)), *(muted(line.strip()) for line in told[len(rows) :]))
+
     def __str__(self) -> str:
         if not self.parts or self.window is None:
             return f"one part: {self.whole}"
