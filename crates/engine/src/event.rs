@@ -82,11 +82,11 @@ pub trait EventQueue: Clone + Send {
     }
     /// Takes the earliest event if it is not after `last`.
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)>;
-    /// The same, told how to find the source under which an event was added.
+    /// The same, told how to find the source under which an event was added; with that source.
     #[inline]
-    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot)> {
-        let _ = source;
-        self.pop_until(last)
+    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot, Slot)> {
+        let (time, slot) = self.pop_until(last)?;
+        Some((time, slot, source(time, slot)))
     }
     /// A guess at the event that comes `k` events after the next one, for fetching its memory early; never for results.
     #[inline]

@@ -52,9 +52,8 @@ impl Occupancy {
         }
         self.levels[n] += dt;
         self.byte_area += u128::from(b) * u128::from(dt);
-        // Less than 4 GiB wait nearly always.
-        let square = b.checked_mul(b).map(|s| u128::from(s) * u128::from(dt));
-        self.byte_squares += square.unwrap_or_else(|| u128::from(b) * u128::from(b) * u128::from(dt));
+        // Less than 4 GiB wait nearly always, and then one product of 64 bits is enough.
+        self.byte_squares += if b >> 32 == 0 { u128::from(b * b) * u128::from(dt) } else { u128::from(b) * u128::from(b) * u128::from(dt) };
     }
 
     /// Room for lengths up to `n`. A small queue takes what it needs, a large one grows by a quarter.

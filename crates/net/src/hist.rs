@@ -17,11 +17,9 @@ pub struct Hist<const B: u32> {
 }
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
-    if v < 1 << B {
-        return v as u32;
-    }
-    let shift = 63 - v.leading_zeros() - B;
-    ((shift + 1) << B) + ((v >> shift) as u32 & ((1 << B) - 1))
+    // The leading one of `v >> shift` counts as one octave more; below the first octave nothing is shifted.
+    let shift = 63 - (v | 1 << B).leading_zeros() - B;
+    (shift << B) + (v >> shift) as u32
 }
 
 const fn lower_edge<const B: u32>(b: u32) -> u64 {

@@ -297,17 +297,22 @@ pub struct Arena {
 impl Arena {
     /// Stores a segment.
     #[inline]
-    pub fn insert(&mut self, seg: Segment) -> PktRef {
-        match self.free.pop() {
-            Some(i) => {
-                self.segs[i as usize] = seg;
-                PktRef(i)
-            }
-            None => {
-                self.segs.push(seg);
-                PktRef(self.segs.len() as u32 - 1)
-            }
-        }
+    pub fn insert(&mut self, seg: &Segment) -> PktRef {
+        self.insert_sent(seg, seg.sent)
+    }
+    /// Stores a segment as one that was sent at `sent`: copied once, in whole words.
+    #[inline]
+    pub(crate) fn insert_sent(&mut self, seg: &Segment, sent: Time) -> PktRef {
+        let i = self.free.pop().unwrap_or_else(|| self.add());
+        let place = &mut self.segs[i as usize];
+        *place = *seg;
+        place.sent = sent;
+        PktRef(i)
+    }
+    #[cold]
+    fn add(&mut self) -> u32 {
+        self.segs.push(Segment::default());
+        self.segs.len() as u32 - 1
     }
     /// Takes a segment out.
     #[inline]

@@ -59,8 +59,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Puts a segment on its way.
     #[inline]
     pub(crate) fn send<O: Observer>(&mut self, ep: u32, (route, proto, conn): (u32, Proto, u16), out: &Out, now: Time, obs: &mut O) {
-        let &Out { mut seg, len, class } = out;
-        seg.sent = now;
+        let &Out { ref seg, len, class } = out;
         let flow = FlowId(ep >> 1);
         let data = seg.payload > 0;
         if data && ep & 1 == 0 {
@@ -68,14 +67,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
-        let (id, ecn, back) = (self.arena.insert(seg), seg.ecn(), ep & 1 == 1);
+        let (id, ecn, back) = (self.arena.insert_sent(seg, now), seg.ecn(), ep & 1 == 1);
         let mut pkt = QPkt { id, len, flow, hop: route, at: now, class, ecn, proto, data, back, conn };
         let first = match self.hops.get(route as usize) {
             Some(&first) => first,
             None => self.first_step(route, &mut pkt.hop),
         };
         if O::ON && obs.hears(EpId(ep)) {
-            obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
+            obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg: *self.arena.get(id) });
         }
         self.accept(first, &mut pkt, now, obs);
     }
@@ -107,23 +106,22 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.settle::<O, false>(i, now, obs);
             port = &mut self.ports[i as usize];
         }
-        if port.rough || port.tied {
+        if port.rough | port.tied {
             return if port.rough { self.on_rough(i, now, pkt, obs) } else { self.on_tied(i, now, pkt, obs) };
         }
-        let Some(head) = port.ring.front() else { return NOWHERE };
+        let Some(&head) = port.ring.front() else { return NOWHERE };
         debug_assert_eq!(head.at, now, "the head of a ring has one event");
-        *pkt = *head;
-        self.advance(i, obs);
+        port.ring.advance();
+        *pkt = head;
+        self.go_on(i, obs);
         self.forward(i, pkt, now, obs)
     }
 
-    /// Forgets the packet at the head of a link; the next one has its event from now on.
+    /// The packet at the head of a link was taken; the next one has its event from now on.
     #[inline(always)]
-    fn advance<O: Observer>(&mut self, i: u32, obs: &O) {
+    fn go_on<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
-        port.ring.advance();
-        if let Some(next) = port.ring.front().filter(|_| !port.is_idle()) {
-            let at = next.at;
+        if let Some(&QPkt { at, .. }) = port.first() {
             self.push(at, i, Turn::Act);
         } else if port.queued {
             self.arm_wake(i, obs);
@@ -200,7 +198,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         if twice {
             self.ports[i as usize].counters.duplicates += 1;
-            let mut copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..*pkt };
+            let seg = *self.arena.get(pkt.id);
+            let mut copy = QPkt { id: self.arena.insert(&seg), ..*pkt };
             let ep = self.leave(i, &mut copy, now, obs);
             if ep != NOWHERE {
                 self.copies.push((ep, copy));
@@ -356,37 +355,50 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Carries out the departures due at port `i` before `now`, each at its own time; with `AT_NOW` also one due at this instant.
+    #[inline(always)]
     pub(crate) fn settle<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
-        loop {
-            let port = &mut self.ports[i as usize];
-            // Most calls end here, before the queue is asked.
-            if !port.queued || port.busy_until > now {
-                return;
-            }
-            if port.held.pkts > 0 {
-                return if port.feeds { self.set_off_on::<AT_NOW>(i, now) } else { self.set_off::<AT_NOW>(i, now) };
-            }
-            let start = port.next_start();
-            if start > now || (start == now && !AT_NOW) {
-                return;
-            }
-            let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-            let left = port.qdisc.dequeue(&mut cx);
-            if cx.marks > 0 {
-                port.counters.marks += u64::from(cx.marks);
-            }
-            let level = port.qdisc.backlog();
-            port.counters.waiting().occupancy.change(start, level);
-            port.queued = level.pkts > 0;
-            if !self.drops.is_empty() {
-                self.take_drops(i, start, obs);
-            }
-            match left {
-                Some(p) if self.ports[i as usize].feeds => self.transmit_on(i, &p, start, obs),
-                Some(p) => transmit(&mut self.ports[i as usize], &mut self.events, &self.arena, self.slots.order, i, &p, start, obs),
-                None => return,
-            }
+        let port = &self.ports[i as usize];
+        // Most calls end here, before the queue is asked.
+        if !port.queued || port.busy_until > now {
+            return;
         }
+        match (port.held.pkts > 0, port.feeds) {
+            (true, false) => self.set_off::<AT_NOW>(i, now),
+            (true, true) => self.set_off_on::<AT_NOW>(i, now),
+            (false, _) => while self.depart::<O, AT_NOW>(i, now, obs) {},
+        }
+    }
+
+    /// Asks the queue for the packet whose transmission begins next, if it is due. Returns whether there may be another one.
+    #[inline(never)]
+    fn depart<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) -> bool {
+        let port = &mut self.ports[i as usize];
+        if !port.queued || port.busy_until > now {
+            return false;
+        }
+        let start = port.next_start();
+        if start > now || (start == now && !AT_NOW) {
+            return false;
+        }
+        let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        let left = port.qdisc.dequeue(&mut cx);
+        if cx.marks > 0 {
+            port.counters.marks += u64::from(cx.marks);
+        }
+        let level = port.qdisc.backlog();
+        port.counters.waiting().occupancy.change(start, level);
+        port.queued = level.pkts > 0;
+        if !self.drops.is_empty() {
+            self.take_drops(i, start, obs);
+        }
+        let Some(mut pkt) = left else { return false };
+        let port = &mut self.ports[i as usize];
+        if port.feeds {
+            self.transmit_on(i, &mut pkt, start, obs);
+        } else {
+            transmit(port, &mut self.events, &self.arena, self.slots.order, i, &mut pkt, start, obs);
+        }
+        true
     }
 
     /// Settles every port.
@@ -452,15 +464,15 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     arena: &Arena,
     order: Order,
     i: u32,
-    pkt: &QPkt,
+    pkt: &mut QPkt,
     start: Time,
     obs: &mut O,
 ) {
-    let at = begin(port, arena, i, pkt, start, obs);
+    pkt.at = begin(port, arena, i, pkt, start, obs);
     if port.ring.is_empty() {
-        events.push_of(i, at, order.number(at, i, Turn::Act));
+        events.push_of(i, pkt.at, order.number(pkt.at, i, Turn::Act));
     }
-    port.ring.push(QPkt { at, ..*pkt });
+    port.ring.push(*pkt);
 }
 
 /// A packet leaves the queue: what is counted, and when it reaches the far end.

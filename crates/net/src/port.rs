@@ -229,7 +229,7 @@ impl<Q: Qdisc> Port<Q> {
     /// The packet that reaches the far end of the link next.
     #[inline]
     pub(crate) fn first(&self) -> Option<&QPkt> {
-        self.ring.front().filter(|_| !self.is_idle())
+        if self.is_idle() { None } else { self.ring.head() }
     }
     /// The packet that leaves the queue next, where that is known beforehand.
     #[inline]

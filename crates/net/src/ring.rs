@@ -96,6 +96,11 @@ impl<T: Copy> Ring<T> {
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { Some(&self.buf[self.index(0)]) }
     }
+    /// The oldest record, for those who know that there is one; one of before if there is not.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<&T> {
+        self.buf.get(self.index(0))
+    }
     /// Record `i`, counted from the oldest.
     #[inline]
     pub fn get(&self, i: usize) -> Option<&T> {

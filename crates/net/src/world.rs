@@ -87,7 +87,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut pkt = QPkt::BLANK;
         let (mut left, mut last) = (budget, 0);
         while left > 0 && !(O::ON && obs.enough()) {
-            let Some((now, number)) = self.path.events.pop_of(until, |t, n| slots.order.slot(t, n)) else {
+            let Some((now, number, slot)) = self.path.events.pop_of(until, |t, n| slots.order.slot(t, n)) else {
                 self.events_run += budget - left;
                 self.path.now = until;
                 return None;
@@ -101,7 +101,6 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             {
                 ledger.begin(now, number);
             }
-            let slot = slots.order.slot(now, number);
             if slot < slots.endpoints {
                 if slots.order.departs(number) {
                     self.on_wake(slot, now, obs);

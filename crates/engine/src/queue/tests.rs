@@ -24,7 +24,8 @@ fn same_as_a_sorted_set<Q: EventQueue>() {
             if rng.below(3) > 0 {
                 let limit = Time::from_ps(now + rng.below(1 << 40));
                 let want = model.first().copied().filter(|e| e.0 <= limit);
-                let got = if step % 3 > 0 { queue.pop_of(limit, |_, n| 4 * (n % 700)) } else { queue.pop_until(limit) };
+                let got =
+                    if step % 3 > 0 { queue.pop_of(limit, |_, n| 4 * (n % 700)).map(|(t, n, _)| (t, n)) } else { queue.pop_until(limit) };
                 assert_eq!(got, want, "step {step}");
                 if let Some(e) = want {
                     model.remove(&e);

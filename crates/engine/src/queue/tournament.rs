@@ -115,23 +115,25 @@ impl<K: Key> EventQueue for Tournament<K> {
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
         self.winner();
         let source = (self.champion() - SOURCES) as Slot;
-        self.pop_of(last, |_, _| source)
+        self.pop_of(last, |_, _| source).map(|(time, slot, _)| (time, slot))
     }
 
     #[inline]
-    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot)> {
+    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot, Slot)> {
         let key = self.winner();
         if self.from < key {
-            return self.pop_far(last);
+            let (time, slot) = self.pop_far(last)?;
+            return Some((time, slot, source(time, slot)));
         }
         let time = key.time(self.bits);
         if time > last || key == K::NEVER {
             return None;
         }
         let slot = key.slot(self.bits);
-        self.open = SOURCES + source(time, slot) as usize % SOURCES;
+        let source = source(time, slot);
+        self.open = SOURCES + source as usize % SOURCES;
         self.nodes[self.open % NODES] = K::NEVER;
-        Some((time, slot))
+        Some((time, slot, source))
     }
 
     fn len(&self) -> usize {

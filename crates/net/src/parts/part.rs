@@ -56,7 +56,7 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
         let path = &mut self.world.path;
         for Sent { mut pkt, seg } in post.sent.drain(..) {
             let port = path.hops[pkt.hop as usize];
-            pkt.id = path.arena.insert(seg);
+            pkt.id = path.arena.insert(&seg);
             if path.ports[port as usize].feeds {
                 let slot = path.pass_on(port, &mut pkt, path.relays.on);
                 path.place(port, pkt, slot);

@@ -46,30 +46,33 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// [`Self::settle`] where packets wait on the ring.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn set_off<const AT_NOW: bool>(&mut self, i: u32, now: Time) {
         let port = &mut self.ports[i as usize];
         let Some(ps) = port.ps_a_byte() else { return };
+        let waiting = port.held.pkts as usize;
         while port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now) {
             let start = port.busy_until;
-            let first = port.ring.len() - port.held.pkts as usize;
-            let Some(pkt) = port.ring.get_mut(first) else { return };
+            let Some(pkt) = port.ring.get_mut(port.ring.len() - port.held.pkts as usize) else { return };
             let waited = (start - pkt.at).as_ps();
             port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
             pkt.at = port.busy_until.later(port.delay);
             port.held.sub(pkt);
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
-            let at = pkt.at;
             port.queued = port.held.pkts > 0;
             let counted = port.counters.waiting();
             counted.occupancy.fall(start, port.held);
             if waited > 0 {
                 counted.waits.add(waited);
             }
-            if first == 0 {
-                self.events.push_of(i, at, self.slots.order.number(at, i, Turn::Act));
-            }
+        }
+        // There was nothing on the link, and now there is: its head has an event. Not in the loop, which would make ready for it each time.
+        if port.ring.len() == waiting
+            && (port.held.pkts as usize) < waiting
+            && let Some(&QPkt { at, .. }) = port.ring.front()
+        {
+            self.push(at, i, Turn::Act);
         }
     }
 

@@ -67,7 +67,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         // An outage may have taken the packet that this event was for, a change of the rate moved it.
         let Some(&head) = port.ring.front().filter(|p| p.at <= now) else { return NOWHERE };
         *pkt = head;
-        self.advance(i, obs);
+        port.ring.advance();
+        self.go_on(i, obs);
         if self.ports[i as usize].impair.is_none() {
             return self.forward_any(i, pkt, now, obs);
         }

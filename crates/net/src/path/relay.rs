@@ -116,12 +116,12 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Begins the transmission of a packet at a feeder.
     #[inline(never)]
-    pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &QPkt, start: Time, obs: &mut O) {
+    pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, start: Time, obs: &mut O) {
         let port = &mut self.ports[i as usize];
-        let mut pkt = QPkt { at: begin(port, &self.arena, i, pkt, start, obs), ..*pkt };
+        pkt.at = begin(port, &self.arena, i, pkt, start, obs);
         let smooth = self.relays.on && !port.rough;
-        let slot = self.pass_on(i, &mut pkt, smooth);
-        self.place(i, pkt, slot);
+        let slot = self.pass_on(i, pkt, smooth);
+        self.place(i, *pkt, slot);
         self.catch_up(i, obs);
     }
 
