@@ -109,10 +109,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.rough | port.tied {
             return if port.rough { self.on_rough(i, now, pkt, obs) } else { self.on_tied(i, now, pkt, obs) };
         }
-        let Some(&head) = port.ring.front() else { return NOWHERE };
-        debug_assert_eq!(head.at, now, "the head of a ring has one event");
-        port.ring.advance();
-        *pkt = head;
+        if !port.ring.take(pkt) {
+            return NOWHERE;
+        }
+        debug_assert_eq!(pkt.at, now, "the head of a ring has one event");
         self.go_on(i, obs);
         self.forward(i, pkt, now, obs)
     }
