@@ -6,6 +6,7 @@ use fairlane_scenario::{
     run_traced, run_with,
 };
 use std::fs;
+use std::thread;
 use std::time::Instant;
 
 const SEED: u64 = 1;
@@ -62,7 +63,9 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let begun = Instant::now();
     let scenario = read(file, &sets)?;
     let read_s = begun.elapsed().as_secs_f64();
-    let r = run(&scenario, &queue, &options, tracing.as_ref()).map_err(|e| e.to_string())?;
+    // On a thread of its own, as Python has it done.
+    let work = || run(&scenario, &queue, &options, tracing.as_ref());
+    let r = thread::scope(|t| t.spawn(work).join()).map_err(|_| "the run panicked".to_owned())?.map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
     let (hops, events, fp, setup_s) = (r.packet_hops, r.events, r.fingerprint, r.setup_s);
     let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();

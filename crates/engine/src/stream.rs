@@ -6,9 +6,12 @@
 use fairlane_units::Dur;
 
 /// A stream of pseudo-random numbers owned by one entity for one purpose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stream {
-    s: [u64; 4],
+    /// What its state is made from.
+    key: u64,
+    /// Made when it is first drawn from: most ports of a large network never do.
+    s: Option<Box<[u64; 4]>>,
 }
 
 fn splitmix(x: &mut u64) -> u64 {
@@ -37,20 +40,24 @@ fn fnv(parts: &[&str]) -> u64 {
 impl Stream {
     /// The stream of entity `name` of `kind` for `purpose` in the run with this `seed`.
     pub fn new(seed: u64, kind: &str, name: &str, purpose: &str) -> Self {
-        let mut x = fnv(&[kind, name, purpose]) ^ splitmix(&mut seed.clone());
-        Self { s: [splitmix(&mut x), splitmix(&mut x), splitmix(&mut x), splitmix(&mut x)] }
+        Self { key: fnv(&[kind, name, purpose]) ^ splitmix(&mut seed.clone()), s: None }
     }
 
     /// Goes on as another stream, which depends on where it stands and on `number`.
     pub fn fork(&mut self, number: u64) {
-        let mut x = self.next_u64() ^ splitmix(&mut number.clone());
-        self.s = [splitmix(&mut x), splitmix(&mut x), splitmix(&mut x), splitmix(&mut x)];
+        *self = Self { key: self.next_u64() ^ splitmix(&mut number.clone()), s: None };
+    }
+
+    #[cold]
+    fn begin(mut key: u64) -> Box<[u64; 4]> {
+        Box::new(std::array::from_fn(|_| splitmix(&mut key)))
     }
 
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
-        let s = &mut self.s;
+        let key = self.key;
+        let s = self.s.get_or_insert_with(|| Self::begin(key));
         let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
         let t = s[1] << 17;
         s[2] ^= s[0];
@@ -103,7 +110,7 @@ mod tests {
     /// First outputs of xoshiro256++ from the state 1, 2, 3, 4, as the reference code prints them.
     #[test]
     fn xoshiro_reference_outputs() {
-        let mut g = Stream { s: [1, 2, 3, 4] };
+        let mut g = Stream { key: 0, s: Some(Box::new([1, 2, 3, 4])) };
         let got: Vec<u64> = (0..4).map(|_| g.next_u64()).collect();
         assert_eq!(got, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
     }

@@ -304,7 +304,7 @@ impl<P: Plugs> WorldBuilder<P> {
             ports[i as usize].put_on_air();
         }
         for (&i, slot) in lates.iter().zip(slots.lates..) {
-            if let Some(late) = ports[i as usize].impair.as_mut().and_then(|imp| imp.late.as_mut()) {
+            if let Some(late) = ports[i as usize].impair_mut().and_then(|imp| imp.late.as_mut()) {
                 late.place(slot, sides.len());
             }
         }
@@ -374,8 +374,8 @@ fn roughen<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, rough: im
     for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
         if clamped_by.is_some() || rough(i) {
             let plain = Impairments::default();
-            let idle = || Box::new(Impair::idle(l.impairments.as_deref().unwrap_or(&plain), l.delay, seed, &l.name));
-            port.impair.get_or_insert_with(idle).clamped_by = clamped_by;
+            let idle = || Impair::idle(l.impairments.as_deref().unwrap_or(&plain), l.delay, seed, &l.name);
+            port.make_impair(idle).clamped_by = clamped_by;
             port.rough = true;
         }
     }

@@ -4,13 +4,14 @@ use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
 use crate::together::LossesTogether;
 use fairlane_units::Time;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Index, IndexMut};
+use std::sync::LazyLock;
 
 /// How long a queue held how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Picoseconds at each length in packets; index 0 is filled in by `close`.
-    pub levels: Vec<u64>,
+    pub levels: Box<[u64]>,
     /// Integral of the length in bytes over picoseconds.
     pub byte_area: u128,
     /// Integral of the squared length in bytes.
@@ -22,8 +23,6 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    const NONE: Self =
-        Self { levels: Vec::new(), byte_area: 0, byte_squares: 0, max_bytes: 0, level: Backlog { pkts: 0, bytes: 0 }, since: Time::ZERO };
     /// The length changed to `level` at `now`.
     #[inline]
     pub fn change(&mut self, now: Time, level: Backlog) {
@@ -59,9 +58,11 @@ impl Occupancy {
     /// Room for lengths up to `n`. A small queue takes what it needs, a large one grows by a quarter.
     #[cold]
     fn deepen(&mut self, n: usize) {
-        let len = (n + 1 + self.levels.len() / 4).next_multiple_of(8);
-        self.levels.reserve_exact(len - self.levels.len());
-        self.levels.resize(len, 0);
+        let len = (n + 1 + self.levels.len() / 4).next_multiple_of(4);
+        let mut levels = std::mem::take(&mut self.levels).into_vec();
+        levels.reserve_exact(len - levels.len());
+        levels.resize(len, 0);
+        self.levels = levels.into_boxed_slice();
     }
 
     /// Forgets the past; the present length stays.
@@ -75,7 +76,7 @@ impl Occupancy {
         c.change(now, self.level);
         let busy: u64 = c.levels.iter().skip(1).sum();
         if c.levels.is_empty() {
-            c.levels.push(0);
+            c.levels = Box::new([0]);
         }
         c.levels[0] = (now - from).as_ps().saturating_sub(busy);
         c
@@ -90,8 +91,6 @@ pub struct PortCounters {
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Packets marked with congestion experienced.
-    pub marks: u64,
     rare: Rare,
     /// Made when the first packet waits: at most ports of a large network none does.
     waiting: Option<Box<Waiting>>,
@@ -106,15 +105,16 @@ pub(crate) struct Waiting {
     pub(crate) occupancy: Occupancy,
 }
 
-impl Waiting {
-    const NONE: &Self = &Self { waits: Tally::NONE, occupancy: Occupancy::NONE };
-}
+/// Where nothing has waited.
+static NOTHING_WAITED: LazyLock<Waiting> = LazyLock::new(Waiting::default);
 
 /// Counters of a port that stay at zero where nothing is lost, and nothing was under way at the reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RareCounters {
     /// Drops by reason.
     pub drops: [u64; Why::COUNT],
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
     /// Bytes dropped, losses on the link included.
     pub dropped_bytes: u64,
     /// Copies made by the duplication impairment.
@@ -145,6 +145,7 @@ impl Initial {
 impl RareCounters {
     const ZERO: &Self = &Self {
         drops: [0; Why::COUNT],
+        marks: 0,
         dropped_bytes: 0,
         duplicates: 0,
         reordered: 0,
@@ -202,7 +203,7 @@ impl PortCounters {
         self.waiting.as_deref()
     }
     fn waited(&self) -> &Waiting {
-        self.known_waiting().unwrap_or(Waiting::NONE)
+        self.known_waiting().unwrap_or_else(|| &NOTHING_WAITED)
     }
     /// Waiting times of the packets that had to wait.
     #[inline]
@@ -217,7 +218,7 @@ impl PortCounters {
     pub(crate) fn begin_again(&mut self, initial: Initial, now: Time) {
         let mut waiting = self.waiting.take();
         if let Some(w) = &mut waiting {
-            w.waits = Tally::NONE;
+            w.waits = Tally::default();
             w.occupancy.reset(now);
         }
         *self = Self { waiting, ..Self::default() };
@@ -244,15 +245,55 @@ fn first_waiting() -> Option<Box<Waiting>> {
     Some(Box::default())
 }
 
+/// Drops by reason. Those of most flows have one reason, whose number lies in place.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    first: u64,
+    /// Number of the reason of `first` among all.
+    why: u8,
+    others: Option<Box<[u64; Why::COUNT]>>,
+}
+
+impl Reasons {
+    /// One number for each reason, in their order.
+    pub fn all(&self) -> [u64; Why::COUNT] {
+        std::array::from_fn(|why| self[why])
+    }
+}
+
+impl PartialEq for Reasons {
+    fn eq(&self, other: &Self) -> bool {
+        self.all() == other.all()
+    }
+}
+
+impl Eq for Reasons {}
+
+impl Index<usize> for Reasons {
+    type Output = u64;
+    fn index(&self, why: usize) -> &u64 {
+        if why == usize::from(self.why) { &self.first } else { self.others.as_ref().map_or(&0, |o| &o[why]) }
+    }
+}
+
+impl IndexMut<usize> for Reasons {
+    fn index_mut(&mut self, why: usize) -> &mut u64 {
+        if self.first == 0 && self.others.is_none() {
+            self.why = why as u8;
+        }
+        if why == usize::from(self.why) { &mut self.first } else { &mut self.others.get_or_insert_default()[why] }
+    }
+}
+
 /// Counters of a flow since the last reset. Packets are those of the forward direction that carry data.
+///
+/// What hardly any flow counts, [`RareFlowCounters`], is read and written as if it lay here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Data packets handed to the network.
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Payload bytes that had arrived at the reset and were delivered after it, or not at all: they waited for something before them.
-    pub initial_kept: u64,
     /// Bytes on the wire of the data packets that arrived; their number is that of the `delay`s.
     pub received_bytes: u64,
     /// Payload bytes delivered to the application in order, each once.
@@ -265,14 +306,22 @@ pub struct FlowCounters {
     pub(crate) last_delay: u64,
     /// Of how many flows the first packet of all is among those counted: it has no term in `jitter_sum`.
     pub(crate) firsts: u32,
-    /// Data packets that arrived after one that was sent later.
-    pub reordered: u64,
     /// When the newest packet that arrived was sent, and its number among those sent at that instant.
     pub(crate) newest: (Time, u64),
     /// Round-trip times the sender measured.
     pub rtt: Tally,
     /// Drops of data packets by reason, anywhere on the path.
-    pub drops: [u64; Why::COUNT],
+    pub drops: Reasons,
+    rare: RareOfFlow,
+}
+
+/// Counters of a flow that stay at zero where nothing comes out of order, is marked or lost on the way back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RareFlowCounters {
+    /// Payload bytes that had arrived at the reset and were delivered after it, or not at all: they waited for something before them.
+    pub initial_kept: u64,
+    /// Data packets that arrived after one that was sent later.
+    pub reordered: u64,
     /// Drops of all other packets: acknowledgments of both directions, and what the receiver writes.
     pub other_drops: u64,
     /// Packets of this flow that were marked on their way and arrived.
@@ -281,7 +330,50 @@ pub struct FlowCounters {
     pub transactions: Option<Box<Tally>>,
 }
 
+impl RareFlowCounters {
+    const ZERO: &Self = &Self { initial_kept: 0, reordered: 0, other_drops: 0, marked: 0, transactions: None };
+}
+
+/// [`RareFlowCounters`] where there are any.
+#[derive(Clone, Debug, Default)]
+struct RareOfFlow(Option<Box<RareFlowCounters>>);
+
+impl RareOfFlow {
+    fn get(&self) -> &RareFlowCounters {
+        self.0.as_deref().unwrap_or(RareFlowCounters::ZERO)
+    }
+}
+
+impl PartialEq for RareOfFlow {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for RareOfFlow {}
+
+impl Deref for FlowCounters {
+    type Target = RareFlowCounters;
+    fn deref(&self) -> &RareFlowCounters {
+        self.rare.get()
+    }
+}
+
+impl DerefMut for FlowCounters {
+    fn deref_mut(&mut self) -> &mut RareFlowCounters {
+        self.rare.0.get_or_insert_default()
+    }
+}
+
 impl FlowCounters {
+    /// After a reset: of the past stays when the last packets arrived, and what was kept by then.
+    pub(crate) fn begin_again(&mut self, kept: u64) {
+        let (last_delay, newest) = (self.last_delay, self.newest);
+        *self = Self { last_delay, newest, ..Self::default() };
+        if kept > 0 {
+            self.initial_kept = kept;
+        }
+    }
     /// Data packets that arrived.
     pub fn received_pkts(&self) -> u64 {
         self.delay.n
@@ -294,18 +386,21 @@ impl FlowCounters {
     pub fn merge(&mut self, o: &Self) {
         self.sent_pkts += o.sent_pkts;
         self.sent_bytes += o.sent_bytes;
-        self.initial_kept += o.initial_kept;
         self.received_bytes += o.received_bytes;
         self.delivered += o.delivered;
         self.delay.merge(&o.delay);
         self.jitter_sum += o.jitter_sum;
         self.firsts += o.firsts;
-        self.reordered += o.reordered;
         self.rtt.merge(&o.rtt);
-        self.drops.iter_mut().zip(o.drops).for_each(|(a, b)| *a += b);
-        self.other_drops += o.other_drops;
-        self.marked += o.marked;
-        if let Some(more) = &o.transactions {
+        for (why, n) in o.drops.all().into_iter().enumerate().filter(|(_, n)| *n > 0) {
+            self.drops[why] += n;
+        }
+        let Some(rare) = &o.rare.0 else { return };
+        self.initial_kept += rare.initial_kept;
+        self.reordered += rare.reordered;
+        self.other_drops += rare.other_drops;
+        self.marked += rare.marked;
+        if let Some(more) = &rare.transactions {
             self.transactions.get_or_insert_default().merge(more);
         }
     }

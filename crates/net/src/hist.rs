@@ -1,19 +1,43 @@
 //! Distributions gathered on the path: exact sums, and a log-linear histogram for percentiles.
 
-/// Of so many values the buckets are listed one by one: of the ports of a large network most see no more, and values far apart need no room between.
-const FEW: usize = 14;
+/// Of so many buckets each is listed with its count: of the ports of a large network most see no more, and values far apart need no room between.
+const FEW: usize = 30;
+/// Room for so many in turn: the least that an allocator gives, and then about twice as much.
+const STEPS: [usize; 3] = [6, 14, FEW];
+/// A list ends when a value comes so often: who sees the same few for long counts them at the shorter way of [`Hist::add`].
+const OFTEN: u64 = 16;
 /// In place of the lowest bucket while they are: no bucket is that high, so none is found by its distance from it.
 const LISTED: u32 = 1 << 31;
+/// Of an entry of the list the bits of the count; those above are the bucket, of which there are fewer than 2^12.
+const COUNT_BITS: u32 = 20;
 
 /// A histogram of 64-bit values with buckets 1/2^`B` of their value wide. Memory covers only the octaves seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Hist<const B: u32> {
     lowest: u32,
-    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond. Of [`FEW`] values their buckets, sorted.
-    counts: Vec<u32>,
+    /// Entries of the list, if it is one.
+    listed: u32,
+    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond. While there are [`FEW`]: buckets with their counts, sorted.
+    counts: Box<[u32]>,
     /// Buckets that went past 2^32, once each time.
     #[allow(clippy::box_collection, reason = "nearly always none: a pointer is all it may take")]
     carries: Option<Box<Vec<u32>>>,
+}
+
+impl<const B: u32> PartialEq for Hist<B> {
+    fn eq(&self, other: &Self) -> bool {
+        self.filled().eq(other.filled())
+    }
+}
+
+impl<const B: u32> Eq for Hist<B> {}
+
+/// The same counts with room for `len` of them.
+fn with_room(counts: Box<[u32]>, len: usize) -> Box<[u32]> {
+    let mut counts = counts.into_vec();
+    counts.reserve_exact(len.saturating_sub(counts.len()));
+    counts.resize(len, 0);
+    counts.into_boxed_slice()
 }
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
@@ -52,22 +76,36 @@ impl<const B: u32> Hist<B> {
         }
         if self.lowest != LISTED {
             self.count(b, n);
-        } else if n <= (FEW - self.counts.len()) as u64 {
-            for _ in 0..n {
-                if self.counts.len() == self.counts.capacity() {
-                    // What an allocator gives at least, then all of it.
-                    self.counts.reserve_exact(if self.counts.is_empty() { 6 } else { FEW - self.counts.len() });
-                }
-                let place = self.counts.partition_point(|&x| x <= b);
-                self.counts.insert(place, b);
-            }
-        } else {
+        } else if !self.note(b, n) {
             let few = std::mem::take(&mut self.counts);
-            self.lowest = few.first().map_or(b, |&first| first.min(b));
+            let few = &few[..self.listed as usize];
+            self.lowest = few.first().map_or(b, |&first| b.min(first >> COUNT_BITS));
+            self.listed = 0;
             // From the highest, so that room is made once.
-            few.into_iter().rev().for_each(|b| self.count(b, 1));
+            few.iter().rev().for_each(|&x| self.count(x >> COUNT_BITS, u64::from(x % (1 << COUNT_BITS))));
             self.count(b, n);
         }
+    }
+
+    /// Counts in the list; whether there is room.
+    fn note(&mut self, b: u32, n: u64) -> bool {
+        let len = self.listed as usize;
+        let place = self.counts[..len].partition_point(|&x| x >> COUNT_BITS < b);
+        let known = self.counts[..len].get(place).filter(|&&x| x >> COUNT_BITS == b).copied();
+        let count = known.map_or(0, |x| u64::from(x % (1 << COUNT_BITS))).saturating_add(n);
+        if count >= OFTEN || known.is_none() && len == FEW {
+            return false;
+        }
+        if known.is_none() {
+            if len == self.counts.len() {
+                let room = STEPS.into_iter().find(|&room| room > len).unwrap_or(FEW);
+                self.counts = with_room(std::mem::take(&mut self.counts), room);
+            }
+            self.counts.copy_within(place..len, place + 1);
+            self.listed += 1;
+        }
+        self.counts[place] = b << COUNT_BITS | count as u32;
+        true
     }
 
     /// Counts in a bucket, where they are not listed one by one.
@@ -75,16 +113,15 @@ impl<const B: u32> Hist<B> {
         if b < self.lowest {
             // Room below is taken in whole steps so that a falling series does not shift the array each time.
             let to = b.saturating_sub(1 << (B - 1));
-            let more = (self.lowest - to) as usize;
-            self.counts.reserve_exact(more);
-            self.counts.splice(0..0, std::iter::repeat_n(0, more));
+            let (more, len) = ((self.lowest - to) as usize, self.counts.len());
+            self.counts = with_room(std::mem::take(&mut self.counts), len + more);
+            self.counts.copy_within(..len, more);
+            self.counts[..more.min(len)].fill(0);
             self.lowest = to;
         }
         let i = (b - self.lowest) as usize;
         if i >= self.counts.len() {
-            let len = (i + 1).next_multiple_of(1 << (B - 1));
-            self.counts.reserve_exact(len - self.counts.len());
-            self.counts.resize(len, 0);
+            self.counts = with_room(std::mem::take(&mut self.counts), (i + 1).next_multiple_of(1 << (B - 1)));
         }
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;
@@ -95,8 +132,9 @@ impl<const B: u32> Hist<B> {
 
     /// Buckets that hold something, with their counts, from the lowest.
     fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        let (listed, counts) = if self.lowest == LISTED { (&self.counts[..], &[][..]) } else { (&[][..], &self.counts[..]) };
-        let few = listed.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64));
+        let (listed, counts) =
+            if self.lowest == LISTED { (&self.counts[..self.listed as usize], &[][..]) } else { (&[][..], &self.counts[..]) };
+        let few = listed.iter().map(|&x| (x >> COUNT_BITS, u64::from(x % (1 << COUNT_BITS))));
         few.chain(counts.iter().enumerate().filter_map(|(i, &c)| {
             let b = self.lowest + i as u32;
             let carried = self.carries.as_ref().map_or(0, |all| all.iter().filter(|&&x| x == b).count() as u64);
@@ -156,8 +194,6 @@ pub struct Tally<const B: u32 = 6> {
 }
 
 impl<const B: u32> Tally<B> {
-    /// Of no values.
-    pub(crate) const NONE: Self = Self { n: 0, sum: 0, squares: 0, max: 0, hist: Hist { lowest: 0, counts: Vec::new(), carries: None } };
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, v: u64) {
@@ -242,7 +278,7 @@ mod tests {
     /// Listed one by one or counted: against a map of the same values.
     #[test]
     fn few_values_count_as_many_do() {
-        for n in 0..40_u64 {
+        for n in 0..80_u64 {
             let values = || (0..n).map(|i| i * i * i * 7_919 % 10_007);
             let (mut h, mut halves, mut want) = (Hist::<5>::default(), [Hist::<5>::default(), Hist::default()], BTreeMap::new());
             for (i, v) in values().enumerate() {
@@ -257,6 +293,21 @@ mod tests {
                 assert!(h.filled().is_sorted_by_key(|(b, _)| b), "{n}");
             }
         }
+    }
+
+    /// What is seen again and again leaves the list, what is not stays: the counts are the same.
+    #[test]
+    fn often_seen_values_are_counted() {
+        for (times, listed) in [(OFTEN - 1, true), (OFTEN, false)] {
+            let mut h = Hist::<5>::default();
+            (0..times).for_each(|_| [700, 3, 90_000].into_iter().for_each(|v| h.add(v)));
+            assert_eq!(h.lowest == LISTED, listed);
+            let want = [3, 700, 90_000].map(|v| (bucket::<5>(v), times));
+            assert_eq!(h.filled().collect::<Vec<_>>(), want);
+        }
+        let mut zeros = Tally::<5>::default();
+        zeros.add_zeros(1 << 33);
+        assert_eq!(zeros.hist.filled().collect::<Vec<_>>(), [(0, 1 << 33)]);
     }
 
     #[test]

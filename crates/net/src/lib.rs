@@ -48,7 +48,7 @@ pub use app::{Action, App, AppCx, Usage};
 pub use builder::{BuildError, FlowDef, LinkDef, WorldBuilder};
 pub use control::{Control, ControlCx, Sign};
 pub use cookie::{Cookie, FastOpen};
-pub use counters::{FlowCounters, Initial, Occupancy, PortCounters, RareCounters};
+pub use counters::{FlowCounters, Initial, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons};
 pub use device::Device;
 pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Moment, Out, TIMERS, TimerId, Timers};
 pub use flow::Flow;

@@ -186,7 +186,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[cold]
     fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        let Some(imp) = &mut port.impair else { return NOWHERE };
+        let Some(imp) = port.impair_mut() else { return NOWHERE };
         let Fate { lost, twice } = imp.fate();
         let clamped_by = imp.clamped_by;
         if lost {
@@ -211,7 +211,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet that was not lost reaches the end of an impaired link, or is kept to arrive later.
     fn leave<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        if let Some((late, at)) = port.impair.as_mut().and_then(|imp| imp.late_arrival(now)) {
+        if let Some((late, at)) = port.impair_mut().and_then(|imp| imp.late_arrival(now)) {
             let number = late.number();
             if at > now {
                 let slot = late.slot;
@@ -228,7 +228,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The next packet that link `i` kept and whose time has come, with where it goes as in [`Self::on_port`]. None: no more are due.
     pub(crate) fn on_late<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> Option<u32> {
         let port = &mut self.ports[i as usize];
-        let late = port.impair.as_mut().and_then(|imp| imp.late.as_mut())?;
+        let late = port.impair_mut().and_then(|imp| imp.late.as_mut())?;
         late.disarm(now);
         let Some((held, number)) = late.due(now) else {
             let slot = late.slot;

@@ -31,8 +31,7 @@ pub struct Port<Q> {
     pub(crate) ring: Ring<QPkt>,
     /// Before it nothing leaves the queue: the transmitter is at work, or the device is full.
     pub(crate) busy_until: Time,
-    /// Picoseconds a byte if that is a whole number and always the same, else zero.
-    ps_per_byte: u64,
+    pace: Pace,
     /// Propagation delay, less what an impairment adds to each packet.
     pub(crate) delay: Dur,
     /// Whether anything waits in the queue.
@@ -55,17 +54,42 @@ pub struct Port<Q> {
     pub(crate) ahead: u32,
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
-    rate: Rate,
-    pub(crate) impair: Option<Box<Impair>>,
     pub(crate) counters: PortCounters,
     pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
     more: Option<Box<More<Q>>>,
 }
 
+/// The rate of a link: picoseconds a byte if that is a whole number and always the same, else bits a second with [`UNEVEN`].
+#[derive(Clone, Copy, Debug)]
+struct Pace(u64);
+
+/// Marks a rate of which the path has to work out each end of a transmission.
+const UNEVEN: u64 = 1 << 63;
+/// Picoseconds that a byte takes at one bit a second.
+const SLOWEST: u64 = 8 * fairlane_units::PS_PER_SEC;
+
+impl Pace {
+    fn of(rate: Rate) -> Self {
+        if SLOWEST.is_multiple_of(rate.as_bps()) { Self(SLOWEST / rate.as_bps()) } else { Self::uneven(rate) }
+    }
+    fn uneven(rate: Rate) -> Self {
+        Self(rate.as_bps().min(UNEVEN - 1) | UNEVEN)
+    }
+    #[inline]
+    fn ps_a_byte(self) -> Option<u64> {
+        (self.0 < UNEVEN).then_some(self.0)
+    }
+    fn rate(self) -> Rate {
+        Rate::from_bps(self.ps_a_byte().map_or(self.0 ^ UNEVEN, |ps| SLOWEST / ps))
+    }
+}
+
 /// What hardly any port has.
 #[derive(Clone, Debug)]
 struct More<Q> {
+    /// Losses, copies, late packets.
+    impair: Option<Box<Impair>>,
     /// How the rate changes, if it does.
     schedule: Option<Schedule>,
     /// What waits between queue and transmitter, where anything can.
@@ -78,42 +102,54 @@ struct More<Q> {
 
 impl<Q> Default for More<Q> {
     fn default() -> Self {
-        Self { schedule: None, device: None, changed: None, frail: None }
+        Self { impair: None, schedule: None, device: None, changed: None, frail: None }
     }
 }
 
 impl<Q: Qdisc> Port<Q> {
     pub(crate) fn new(link: LinkInfo, schedule: Option<Schedule>, qdisc: Q, impair: Option<Impair>, rng: Stream) -> Self {
         let LinkInfo { rate, delay } = link;
-        let ps_per_sec_byte = 8 * fairlane_units::PS_PER_SEC;
-        let exact = schedule.is_none() && ps_per_sec_byte.is_multiple_of(rate.as_bps());
         let early = impair.as_ref().map_or(Dur::ZERO, Impair::early);
         Self {
             ring: Ring::default(),
             busy_until: Time::ZERO,
-            ps_per_byte: if exact { ps_per_sec_byte / rate.as_bps() } else { 0 },
+            pace: if schedule.is_none() { Pace::of(rate) } else { Pace::uneven(rate) },
             delay: delay.saturating_sub(early),
             queued: false,
             rough: impair.is_some(),
             tied: false,
             feeds: false,
             fed_by: u32::MAX,
-            lane: None,
             held: Backlog::default(),
             listed: false,
+            lane: None,
             ahead: 0,
             wake: Time::MAX,
-            rate,
-            impair: impair.map(Box::new),
             qdisc,
             rng,
             counters: PortCounters::default(),
-            more: schedule.map(|s| Box::new(More { schedule: Some(s), ..More::default() })),
+            more: (schedule.is_some() || impair.is_some())
+                .then(|| Box::new(More { schedule, impair: impair.map(Box::new), ..More::default() })),
         }
     }
 
+    /// Its rate; of one that changes the one it was built with.
+    fn rate(&self) -> Rate {
+        self.pace.rate()
+    }
     fn more(&mut self) -> &mut More<Q> {
         self.more.get_or_insert_default()
+    }
+    /// Losses, copies and late packets of its link.
+    pub(crate) fn impair(&self) -> Option<&Impair> {
+        self.more.as_ref()?.impair.as_deref()
+    }
+    pub(crate) fn impair_mut(&mut self) -> Option<&mut Impair> {
+        self.more.as_mut()?.impair.as_deref_mut()
+    }
+    /// The same where there has to be some.
+    pub(crate) fn make_impair(&mut self, idle: impl FnOnce() -> Impair) -> &mut Impair {
+        self.more().impair.get_or_insert_with(|| Box::new(idle()))
     }
     fn schedule(&self) -> Option<&Schedule> {
         self.more.as_ref()?.schedule.as_ref()
@@ -135,7 +171,7 @@ impl<Q: Qdisc> Port<Q> {
         if let Some(device) = room.and_then(Device::new) {
             self.more().device = Some(device);
             // All ends of transmissions are worked out where the device is asked.
-            self.ps_per_byte = 0;
+            self.pace = Pace::uneven(self.rate());
         }
         self
     }
@@ -152,7 +188,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// A packet of those that come late.
     pub(crate) fn take_late(&mut self) -> Option<QPkt> {
-        self.impair.as_mut()?.late.as_mut()?.take()
+        self.impair_mut()?.late.as_mut()?.take()
     }
 
     /// The transmission under way ends here, and what waits in the device is gone: neither was carried.
@@ -170,18 +206,15 @@ impl<Q: Qdisc> Port<Q> {
     /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
     #[inline]
     pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        let end = if self.ps_per_byte != 0 {
-            start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte))
-        } else {
-            return self.uneven_end(pkt, start);
-        };
+        let Some(ps) = self.pace.ps_a_byte() else { return self.uneven_end(pkt, start) };
+        let end = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
         self.busy_until = end;
         end
     }
 
     #[inline(never)]
     fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        let tx_time = self.rate.tx_time(u64::from(pkt.len));
+        let tx_time = self.rate().tx_time(u64::from(pkt.len));
         let Some(more) = &mut self.more else {
             self.busy_until = start.later(tx_time);
             return self.busy_until;
@@ -214,12 +247,12 @@ impl<Q: Qdisc> Port<Q> {
 
     /// Whether there is nothing to it but a queue and a link.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.rough && !self.is_on_air() && self.impair.is_none() && self.more.is_none()
+        !self.rough && !self.is_on_air() && self.more.is_none()
     }
     /// Picoseconds that a byte takes, if that is a whole number and always the same.
     #[inline]
     pub(crate) fn ps_a_byte(&self) -> Option<u64> {
-        (self.ps_per_byte != 0).then_some(self.ps_per_byte)
+        self.pace.ps_a_byte()
     }
     /// Whether nothing is on the link.
     #[inline]
@@ -238,7 +271,8 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Of a plain port: how long the transmission of a packet takes.
     fn tx_time(&self, pkt: &QPkt) -> Dur {
-        if self.ps_per_byte != 0 { Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte) } else { self.rate.tx_time(u64::from(pkt.len)) }
+        let len = u64::from(pkt.len);
+        self.pace.ps_a_byte().map_or_else(|| self.rate().tx_time(len), |ps| Dur::from_ps(len * ps))
     }
     /// Of a plain port: when the transmission of a packet on its ring ends.
     pub(crate) fn end(&self, pkt: &QPkt) -> Time {
@@ -256,7 +290,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.
     pub fn link(&self) -> LinkInfo {
-        LinkInfo { rate: self.rate, delay: self.own_delay() + self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()) }
+        LinkInfo { rate: self.rate(), delay: self.own_delay() + self.impair().map_or(Dur::ZERO, Impair::early) }
     }
     /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {
@@ -268,7 +302,7 @@ impl<Q: Qdisc> Port<Q> {
         match self.schedule() {
             _ if end <= now || self.busy_until >= CLOSED => 0.0,
             Some(s) => s.unsent(now, end, left.unwrap_or_else(|| s.left())),
-            None => self.rate.as_bps() as f64 * end.since(now).as_secs_f64(),
+            None => self.rate().as_bps() as f64 * end.since(now).as_secs_f64(),
         }
     }
     /// Bits carried since the last reset: of a packet in transmission what is sent of it.
@@ -296,7 +330,7 @@ impl<Q: Qdisc> Port<Q> {
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         let of = |(from, to): (Time, Time)| match self.schedule() {
             Some(s) => s.capacity(from, to),
-            None => self.rate.as_bps() as f64 * to.since(from).as_secs_f64(),
+            None => self.rate().as_bps() as f64 * to.since(from).as_secs_f64(),
         };
         self.frail().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
     }
@@ -315,6 +349,6 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Packets on the link, the one in transmission included.
     pub fn in_flight(&self) -> usize {
-        self.ring.len() + self.impair.as_ref().and_then(|i| i.late.as_ref()).map_or(0, crate::late::Late::len)
+        self.ring.len() + self.impair().and_then(|i| i.late.as_ref()).map_or(0, crate::late::Late::len)
     }
 }

@@ -90,15 +90,15 @@ pub struct Room {
     pub pkts: u32,
     /// Bytes.
     pub bytes: u64,
-    /// All ones if the arriving packet counts, zero if not.
-    pub arriving: u64,
+    /// Whether the arriving packet counts.
+    pub arriving: bool,
 }
 
 impl Room {
     /// Whether a packet of `len` bytes may join `held`.
     #[inline]
     pub const fn admits(&self, held: Backlog, len: u32) -> bool {
-        held.pkts < self.pkts && held.bytes.saturating_add(len as u64 & self.arriving) <= self.bytes
+        held.pkts < self.pkts && held.bytes.saturating_add(len as u64 * self.arriving as u64) <= self.bytes
     }
 }
 

@@ -1,4 +1,4 @@
-//! A first-in first-out ring of small records that grows to its high-water mark and then stays.
+//! A first-in first-out ring of small records that grows to its high-water mark and stays there until it is told to give room back.
 
 /// A FIFO of `Copy` records.
 #[derive(Clone, Debug)]
@@ -50,6 +50,14 @@ impl<T: Copy> Ring<T> {
         buf.reserve_exact(size - n);
         buf.resize(size, filler);
         self.buf = buf.into_boxed_slice();
+    }
+    /// Gives room back of which less than a quarter is taken.
+    pub fn shrink(&mut self) {
+        let size = self.len().next_power_of_two();
+        if size * 4 <= self.buf.len() {
+            self.buf = (0..size as u32).map(|i| self.buf[self.index(i)]).collect();
+            self.head = 0;
+        }
     }
     /// Forgets the oldest record, if any.
     #[inline]
@@ -148,6 +156,21 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
+    fn shrinks_to_what_is_there() {
+        let mut ring = Ring::default();
+        (0..100).for_each(|i| ring.push(i));
+        (0..80).for_each(|_| ring.advance());
+        (100..110).for_each(|i| ring.push(i));
+        ring.shrink();
+        assert_eq!((ring.buf.len(), ring.len()), (32, 30));
+        assert!(ring.iter().copied().eq(80..110));
+        ring.push(110);
+        ring.push(111);
+        ring.push(112);
+        assert!(ring.iter().copied().eq(80..113));
+    }
+
+    #[test]
     fn behaves_like_a_deque() {
         let mut ring = Ring::default();
         let mut model = VecDeque::new();
@@ -160,6 +183,7 @@ mod tests {
                     model.push_back(i);
                 }
                 4..=6 => assert_eq!(ring.pop(), model.pop_front()),
+                _ if x.is_multiple_of(64) => ring.shrink(),
                 _ => assert_eq!(ring.pop_back(), model.pop_back()),
             }
             assert_eq!((ring.len(), ring.front()), (model.len(), model.front()));

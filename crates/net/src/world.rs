@@ -10,7 +10,7 @@ mod read;
 use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
 use crate::control::Control;
-use crate::counters::{FlowCounters, Initial};
+use crate::counters::Initial;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::{EpId, FlowId};
@@ -187,7 +187,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut seg = self.path.arena.remove(pkt.id);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
-            self.path.flows[pkt.flow.0 as usize].counters.marked += u64::from(pkt.data && ep & 1 == 1);
+            if pkt.data && ep & 1 == 1 {
+                self.path.flows[pkt.flow.0 as usize].counters.marked += 1;
+            }
         }
         self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
         if pkt.data && ep & 1 == 1 {
@@ -461,9 +463,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
-            let initial_kept = flow.kept(&self.endpoints[2 * i + 1]);
-            let FlowCounters { last_delay, newest, .. } = flow.counters;
-            flow.counters = FlowCounters { last_delay, newest, initial_kept, ..Default::default() };
+            flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]));
             flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
         }
     }

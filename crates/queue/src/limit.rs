@@ -36,7 +36,7 @@ pub struct Limit(Room);
 
 impl Limit {
     /// No limit.
-    pub const NONE: Self = Self(Room { pkts: u32::MAX, bytes: u64::MAX, arriving: 0 });
+    pub const NONE: Self = Self(Room { pkts: u32::MAX, bytes: u64::MAX, arriving: false });
 
     /// The limit `len` under the rule `admit`.
     pub const fn new(len: Len, admit: Admit) -> Self {
@@ -49,8 +49,8 @@ impl Limit {
             }
             Len::Bytes(0) => Room { pkts: 0, ..none },
             Len::Bytes(n) => match admit {
-                Admit::NotFull => Room { pkts: u32::MAX, bytes: n - 1, arriving: 0 },
-                Admit::Fits | Admit::Under => Room { pkts: u32::MAX, bytes: n - under, arriving: u64::MAX },
+                Admit::NotFull => Room { pkts: u32::MAX, bytes: n - 1, arriving: false },
+                Admit::Fits | Admit::Under => Room { pkts: u32::MAX, bytes: n - under, arriving: true },
             },
         })
     }

@@ -9,7 +9,6 @@ use fairlane_engine::{EventQueue, QuadHeap};
 use fairlane_net::{Cut, Map, Outside, Parts, World};
 use fairlane_units::Time;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,12 +27,10 @@ pub enum Apart {
 
 /// Nodes and what joins them, by number.
 fn map(scenario: &Resolved, seed: u64) -> Map {
-    let numbers: HashMap<&str, u32> = (0..).zip(&scenario.expanded.nodes).map(|(i, n)| (n.as_str(), i)).collect();
-    let node = |name: &str| numbers.get(name).copied().unwrap_or(0);
     Map {
-        nodes: numbers.len(),
-        links: scenario.link_directions().iter().map(|l| [node(&l.from), node(&l.to)]).collect(),
-        flows: scenario.members_at(seed).iter().map(|m| [node(&m.from), node(&m.to)]).collect(),
+        nodes: scenario.expanded.nodes.len(),
+        links: scenario.link_directions().iter().map(|l| [l.from().0, l.far().map_or(0, |n| n.0)]).collect(),
+        flows: scenario.members_at(seed).iter().map(|m| [m.from.0, m.to.0]).collect(),
     }
 }
 

@@ -14,9 +14,8 @@ use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, FastOpen, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Dur, Name, Time};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,15 +31,15 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
     let members = scenario.members_at(seed);
     w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), members.len());
-    let nodes: FxHashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n.clone()))).collect();
-    // Validation saw to it that every name is a node.
-    let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
-    let infos = flow_infos(&members, |name| node(name).0);
+    for name in &scenario.expanded.nodes {
+        w.node(name.clone());
+    }
+    let infos = flow_infos(&members);
     let def = |l: &LinkDir, to: NodeId| {
         let link = l.wire.info();
         LinkDef {
             name: l.name.clone(),
-            from: node(&l.from),
+            from: l.from(),
             to,
             rate: link.rate,
             delay: link.delay,
@@ -54,7 +53,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let stations = scenario.expanded.channels.iter().map(|c| c.stations.len()).sum::<usize>();
     let (wired, mut radios) = directions.split_at(directions.len() - stations);
     for l in wired {
-        let port = w.link(def(l, node(&l.to)));
+        let port = w.link(def(l, l.far().unwrap_or(NodeId(0))));
         if !l.wire.down.is_empty() {
             w.down(port, l.wire.down.iter().map(OutageSpec::span).collect());
         }
@@ -85,7 +84,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         let app = app(group, m, FlowId(number), begin(scenario, m.start));
         let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
         known.give(m.start, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
-        let (from, to) = (node(&m.from), node(&m.to));
+        let (from, to) = (m.from, m.to);
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         if let Some(amount) = scenario.flows.get(m.group.as_str()).and_then(|f| f.amount) {
             w.amount(flow, amount.get());
@@ -100,7 +99,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
         w.sample(
             crate::series::sampling(&scenario.scenario, scenario.link_directions(), step),
-            watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect(),
+            watched(scenario, &scenario.expanded.nodes, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect(),
         );
     }
     w
@@ -125,8 +124,7 @@ pub(crate) fn again(scenario: &Resolved, members: &[Member], flow: FlowId, seed:
     let usage = app.usage();
     let (_, mut sender, mut receiver) = endpoints(group, m, usage, seed, &mut Configs::default());
     if matches!(&group.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie) {
-        let node = |name: &str| scenario.expanded.nodes.iter().position(|n| n == name).unwrap_or(0) as u32;
-        let info = &flow_infos(std::slice::from_ref(m), node)[0];
+        let info = &flow_infos(std::slice::from_ref(m))[0];
         Cookies(HashMap::from([(client_and_server(info, usage), Time::ZERO)])).give(now, info, usage, &mut sender, &mut receiver);
     }
     (app, [sender, receiver])
@@ -138,9 +136,9 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
 }
 
 /// The flows as classifiers see them. A node's address is its place among all nodes.
-pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> Vec<FlowInfo<'_>> {
+pub(crate) fn flow_infos(members: &[Member]) -> Vec<FlowInfo<'_>> {
     let proto = |m: &Member| if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp };
-    members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
+    members.iter().map(|m| FlowInfo { name: &m.name, from: m.from.0, to: m.to.0, proto: proto(m) }).collect()
 }
 
 /// The sender and the receiver of a flow.
@@ -228,19 +226,22 @@ const FEW: usize = 256;
 
 /// Numbers of the link directions whose time series are recorded: all of a small network; of a larger one those between
 /// routers and those named under `links`; without links between routers also those of the node that most flows share (a star's server).
-pub fn watched(scenario: &Scenario, links: &[LinkDir]) -> Vec<usize> {
+pub fn watched(scenario: &Scenario, nodes: &[Name], links: &[LinkDir]) -> Vec<usize> {
     if links.len() <= FEW {
         return (0..links.len()).collect();
     }
-    let mut degree: HashMap<&str, usize> = HashMap::new();
+    let mut degree = vec![0_u32; nodes.len()];
     for l in links {
-        *degree.entry(&l.from).or_default() += 1;
+        if let Some(d) = degree.get_mut(l.from().0 as usize) {
+            *d += 1;
+        }
     }
-    let inner = |node: &str| degree.get(node).is_some_and(|&d| d > 1);
+    let inner = |node: NodeId| degree.get(node.0 as usize).is_some_and(|&d| d > 1);
     let named = |l: &LinkDir| scenario.links.contains_key(l.name.strip_suffix(".reverse").unwrap_or(&l.name));
-    let joins = |l: &LinkDir| inner(&l.from) && inner(&l.to);
+    let joins = |l: &LinkDir| inner(l.from()) && l.far().is_some_and(inner);
     let hub = if links.iter().any(joins) { None } else { hub(scenario) };
-    let at_hub = |l: &LinkDir| hub.is_some_and(|h| l.from == h || l.to == h);
+    let hub = hub.and_then(|h| nodes.iter().position(|n| n == h)).map(|n| NodeId(n as u32));
+    let at_hub = |l: &LinkDir| hub.is_some() && (hub == Some(l.from()) || hub == l.far());
     (0..links.len()).filter(|&i| joins(&links[i]) || at_hub(&links[i]) || named(&links[i])).collect()
 }
 
@@ -265,7 +266,7 @@ mod tests {
 
     fn names(text: &str) -> Vec<fairlane_units::Name> {
         let r = resolve(text, "x.toml", Format::Toml, &[]).unwrap();
-        watched(&r, r.link_directions()).into_iter().map(|i| r.link_directions()[i].name.clone()).collect()
+        watched(&r, &r.expanded.nodes, r.link_directions()).into_iter().map(|i| r.link_directions()[i].name.clone()).collect()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::diag::nearest;
 use crate::expand::{LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, FlowId, PortId, World};
+use fairlane_net::{EpId, FlowId, NodeId, PortId, World};
 use fairlane_tcp::Scheme;
 use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, Monitor, NO_SHIFT, Network, Points, Request, Style};
 use fairlane_units::Name;
@@ -112,7 +112,7 @@ impl Kind {
                 s.flows.keys().map(String::as_str).chain(members.map(|m| m.name.as_str())).collect()
             }
             Self::Monitor => {
-                let stations = s.link_directions().iter().filter(|l| l.on_air).map(|l| l.name.as_str());
+                let stations = s.link_directions().iter().filter(|l| l.on_air()).map(|l| l.name.as_str());
                 s.expanded.channels.iter().map(|c| c.name.as_str()).chain(stations).collect()
             }
         }
@@ -207,8 +207,9 @@ impl<H: EventQueue> Map<'_, H> {
                 Points::Links(links.iter().zip(0..).filter(|(l, _)| l.name == name).map(|(l, i)| self.sending_end(l, i)).collect())
             }
             Kind::Node => {
-                let from = links.iter().zip(0..).filter(|(l, _)| l.from == name).map(|(l, i)| self.sending_end(l, i));
-                let blind = links.iter().zip(0..).filter(|(l, _)| l.to == name && other(links, &l.name).is_none());
+                let node = self.nodes.get(name).map(|&n| NodeId(n));
+                let from = links.iter().zip(0..).filter(|(l, _)| Some(l.from()) == node).map(|(l, i)| self.sending_end(l, i));
+                let blind = links.iter().zip(0..).filter(|(l, _)| node.is_some() && l.far() == node && other(links, &l.name).is_none());
                 Points::Links(from.chain(blind.map(|(l, i)| self.receiving_end(l, i))).collect())
             }
             Kind::Monitor => Points::Air(self.monitor(name)),
@@ -244,8 +245,8 @@ impl<H: EventQueue> Map<'_, H> {
         let back = other(self.scenario.link_directions(), &l.name);
         LinkEnd {
             name: l.name.to_string(),
-            node: self.node(&l.from),
-            peer: self.node(&l.to),
+            node: l.from().0,
+            peer: far(l),
             sends: Some(PortId(i)),
             receives: back.map(PortId),
             rate: l.wire.rate,
@@ -254,7 +255,7 @@ impl<H: EventQueue> Map<'_, H> {
 
     /// The far end of a link that has no other direction.
     fn receiving_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
-        let (node, peer) = (self.node(&l.to), self.node(&l.from));
+        let (node, peer) = (far(l), l.from().0);
         LinkEnd { name: l.name.to_string(), node, peer, sends: None, receives: Some(PortId(i)), rate: l.wire.rate }
     }
 
@@ -263,8 +264,7 @@ impl<H: EventQueue> Map<'_, H> {
         let link = |p: Option<PortId>| p.and_then(|p| links.get(p.0 as usize));
         let first = link(self.world.route(EpId::sender(FlowId(flow))).next());
         let last = link(self.world.route(EpId::receiver(FlowId(flow))).last());
-        let node = |name: Option<&Name>| name.map_or(0, |n| self.node(n));
-        FlowEnd { name: m.name.to_string(), flow, next: node(first.map(|l| &l.to)), last: node(last.map(|l| &l.from)) }
+        FlowEnd { name: m.name.to_string(), flow, next: first.map_or(0, far), last: last.map_or(0, |l| l.from().0) }
     }
 
     fn network(&self, seed: u64) -> Network {
@@ -297,8 +297,13 @@ impl<H: EventQueue> Map<'_, H> {
             }
             Transport::Udp(_) => (0, NO_SHIFT, false),
         };
-        FlowFacts { from: self.node(&m.from), to: self.node(&m.to), first_hop, mss, shift, sack }
+        FlowFacts { from: m.from.0, to: m.to.0, first_hop, mss, shift, sack }
     }
+}
+
+/// Number of the node at the end of a link; a channel has none.
+fn far(l: &LinkDir) -> u32 {
+    l.far().map_or(0, |n| n.0)
 }
 
 /// Number of the other direction of a link.

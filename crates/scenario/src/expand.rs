@@ -5,38 +5,120 @@ use crate::load::{Pair, derangement};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Place, Wire};
 use fairlane_engine::Stream;
+use fairlane_net::NodeId;
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Dur, Name, NameBuilder, Rate, Time, name};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::ops::Deref;
 use std::sync::Arc;
 
-/// Where nodes are drawn.
-pub type Positions = IndexMap<Name, Place, FxBuildHasher>;
+/// Where nodes are drawn, of those of which it is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Positions {
+    /// Of the first nodes, which a builder made.
+    pub(crate) built: Vec<Place>,
+    /// Of others.
+    pub(crate) others: IndexMap<Name, Place, FxBuildHasher>,
+}
 
 /// A scenario in single parts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
     /// Node names.
     pub nodes: Vec<Name>,
-    /// Where nodes are drawn, of those of which it is known.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    /// Where nodes are drawn.
     pub positions: Positions,
     /// One entry a direction, in the order of the file.
     pub links: Vec<LinkDir>,
     /// Wireless channels; the interfaces of their stations are among the links, behind all others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelAt>,
     /// One entry a flow.
     pub flows: Vec<Member>,
     /// One entry a control and node.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<ControlAt>,
     /// What the members of a group share.
-    #[serde(skip)]
     pub groups: Vec<Group>,
+}
+
+impl Expanded {
+    /// Name of a node.
+    pub fn node(&self, node: NodeId) -> &str {
+        &self.nodes[node.0 as usize]
+    }
+    /// Name of the node at the start of a link.
+    pub fn start(&self, link: &LinkDir) -> &str {
+        self.node(link.from())
+    }
+    /// Name of the node at its end; of a wireless station's interface of the channel.
+    pub fn end(&self, link: &LinkDir) -> &str {
+        match link.to() {
+            Hop::Node(n) => self.node(n),
+            Hop::Channel(c) => &self.channels[c].name,
+        }
+    }
+    /// Where nodes are drawn, by name.
+    pub fn places(&self) -> impl Iterator<Item = (&str, Place)> {
+        let built = self.nodes.iter().zip(&self.positions.built);
+        built.chain(&self.positions.others).map(|(name, place)| (name.as_str(), *place))
+    }
+}
+
+/// As documents have it, with the names of nodes.
+impl Serialize for Expanded {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Link<'a> {
+            name: &'a str,
+            from: &'a str,
+            to: &'a str,
+            #[serde(flatten)]
+            wire: &'a Wire,
+        }
+        #[derive(Serialize)]
+        struct Flow<'a> {
+            name: &'a str,
+            group: &'a str,
+            from: &'a str,
+            to: &'a str,
+            transport: &'a str,
+            /// Null where there is only room for a flow.
+            start: Option<Dur>,
+            stop: Option<Dur>,
+            class: u8,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            rate: Option<Rate>,
+        }
+        let flows = self.flows.iter().map(|m| Flow {
+            name: &m.name,
+            group: &m.group,
+            from: self.node(m.from),
+            to: self.node(m.to),
+            transport: m.transport,
+            start: m.is_there().then(|| m.start.since(Time::ZERO)),
+            stop: m.stop,
+            class: m.class,
+            rate: m.rate,
+        });
+        let links = self.links.iter().map(|l| Link { name: &l.name, from: self.start(l), to: self.end(l), wire: &l.wire });
+        let mut map = s.serialize_map(None)?;
+        map.serialize_entry("nodes", &self.nodes)?;
+        if self.places().next().is_some() {
+            map.serialize_entry("positions", &self.places().collect::<IndexMap<_, _>>())?;
+        }
+        map.serialize_entry("links", &links.collect::<Vec<_>>())?;
+        if !self.channels.is_empty() {
+            map.serialize_entry("channels", &self.channels)?;
+        }
+        map.serialize_entry("flows", &flows.collect::<Vec<_>>())?;
+        if !self.controls.is_empty() {
+            map.serialize_entry("controls", &self.controls)?;
+        }
+        map.end()
+    }
 }
 
 /// A control at one node.
@@ -53,51 +135,93 @@ pub struct ControlAt {
     pub spec: usize,
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One direction of a link. Of a large network there are millions, so its ends are numbers.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkDir {
     /// The link's name; the other direction has `.reverse` behind it.
     pub name: Name,
-    /// Node at its start.
-    pub from: Name,
-    /// Node at its end; of a wireless station's interface the channel.
-    pub to: Name,
     /// Rate, delay, queue and impairments; alike links of a builder share them.
-    #[serde(flatten)]
     pub wire: Arc<Wire>,
-    /// Whether it is the interface of a wireless station.
-    #[serde(skip)]
-    pub on_air: bool,
+    from: u32,
+    /// A node, or a channel with [`ON_AIR`].
+    to: u32,
 }
 
-/// One flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Marks the number of a channel.
+const ON_AIR: u32 = 1 << 31;
+
+/// Where a link ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// At a node.
+    Node(NodeId),
+    /// A wireless station's interface: in the channel with this number.
+    Channel(usize),
+}
+
+impl LinkDir {
+    pub(crate) fn new(name: Name, from: u32, to: Hop, wire: Arc<Wire>) -> Self {
+        let to = match to {
+            Hop::Node(n) => n.0,
+            Hop::Channel(c) => c as u32 | ON_AIR,
+        };
+        Self { name, wire, from, to }
+    }
+    /// Node at its start.
+    pub fn from(&self) -> NodeId {
+        NodeId(self.from)
+    }
+    /// Where it ends.
+    pub fn to(&self) -> Hop {
+        if self.on_air() { Hop::Channel((self.to ^ ON_AIR) as usize) } else { Hop::Node(NodeId(self.to)) }
+    }
+    /// Node at its end; none of a wireless station's interface.
+    pub fn far(&self) -> Option<NodeId> {
+        (!self.on_air()).then_some(NodeId(self.to))
+    }
+    /// Whether it is the interface of a wireless station.
+    pub fn on_air(&self) -> bool {
+        self.to & ON_AIR != 0
+    }
+}
+
+/// One flow. What all members of its group have, [`Shared`], is read as if it lay here.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// Unique name.
     pub name: Name,
-    /// Name of its group, where its parameters are.
-    pub group: Name,
     /// Node that sends.
-    pub from: Name,
+    pub from: NodeId,
     /// Node that receives.
-    pub to: Name,
-    transport: &'static str,
-    /// When it starts; null where it is no flow yet, for which there is room only.
-    #[serde(serialize_with = "as_dur")]
+    pub to: NodeId,
+    /// When it starts; `MAX` where it is no flow yet, for which there is room only.
     pub start: Time,
-    /// When its source stops, if before the end of the run.
-    pub stop: Option<Dur>,
-    /// Traffic class.
-    pub class: u8,
     /// Mean rate, where that is not what the source has by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Its number in the group.
-    #[serde(skip)]
     pub number: u32,
+    /// Traffic class.
+    pub class: u8,
+    shared: Arc<Shared>,
+}
+
+/// What all members of a group have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Name of the group, where its parameters are.
+    pub group: Name,
     /// Number of the group.
-    #[serde(skip)]
     pub group_index: usize,
+    /// When their sources stop, if before the end of the run.
+    pub stop: Option<Dur>,
+    transport: &'static str,
+}
+
+impl Deref for Member {
+    type Target = Shared;
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 impl Member {
@@ -109,10 +233,6 @@ impl Member {
     pub fn is_there(&self) -> bool {
         self.start != Time::MAX
     }
-}
-
-fn as_dur<S: serde::Serializer>(t: &Time, s: S) -> Result<S::Ok, S::Error> {
-    if *t == Time::MAX { s.serialize_none() } else { s.collect_str(&t.since(Time::ZERO)) }
 }
 
 /// What the members of a flow group share.
@@ -200,38 +320,37 @@ fn takes_part(i: u32, count: u32, active: f64) -> bool {
     before(i + 1) > before(i)
 }
 
-/// The members of a group in the run with this seed.
-pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: u64) -> Vec<Member> {
+/// The members of a group in the run with this seed; `node` knows the numbers of nodes.
+pub(crate) fn members(spec: &FlowSpec, group: (usize, &Group), seed: u64, node: impl Fn(&str) -> NodeId) -> Vec<Member> {
+    let (group_index, group) = group;
     let (n, name, transport) = (spec.most(), group.name.as_str(), group.transport.name());
     let target = if spec.permute { derangement(&mut Stream::new(seed, "flow", name, "permute"), n) } else { (0..n).collect() };
     let (from, to) = (numbers(&spec.from), numbers(&spec.to));
+    let shared = Arc::new(Shared { group: name.into(), group_index, stop: spec.stop, transport });
     let pair = |i: u32| group.pairs.as_ref().and_then(|p| p.get(i as usize));
-    (0..n)
-        .filter(|&i| takes_part(i, n, spec.active))
-        .map(|i| {
-            let member = pair(i).map_or_else(|| member_name(name, i, n), |p| pair_name(name, p));
-            let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
-            if spec.spread > Dur::ZERO {
-                start += Dur::from_ps(Stream::new(seed, "flow", &member, "start").below(spec.spread.as_ps()));
-            }
-            if i >= spec.count {
-                start = Time::MAX;
-            }
-            Member {
-                from: pair(i).map_or_else(|| from(spec.first + i), |p| p.from.clone().into()),
-                to: pair(i).map_or_else(|| to(spec.first + target[i as usize]), |p| p.to.clone().into()),
-                rate: group.rate.or_else(|| pair(i)?.rate),
-                name: member,
-                group: group.name.clone().into(),
-                transport,
-                start,
-                stop: spec.stop,
-                class: spec.class.of(i),
-                number: i,
-                group_index,
-            }
-        })
-        .collect()
+    let there = |i: &u32| takes_part(*i, n, spec.active);
+    let mut all = Vec::with_capacity((0..n).filter(there).count());
+    all.extend((0..n).filter(there).map(|i| {
+        let member = pair(i).map_or_else(|| member_name(name, i, n), |p| pair_name(name, p));
+        let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
+        if spec.spread > Dur::ZERO {
+            start += Dur::from_ps(Stream::new(seed, "flow", &member, "start").below(spec.spread.as_ps()));
+        }
+        if i >= spec.count {
+            start = Time::MAX;
+        }
+        Member {
+            from: pair(i).map_or_else(|| node(&from(spec.first + i)), |p| node(&p.from)),
+            to: pair(i).map_or_else(|| node(&to(spec.first + target[i as usize])), |p| node(&p.to)),
+            rate: group.rate.or_else(|| pair(i)?.rate),
+            name: member,
+            start,
+            class: spec.class.of(i),
+            number: i,
+            shared: shared.clone(),
+        }
+    }));
+    all
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub use code::{Code, Kind, Warning, codes_listing};
 pub use diag::{Diagnostic, Diagnostics, MOST_TOLD, Sources, Span};
 pub use document::{Remark, read_document, remarks};
 pub use endpoint::{AnyEndpoint, BuiltIn};
-pub use expand::{ControlAt, Expanded, Group, LinkDir, Member, Positions, Transport};
+pub use expand::{ControlAt, Expanded, Group, Hop, LinkDir, Member, Positions, Shared, Transport};
 pub use fairlane_net::Waiting;
 pub use fairlane_trace::events::{Format as TraceFormat, columns as event_columns};
 pub use fairlane_trace::pcapng::Style;

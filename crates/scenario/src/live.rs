@@ -65,8 +65,7 @@ impl LiveLink {
     pub fn new(scenario: &Resolved, name: &str, seed: u64) -> Option<Self> {
         let link: &LinkDir = scenario.link_directions().iter().find(|l| l.name == name)?;
         let members = scenario.members_at(seed);
-        let address = |node: &str| scenario.expanded.nodes.iter().position(|n| n == node).unwrap_or(0) as u32;
-        let infos = flow_infos(&members, address);
+        let infos = flow_infos(&members);
         let info = link.wire.info();
         let queue = link.wire.queue.build(&Site { link: info, flows: &infos });
         let impair = Impair::new(&link.wire.impairments, info.delay, seed, name);

@@ -122,7 +122,7 @@ pub fn jain(x: &[f64]) -> f64 {
 }
 
 fn lost(c: &FlowCounters) -> f64 {
-    c.drops.iter().sum::<u64>() as f64
+    c.drops.all().iter().sum::<u64>() as f64
 }
 
 fn transaction(s: &FlowSubject, of: fn(&Tally) -> f64) -> f64 {

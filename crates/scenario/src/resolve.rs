@@ -9,6 +9,9 @@ use crate::semantics;
 use crate::source::{self, Format, Names, Value};
 use crate::spec::Scenario;
 use crate::turns::{self, Turn};
+use fairlane_net::NodeId;
+use fairlane_units::Name;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -91,8 +94,11 @@ impl Resolved {
         if seed == self.scenario.seed {
             return Cow::Borrowed(&self.expanded.flows);
         }
-        let groups = self.scenario.flows.values().zip(&self.expanded.groups).enumerate();
-        Cow::Owned(groups.flat_map(|(i, (spec, group))| members(spec, group, i, seed)).collect())
+        let groups = self.scenario.flows.values().zip(self.expanded.groups.iter().enumerate());
+        let numbers: FxHashMap<&str, u32> = self.expanded.nodes.iter().map(Name::as_str).zip(0..).collect();
+        // Reading saw to it that every name is a node.
+        let node = |name: &str| NodeId(numbers.get(name).copied().unwrap_or_default());
+        Cow::Owned(groups.flat_map(|(spec, group)| members(spec, group, seed, node)).collect())
     }
     /// One entry a link direction.
     pub fn link_directions(&self) -> &[LinkDir] {

@@ -5,7 +5,7 @@ use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
 use crate::course::Course;
-use crate::expand::{Group, Member};
+use crate::expand::{Group, Hop, LinkDir, Member};
 use crate::metrics::{Columns, Rows, measure};
 use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
@@ -16,7 +16,7 @@ use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Tally, World, WorldBuilder};
+use fairlane_net::{BuildError, NodeId, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::{Name, Time};
@@ -159,39 +159,45 @@ pub fn run_traced(
     tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..options.threads.clamp(1, options.seeds.len().max(1)) {
-            scope.spawn(|| {
-                on_thread(|| {
-                    RUNS.set(true);
-                    loop {
-                        let i = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(&seed) = options.seeds.get(i) else { break };
-                        let work = std::panic::AssertUnwindSafe(|| {
-                            let watch = Watch {
-                                hop_probe: options.hop_probe,
-                                why: options.why,
-                                captures: &options.captures,
-                                tracing,
-                                run: i,
-                                threads: options.inside(),
-                                parts: options.parts,
-                            };
-                            run_one(scenario, seed, watch, progress)
-                        });
-                        let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
-                        if result.is_err() {
-                            progress.stop();
-                        }
-                        progress.finished.fetch_add(1, Ordering::Relaxed);
-                        if let Ok(mut slot) = results[i].lock() {
-                            *slot = Some(result);
-                        }
+    let work = || {
+        on_thread(|| {
+            as_run(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&seed) = options.seeds.get(i) else { break };
+                    let work = std::panic::AssertUnwindSafe(|| {
+                        let watch = Watch {
+                            hop_probe: options.hop_probe,
+                            why: options.why,
+                            captures: &options.captures,
+                            tracing,
+                            run: i,
+                            threads: options.inside(),
+                            parts: options.parts,
+                        };
+                        run_one(scenario, seed, watch, progress)
+                    });
+                    let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
+                    if result.is_err() {
+                        progress.stop();
                     }
-                });
+                    progress.finished.fetch_add(1, Ordering::Relaxed);
+                    if let Ok(mut slot) = results[i].lock() {
+                        *slot = Some(result);
+                    }
+                }
             });
-        }
-    });
+        });
+    };
+    match options.threads.clamp(1, options.seeds.len().max(1)) {
+        // One more thread would have memory of its own, as allocators have it, beside what this one has to give.
+        1 => work(),
+        threads => std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        }),
+    }
     let results: Vec<_> = results.into_iter().filter_map(|m| m.into_inner().ok().flatten()).collect();
     // The cause of a stop says more than the stop.
     let cause = results.iter().filter_map(|r| r.as_ref().err()).find(|e| **e != RunError::Stopped).cloned();
@@ -416,8 +422,9 @@ pub(crate) fn output<H: EventQueue>(
     let measured = measure(world, &told, &is_tcp, after_first, rows);
     let of = |text: fn(&Member) -> Name| told.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
-        let [name, from, to] = [of(|f| f.name.clone()), of(|f| f.from.clone()), of(|f| f.to.clone())];
-        vec![("name", name), ("from", from), ("to", to), ("transport", of(|f| Name::new_static(f.transport())))]
+        let node = |end: fn(&Member) -> NodeId| told.iter().map(|&i| scenario.expanded.nodes[end(&flows[i]).0 as usize].clone()).collect();
+        let name = ("name", of(|f| f.name.clone()));
+        vec![name, ("from", node(|f| f.from)), ("to", node(|f| f.to)), ("transport", of(|f| Name::new_static(f.transport())))]
     } else {
         Vec::new()
     };
@@ -427,10 +434,14 @@ pub(crate) fn output<H: EventQueue>(
         let of = |text: fn(&Group) -> &str| groups.iter().map(|g| text(g).into()).collect();
         vec![("name", of(|g| &g.name)), ("transport", of(|g| g.transport.name()))]
     };
+    let to = |l: &LinkDir| match l.to() {
+        Hop::Node(n) => scenario.expanded.nodes[n.0 as usize].clone(),
+        Hop::Channel(c) => Name::from(&scenario.expanded.channels[c].name),
+    };
     let link_text: Vec<(&'static str, Vec<Name>)> = vec![
         ("name", links.iter().map(|l| l.name.clone()).collect()),
-        ("from", links.iter().map(|l| l.from.clone()).collect()),
-        ("to", links.iter().map(|l| l.to.clone()).collect()),
+        ("from", links.iter().map(|l| scenario.expanded.nodes[l.from().0 as usize].clone()).collect()),
+        ("to", links.iter().map(to).collect()),
     ];
     RunOutput {
         seed,

@@ -1,12 +1,12 @@
 //! Which events a set of runs records, by the names of flows, links and events, and where their rows go.
 
 use crate::capture::{CaptureError, Kind, unknown};
-use crate::expand::{Member, Transport};
+use crate::expand::{Hop, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec;
+use fairlane_net::NodeId;
 use fairlane_trace::events::{Ends, Failure, Filter, Format, Kind as Event, Names, Recorder, Wire};
 use fairlane_units::{Dur, Name, Time};
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -90,23 +90,21 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
     let (members, links) = (scenario.members_at(seed), scenario.link_directions());
     // A station's interface leads to its channel, which stands among the nodes then.
     let mut all = scenario.expanded.nodes.clone();
-    for link in links.iter().filter(|l| l.on_air) {
-        if !all.contains(&link.to) {
-            all.push(link.to.clone());
-        }
-    }
-    let nodes: HashMap<&str, u32> = all.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
-    let node = |name: &Name| nodes.get(name.as_str()).copied().unwrap_or(0);
+    let channels = &scenario.expanded.channels;
+    all.extend(channels.iter().map(|c| Name::from(&c.name)));
+    let far = |l: &LinkDir| match l.to() {
+        Hop::Node(n) => n.0,
+        Hop::Channel(c) => (scenario.expanded.nodes.len() + c) as u32,
+    };
     // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
-    let mut ports = vec![0; nodes.len()];
-    let mut address = |name: &Name| {
-        let node = node(name);
-        let next = ports.get_mut(node as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
-        (node, next)
+    let mut ports = vec![0; all.len()];
+    let mut address = |node: NodeId| {
+        let next = ports.get_mut(node.0 as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
+        (node.0, next)
     };
     let ends = |m: &Member| {
         let group = &scenario.expanded.groups[m.group_index];
-        let addresses = [address(&m.from), address(&m.to)];
+        let addresses = [address(m.from), address(m.to)];
         match &group.transport {
             Transport::Tcp(p, config) => Ends { kinds: ["tcp", "ack"], addresses, mss: config.mss().into(), handshake: p.handshake },
             Transport::Udp(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
@@ -115,7 +113,7 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
     Names {
         flows: members.iter().map(|m| m.name.to_string()).collect(),
         links: links.iter().map(|l| l.name.to_string()).collect(),
-        wires: links.iter().map(|l| wire(node(&l.from), node(&l.to), &l.wire)).collect(),
+        wires: links.iter().map(|l| wire(l.from().0, far(l), &l.wire)).collect(),
         ends: members.iter().map(ends).collect(),
         nodes: all.iter().map(Name::to_string).collect(),
         gauges: Mutex::default(),

@@ -194,7 +194,7 @@ fn frame(r: &Resolved) -> Value {
             table.remove(key);
         }
         table.insert("flows".to_owned(), r.scenario.flows.keys().map(String::as_str).collect());
-        let ends = |l: &LinkDir| Value::from([l.name.as_str(), &l.from, &l.to].map(str::to_owned).to_vec());
+        let ends = |l: &LinkDir| Value::from([l.name.as_str(), r.expanded.start(l), r.expanded.end(l)].map(str::to_owned).to_vec());
         table.insert("topology".to_owned(), r.link_directions().iter().map(ends).collect());
     }
     tree
@@ -210,7 +210,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
         return Ok(());
     }
     let (at, (old, new)) = (|key: &str| format!("links.{}.{key}", a.name.trim_end_matches(".reverse")), (&*a.wire, &*b.wire));
-    if a.on_air {
+    if a.on_air() {
         let message = format!("the interface `{}` of a wireless station cannot change while the network runs", a.name);
         return Err(Refused::new(at("queue"), message, MAY));
     }
@@ -233,7 +233,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
     }
     if old.queue != new.queue {
         let clamps = |w: &Wire, r: &Resolved| {
-            let infos = crate::build::flow_infos(r.flow_members(), |_| 0);
+            let infos = crate::build::flow_infos(r.flow_members());
             w.queue.build(&Site { link: w.info(), flows: &infos }).clamps()
         };
         if clamps(old, now) != clamps(new, next) {
@@ -342,7 +342,6 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
     seed: u64,
     obs: &mut O,
 ) -> Result<Vec<Task>, Stuck> {
-    let nodes = || next.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect::<std::collections::HashMap<&str, u32>>();
     let (before, after) = (now.members_at(seed), next.members_at(seed));
     for (i, (a, b)) in (0..).zip(now.link_directions().iter().zip(next.link_directions())) {
         let (port, old, new) = (PortId(i), &*a.wire, &*b.wire);
@@ -359,8 +358,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
             world.set_losses(port, &new.impairments, seed, &b.name);
         }
         if old.queue != new.queue {
-            let nodes = nodes();
-            let infos = crate::build::flow_infos(&after, |name| nodes.get(name).copied().unwrap_or(0));
+            let infos = crate::build::flow_infos(&after);
             world.set_queue(port, new.queue.build(&Site { link: new.info(), flows: &infos }), waiting, obs)?;
         }
     }

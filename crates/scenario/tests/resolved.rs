@@ -75,10 +75,10 @@ fn flows_are_complete() {
         (&json!("ns2"), &json!("newreno"), &json!("10000p"), &json!(1))
     );
     assert_eq!(v["flows"]["tcp"]["source"], json!({"bulk": {}}));
-    let members: Vec<(&str, &str)> = r.expanded.flows.iter().map(|m| (m.name.as_str(), m.from.as_str())).collect();
+    let members: Vec<(&str, &str)> = r.expanded.flows.iter().map(|m| (m.name.as_str(), r.expanded.node(m.from))).collect();
     assert_eq!(members, [("tcp.0", "s0"), ("tcp.1", "s1"), ("tcp.2", "s2"), ("tcp.3", "s3"), ("cbr", "s4")]);
     for (i, m) in r.expanded.flows[..4].iter().enumerate() {
-        assert_ne!(m.to, format!("d{i}"));
+        assert_ne!(r.expanded.node(m.to), format!("d{i}"));
         let start = m.start.as_secs_f64() - 0.1 * i as f64;
         assert!((0.0..0.01).contains(&start), "{start}");
     }
@@ -124,10 +124,11 @@ fn schema_describes_every_parameter() {
 #[test]
 fn series_of_large_networks_are_those_of_interest() {
     let small = read(DUMBBELL, &[]);
-    assert_eq!(watched(&small.scenario, &small.expanded.links).len(), 22);
+    assert_eq!(watched(&small.scenario, &small.expanded.nodes, &small.expanded.links).len(), 22);
     let text = DUMBBELL.replace("pairs = 5", "pairs = 500").replace("delays = [\"1ms\", \"2ms\", \"3ms\", \"4ms\", \"5ms\"]", "");
     let large = read(&text, &[("links.s7.delay", "9ms")]);
-    let names: Vec<&str> = watched(&large.scenario, &large.expanded.links).iter().map(|&i| large.expanded.links[i].name.as_str()).collect();
+    let interesting = watched(&large.scenario, &large.expanded.nodes, &large.expanded.links);
+    let names: Vec<&str> = interesting.iter().map(|&i| large.expanded.links[i].name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "bottleneck.reverse", "s7", "s7.reverse"]);
 }
 

@@ -6,11 +6,11 @@ use fairlane_scenario::{AnyEndpoint, AnyQdisc, LinkDir, Member};
 #[test]
 fn parts_of_a_network_are_small() {
     for (what, size, most) in [
-        ("port", size_of::<Port<AnyQdisc>>(), 304),
+        ("port", size_of::<Port<AnyQdisc>>(), 232),
         ("endpoint", size_of::<AnyEndpoint>(), 704),
-        ("flow", size_of::<Flow>(), 480),
-        ("link direction", size_of::<LinkDir>(), 88),
-        ("member", size_of::<Member>(), 168),
+        ("flow", size_of::<Flow>(), 368),
+        ("link direction", size_of::<LinkDir>(), 40),
+        ("member", size_of::<Member>(), 72),
     ] {
         assert!(size <= most, "{what}: {size} bytes, at most {most}");
     }

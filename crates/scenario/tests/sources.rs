@@ -99,7 +99,7 @@ fn any_source_with_any_parameters() {
                 assert_eq!((w.fingerprint(), w.events()), (again.fingerprint(), again.events()), "{} does not repeat itself", what());
                 let c = &w.flows()[0].counters;
                 delivering += u32::from(c.delivered > 0);
-                let lost: u64 = c.drops.iter().sum();
+                let lost: u64 = c.drops.all().iter().sum();
                 let received = c.received_pkts();
                 assert!(received + lost <= c.sent_pkts, "{}: {} sent, {received} received, {lost} lost", what(), c.sent_pkts);
                 if ended && w.packets_alive() == 0 {

@@ -140,7 +140,7 @@ impl Sets {
 
 /// Whether a link can lead from one part into another: it takes time and does no more than carry, and it makes no difference when what its queue does is carried out.
 fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
-    let plain = port.impair.is_none() && !port.rough && port.frail().is_none() && !port.is_on_air();
+    let plain = port.impair().is_none() && !port.rough && port.frail().is_none() && !port.is_on_air();
     plain && port.delay > Dur::ZERO && port.ring.is_empty() && !port.qdisc.drops_late() && port.qdisc.ready_at().is_none()
 }
 

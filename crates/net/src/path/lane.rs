@@ -15,6 +15,9 @@ use crate::qdisc::{Backlog, QCx, Qdisc, Why};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
+/// Ports from which on the rings of those that are idle give their memory back.
+const MANY: usize = 10_000;
+
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Finds the ports that keep packets on their ring. Of those that an observer sees they are in the queue.
     pub(crate) fn find_lanes(&mut self, seen: &[u32]) {
@@ -131,6 +134,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// All packets that wait on rings go to their queues.
     pub(super) fn queue_all(&mut self) {
+        // Where a burst is over: of ten thousands of links that had one each, most will see no other for long.
+        let many = self.ports.len() > MANY;
         for &i in &self.relays.lined {
             let port = &mut self.ports[i as usize];
             port.listed = false;
@@ -143,6 +148,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
             port.ring.truncate(first);
             port.held = Backlog::default();
+            if many && !port.queued {
+                port.ring.shrink();
+            }
         }
         let ports = &self.ports;
         self.relays.lined.retain(|&i| ports[i as usize].queued);

@@ -69,7 +69,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         *pkt = head;
         port.ring.advance();
         self.go_on(i, obs);
-        if self.ports[i as usize].impair.is_none() {
+        if self.ports[i as usize].impair().is_none() {
             return self.forward_any(i, pkt, now, obs);
         }
         self.impaired(i, pkt, now, obs)

@@ -1,6 +1,6 @@
 //! A port that changes while the run goes on.
 
-use super::Port;
+use super::{Pace, Port};
 use crate::impair::{Impair, Impairments};
 use crate::qdisc::Qdisc;
 use crate::schedule::{Schedule, Steps};
@@ -27,25 +27,25 @@ impl<Q: Qdisc> Port<Q> {
     pub fn rate_at(&self, now: Time) -> Rate {
         match self.schedule() {
             Some(Schedule::Steps(s)) => s.rate_at(now),
-            _ => self.rate,
+            _ => self.rate(),
         }
     }
 
     /// The rate is another from `now` on; the bits of a packet in transmission that are still to be sent go at it, too. Returns by how much later, or
     /// sooner, that packet ends: its old end and the new one. The packets of a trace and of a device are beyond it.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) -> Option<(Time, Time)> {
-        let first = self.rate;
+        let first = self.rate();
         let before = self.busy_until;
         let schedule = self.more().schedule.get_or_insert_with(|| Schedule::Steps(Steps::new(first, [].into())));
         let Schedule::Steps(steps) = schedule else { return None };
         self.busy_until = steps.change(now, rate, before);
-        self.ps_per_byte = 0;
+        self.pace = Pace::uneven(first);
         (before > now).then_some((before, self.busy_until))
     }
 
     /// The propagation delay is another for packets whose transmission ends from now on. They overtake none.
     pub(crate) fn set_delay(&mut self, delay: Dur) {
-        let delay = delay.saturating_sub(self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()));
+        let delay = delay.saturating_sub(self.impair().map_or(Dur::ZERO, |i| i.early()));
         let last = self.ring.back().map(|p| p.at);
         self.delay = delay;
         let shorter = last.map(|last| (delay, last));
@@ -54,7 +54,7 @@ impl<Q: Qdisc> Port<Q> {
         }
         if shorter.is_some() {
             // Each packet is looked at until the link is in order by itself.
-            self.ps_per_byte = 0;
+            self.pace = Pace::uneven(self.rate());
         }
     }
 
@@ -65,8 +65,7 @@ impl<Q: Qdisc> Port<Q> {
         if self.delay == delay {
             self.changed().shorter = None;
             if self.schedule().is_none() && self.device().is_none() {
-                let second = 8 * fairlane_units::PS_PER_SEC;
-                self.ps_per_byte = if second.is_multiple_of(self.rate.as_bps()) { second / self.rate.as_bps() } else { 0 };
+                self.pace = Pace::of(self.rate());
             }
         }
     }
@@ -78,7 +77,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// Loses and copies packets as `what` says from now on.
     pub(crate) fn set_losses(&mut self, what: &Impairments, seed: u64, name: &str) {
-        self.impair.get_or_insert_with(|| Box::new(Impair::idle(&Impairments::default(), Dur::ZERO, seed, name))).change(what, seed, name);
+        self.make_impair(|| Impair::idle(&Impairments::default(), Dur::ZERO, seed, name)).change(what, seed, name);
         self.rough = true;
     }
 

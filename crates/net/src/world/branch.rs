@@ -14,7 +14,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn reseed(&mut self, number: u64) {
         for port in &mut self.path.ports {
             port.rng.fork(number);
-            if let Some(imp) = &mut port.impair {
+            if let Some(imp) = port.impair_mut() {
                 imp.reseed(number);
             }
         }

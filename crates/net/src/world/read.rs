@@ -21,16 +21,18 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.path.events = H::with_slots(0);
         self.hosts = Vec::new();
         let flows = &self.path.flows;
-        self.last_views = vec![FlowView::default(); flows.len()];
-        self.last_kept = vec![0; flows.len()];
+        // From the last one, and turned round at the end: what is kept of endpoints takes the place that they leave.
+        (self.last_views, self.last_kept) = (Vec::with_capacity(flows.len()), Vec::with_capacity(flows.len()));
         for (i, f) in flows.iter().enumerate().rev() {
-            self.last_views[i] = f.view(&self.endpoints[2 * i]);
-            self.last_kept[i] = f.kept(&self.endpoints[2 * i + 1]);
+            self.last_views.push(f.view(&self.endpoints[2 * i]));
+            self.last_kept.push(f.kept(&self.endpoints[2 * i + 1]));
             self.endpoints.truncate(2 * i);
             if i.is_multiple_of(AT_ONCE) {
                 self.endpoints.shrink_to_fit();
             }
         }
+        self.last_views.reverse();
+        self.last_kept.reverse();
     }
     /// The present.
     pub fn now(&self) -> Time {

@@ -36,7 +36,7 @@ impl Qdisc for Tail {
         true
     }
     fn tail(&self) -> Option<Room> {
-        (self.limit > 0).then_some(Room { pkts: self.limit, bytes: u64::MAX, arriving: 0 })
+        (self.limit > 0).then_some(Room { pkts: self.limit, bytes: u64::MAX, arriving: false })
     }
     fn backlog(&self) -> Backlog {
         self.level

@@ -15,14 +15,15 @@ pub struct Fifo<L> {
     front: Front,
     /// Marks that packets at the head are to carry, one each.
     owed: u32,
-    held: Backlog,
+    /// What waits; the packets count themselves.
+    bytes: u64,
     queue: VecDeque<QPkt>,
 }
 
 impl<L: Law> Fifo<L> {
     /// An empty queue.
     pub fn new(law: L, limit: Limit) -> Self {
-        Self { law, limit, front: Front::default(), owed: 0, held: Backlog::default(), queue: VecDeque::new() }
+        Self { law, limit, front: Front::default(), owed: 0, bytes: 0, queue: VecDeque::new() }
     }
 
     /// With another packet than the arriving one to bear what the law decides at its arrival.
@@ -30,6 +31,11 @@ impl<L: Law> Fifo<L> {
     pub fn bearing(mut self, front: Front) -> Self {
         self.front = front;
         self
+    }
+
+    #[inline]
+    fn held(&self) -> Backlog {
+        Backlog { pkts: self.queue.len() as u32, bytes: self.bytes }
     }
 
     /// Its law.
@@ -50,20 +56,22 @@ impl<L: Law> Fifo<L> {
     /// Removes the packet at place `i` (0 is the head), for a scheduler that must make room.
     pub fn evict(&mut self, i: usize) -> Option<QPkt> {
         let p = if i == 0 { self.queue.pop_front() } else { self.queue.remove(i) }?;
-        self.held.sub(&p);
+        self.bytes -= u64::from(p.len);
         self.law.on_evict(&p);
         Some(p)
     }
 
     #[inline]
     fn ask(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(&mut L, &mut LawCx<'_>) -> Verdict) -> Verdict {
-        f(&mut self.law, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue })
+        let held = self.held();
+        f(&mut self.law, &mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue })
     }
 
     /// Drops the packet the law chooses. Returns whether the arriving packet now has room.
     #[cold]
     fn overflow(&mut self, p: &QPkt, cx: &mut QCx<'_>) -> bool {
-        let victim = self.law.on_overflow(p, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue });
+        let held = self.held();
+        let victim = self.law.on_overflow(p, &mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue });
         let at = match victim {
             Victim::Arriving if L::FRONT && self.front.drop_from == DropFrom::Head => Some(0),
             Victim::Arriving => None,
@@ -73,7 +81,7 @@ impl<L: Law> Fifo<L> {
         // In bytes, one small victim may not be room enough: take the packets that follow it, too.
         while let Some(out) = at.and_then(|i| self.evict(i)) {
             cx.drop(out, Why::Overflow);
-            if self.limit.admits(self.held, p.len) {
+            if self.limit.admits(self.held(), p.len) {
                 return true;
             }
         }
@@ -110,7 +118,7 @@ impl<L: Law> Fifo<L> {
             cx.drop(*p, why);
             return false;
         }
-        if !self.limit.admits(self.held, p.len) {
+        if !self.limit.admits(self.held(), p.len) {
             self.overflow(p, cx)
         } else if L::FRONT && v != Verdict::Pass {
             self.bear(v, p, cx)
@@ -176,7 +184,7 @@ impl<L: Law> Qdisc for Fifo<L> {
     #[inline]
     fn enqueue(&mut self, mut p: QPkt, cx: &mut QCx<'_>) {
         if self.arrive(&mut p, cx) {
-            self.held.add(&p);
+            self.bytes += u64::from(p.len);
             self.queue.push_back(p);
         }
     }
@@ -184,7 +192,7 @@ impl<L: Law> Qdisc for Fifo<L> {
     #[inline]
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
         while let Some(mut p) = self.queue.pop_front() {
-            self.held.sub(&p);
+            self.bytes -= u64::from(p.len);
             if self.leave(&mut p, cx) {
                 return Some(p);
             }
@@ -210,7 +218,7 @@ impl<L: Law> Qdisc for Fifo<L> {
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.held
+        self.held()
     }
 
     #[inline]
@@ -223,7 +231,8 @@ impl<L: Law> Qdisc for Fifo<L> {
     }
 
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
-        self.law.on_timer(&mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue })
+        let held = self.held();
+        self.law.on_timer(&mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue })
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -42,7 +42,7 @@ impl Semantics<'_> {
             return;
         }
         let way = |flow: &'f Member| {
-            let (a, b) = (network.node(&flow.from)?, network.node(&flow.to)?);
+            let (a, b) = (flow.from.0 as usize, flow.to.0 as usize);
             let (there, back) = (network.path(a, b)?, network.path(b, a)?);
             let rtt = there.iter().chain(&back).fold(Dur::ZERO, |d, &l| d + links[l].wire.delay);
             Some(Way { flow, there, rtt })
@@ -83,7 +83,7 @@ impl<'a> Ways<'a> {
 
     /// Whether rates change on the way, or stations share what they have: then nothing is said beforehand.
     fn varies(&self, way: &Way<'_>) -> bool {
-        way.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air || l.wire.trace.is_some() || !l.wire.rates.is_empty())
+        way.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.trace.is_some() || !l.wire.rates.is_empty())
     }
 
     /// Whether the links of a way only carry packets.

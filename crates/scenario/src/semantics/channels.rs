@@ -3,7 +3,7 @@
 use super::Semantics;
 use crate::channel::ChannelAt;
 use crate::code::Code;
-use crate::expand::LinkDir;
+use crate::expand::{Hop, LinkDir};
 use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, RoutesSpec, RoutingSpec, Scenario, Wire};
 use fairlane_net::Impairments;
 use fairlane_units::{Dur, Name, Rate};
@@ -50,7 +50,7 @@ impl Semantics<'_> {
         let mut known: HashSet<Name> = nodes.iter().cloned().collect();
         let mut all = Vec::new();
         let duration = scenario.duration;
-        for (name, spec) in &mut scenario.wireless {
+        for (number, (name, spec)) in scenario.wireless.iter_mut().enumerate() {
             spec.queue = Some(QueueTable::from(&spec.queue.as_ref().map(QueueTable::spec).unwrap_or_default()));
             for queue in spec.queues.values_mut() {
                 *queue = QueueTable::from(&queue.spec());
@@ -84,6 +84,7 @@ impl Semantics<'_> {
             if self.found.count() > before {
                 continue;
             }
+            let numbers: HashMap<&str, u32> = (0..).zip(nodes.iter()).map(|(i, n)| (n.as_str(), i)).collect();
             for station in &at.stations {
                 let link = at.link(&station.node);
                 if !taken.insert(link.clone().into()) {
@@ -91,7 +92,8 @@ impl Semantics<'_> {
                     self.fail_key(Code::NameTaken, &["wireless", name], message, "give the channel another name");
                 }
                 let wire = Arc::new(wire(spec, &station.node));
-                links.push(LinkDir { name: link.into(), from: station.node.clone().into(), to: name.clone().into(), wire, on_air: true });
+                let from = numbers.get(station.node.as_str()).copied().unwrap_or_default();
+                links.push(LinkDir::new(link.into(), from, Hop::Channel(number), wire));
             }
             all.push(at);
         }

@@ -8,7 +8,6 @@ use crate::expand::{ControlAt, Member};
 use crate::registry::ControlSpec;
 use crate::spec::Scenario;
 use fairlane_traffic::{Controller, PRIORITIES};
-use fairlane_units::Name;
 use std::collections::{BTreeMap, HashMap};
 
 impl Semantics<'_> {
@@ -57,12 +56,12 @@ impl Semantics<'_> {
                     self.fail(Code::GovernedTwice, &[&at[..], &[key]].concat(), message, "name the nodes or the flows of each control");
                     break;
                 }
-                by_node.entry(network.node(&m.from).unwrap_or_default()).or_default().push(f);
+                by_node.entry(m.from.0 as usize).or_default().push(f);
             }
             all.extend(by_node.into_values().map(|flows| ControlAt { spec: number, kind: spec.name(), node: String::new(), flows }));
         }
         for c in &mut all {
-            c.node = flows[c.flows[0]].from.to_string();
+            c.node = network.name(flows[c.flows[0]].from).to_owned();
         }
         all
     }
@@ -83,8 +82,8 @@ impl Semantics<'_> {
             let path = [at, &["nodes", &place]].concat();
             if network.node(node).is_none() {
                 self.fail(Code::UnknownNode, &path, format!("there is no node `{node}`"), suggest(node, &network.names(), "known nodes"));
-            } else if !flows.iter().any(|m| m.from == *node) {
-                let mut senders: Vec<&str> = flows.iter().map(|m| m.from.as_str()).collect();
+            } else if !flows.iter().any(|m| network.name(m.from) == node) {
+                let mut senders: Vec<&str> = flows.iter().map(|m| network.name(m.from)).collect();
                 senders.dedup();
                 self.fail(
                     Code::NoFlowThere,
@@ -104,7 +103,7 @@ impl Semantics<'_> {
                 known.dedup();
                 self.fail(Code::UnknownFlow, &path, format!("there is no flow `{name}`"), suggest(name, &known, "known flows"));
             } else if let Some(nodes) = spec.nodes()
-                && !named.any(|m| nodes.iter().any(|n| m.from == *n))
+                && !named.any(|m| nodes.iter().any(|n| network.name(m.from) == n))
             {
                 self.fail(
                     Code::NoFlowThere,
@@ -117,10 +116,12 @@ impl Semantics<'_> {
         if self.found.count() > before {
             return None;
         }
-        let within = |list: Option<&[String]>, names: [&Name; 2]| list.is_none_or(|l| names.iter().any(|n| l.iter().any(|l| *n == l)));
+        let within = |list: Option<&[String]>, names: [&str; 2]| list.is_none_or(|l| names.iter().any(|n| l.iter().any(|l| n == l)));
         Some(
             (0..flows.len())
-                .filter(|&f| within(spec.nodes(), [&flows[f].from; 2]) && within(spec.flows(), [&flows[f].group, &flows[f].name]))
+                .filter(|&f| {
+                    within(spec.nodes(), [network.name(flows[f].from); 2]) && within(spec.flows(), [&flows[f].group, &flows[f].name])
+                })
                 .collect(),
         )
     }

@@ -8,7 +8,7 @@ use crate::diag::nearest;
 use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, numbers, pair_name};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
-use fairlane_net::{App, Class, FlowId, Proto};
+use fairlane_net::{App, Class, FlowId, NodeId, Proto};
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::Source;
 use fairlane_units::{Dur, Name, Time};
@@ -47,12 +47,13 @@ impl Semantics<'_> {
             group.pairs = own.pairs;
             group.rate = own.rate;
             if ends_fit && !self.is_mute(name) {
-                let found = members(spec, &group, groups.len(), seed);
+                let node = |name: &str| NodeId(network.node(name).unwrap_or_default() as u32);
+                let found = members(spec, (groups.len(), &group), seed, node);
                 self.rates(spec, &group, &found);
                 if let Some(load) = spec.load.as_ref().filter(|_| by_hops) {
                     self.crossing(name, load, &found, network, links);
                 }
-                all.extend(found);
+                if all.is_empty() { all = found } else { all.extend(found) }
             }
             let named = |i: u32| match group.pairs.as_ref().and_then(|p| p.get(i as usize)) {
                 Some(pair) => pair_name(name, pair),
@@ -261,10 +262,10 @@ impl Semantics<'_> {
     pub(super) fn routes(&mut self, network: &Network<'_>, flows: &[Member]) {
         let mut told: Option<&str> = None;
         for m in flows {
-            let (Some(a), Some(b)) = (network.node(&m.from), network.node(&m.to)) else { continue };
-            let (there, back) = network.joined(a, b);
+            let (there, back) = network.joined(m.from.0 as usize, m.to.0 as usize);
             if (!there || !back) && told != Some(&m.group) {
-                let (from, to) = if there { (&m.to, &m.from) } else { (&m.from, &m.to) };
+                let (from, to) = if there { (m.to, m.from) } else { (m.from, m.to) };
+                let (from, to) = (network.name(from), network.name(to));
                 let why = if there { " for its acknowledgments" } else { "" };
                 let message = format!("flow `{}`: there is no route from `{from}` to `{to}`{why}", m.name);
                 self.fail(

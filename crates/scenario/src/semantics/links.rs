@@ -5,11 +5,11 @@ use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::channel::ChannelAt;
 use crate::code::Code;
 use crate::diag::suggest;
-use crate::expand::{LinkDir, Member, Positions};
+use crate::expand::{Hop, LinkDir, Member, Positions};
 use crate::source::{Node, Value};
 use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Edge, Graph};
-use fairlane_net::Site;
+use fairlane_net::{NodeId, Site};
 use fairlane_queue::{Discipline, Problem};
 use fairlane_units::{Name, name};
 use indexmap::{IndexMap, IndexSet};
@@ -94,31 +94,40 @@ impl Semantics<'_> {
             graph.links.insert(name.clone().into(), Edge { from: from.into(), to: to.into(), duplex, pipe: Arc::new(pipe) });
         }
         let nodes = self.nodes(scenario, &graph);
-        let links = self.directions(&graph.links);
+        let links = self.directions(graph.links, &nodes);
         if nodes.len() > MOST_NODES || links.len() > MOST_LINKS {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
             self.fail(Code::TooLarge, &["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
         }
-        let positions = graph.nodes.into_iter().zip(graph.places).collect();
-        (nodes.into_iter().collect(), positions, links)
+        let mut names = Vec::with_capacity(nodes.len());
+        names.extend(nodes);
+        (names, Positions { built: graph.places, ..Positions::default() }, links)
     }
 
     /// Where nodes are drawn: as the scenario says, else where the builder has them, else where stations stand.
     pub(super) fn positions(&mut self, scenario: &Scenario, nodes: &[Name], channels: &[ChannelAt], positions: &mut Positions) {
-        for station in channels.iter().flat_map(|c| &c.stations) {
-            positions.entry(station.node.clone().into()).or_insert(station.at.into());
-        }
-        if scenario.positions.is_empty() {
+        if channels.is_empty() && scenario.positions.is_empty() {
             return;
         }
         let known: IndexSet<&str> = nodes.iter().map(Name::as_str).collect();
+        let built = |name: &str| known.get_index_of(name);
+        for station in channels.iter().flat_map(|c| &c.stations) {
+            if built(&station.node).is_none_or(|i| i >= positions.built.len()) {
+                positions.others.entry(station.node.clone().into()).or_insert(station.at.into());
+            }
+        }
         for (name, &place) in &scenario.positions {
             if !known.contains(name.as_str()) && self.found.has_room() {
                 let all: Vec<&str> = known.iter().copied().collect();
                 let help = suggest(name, &all, "known nodes");
                 self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
             }
-            positions.insert(name.clone().into(), place);
+            match built(name).and_then(|i| positions.built.get_mut(i)) {
+                Some(there) => *there = place,
+                None => {
+                    positions.others.insert(name.clone().into(), place);
+                }
+            }
         }
     }
 
@@ -166,13 +175,16 @@ impl Semantics<'_> {
         nodes
     }
 
-    fn directions(&mut self, links: &IndexMap<Name, Edge, FxBuildHasher>) -> Vec<LinkDir> {
+    fn directions(&mut self, links: IndexMap<Name, Edge, FxBuildHasher>, nodes: &IndexSet<Name, FxBuildHasher>) -> Vec<LinkDir> {
+        // Of an end that is missing that was said.
+        let node = |name: &Name| nodes.get_index_of(name).map_or(u32::MAX >> 1, |i| i as u32);
         let mut all = Vec::with_capacity(2 * links.len());
         let mut known = HashMap::new();
-        for (name, Edge { from, to, duplex, pipe }) in links {
+        for (name, Edge { from, to, duplex, pipe }) in &links {
+            let (from, to) = (node(from), node(to));
             // Where something is missing, that was said.
             let Some([there, back]) = known.entry(Arc::as_ptr(pipe)).or_insert_with(|| wires(pipe)) else { continue };
-            all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire: there.clone(), on_air: false });
+            all.push(LinkDir::new(name.clone(), from, Hop::Node(NodeId(to)), there.clone()));
             if !duplex {
                 continue;
             }
@@ -185,7 +197,7 @@ impl Semantics<'_> {
                     "choose another name",
                 );
             }
-            all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire: back.clone(), on_air: false });
+            all.push(LinkDir::new(reverse, to, Hop::Node(NodeId(from)), back.clone()));
         }
         all
     }
@@ -193,7 +205,7 @@ impl Semantics<'_> {
     /// Asks every queue whether its parameters fit one another, the link and the flows.
     pub(super) fn queues(&mut self, scenario: &Scenario, network: &Network<'_>, links: &[LinkDir], flows: &[Member]) {
         let builder = scenario.topology.as_ref().map(|t| t.name());
-        let infos = crate::build::flow_infos(flows, |name| network.node(name).unwrap_or_default() as u32);
+        let infos = crate::build::flow_infos(flows);
         let mut before: Option<&LinkDir> = None;
         let mut sound: Option<&Arc<Wire>> = None;
         for l in links {
@@ -213,9 +225,12 @@ impl Semantics<'_> {
                 sound = Some(&l.wire);
             }
             if let Err(problem) = checked {
-                if let Some(channel) = scenario.wireless.get(l.to.as_str()) {
-                    let own = channel.queues.contains_key(l.from.as_str());
-                    let mut path = if own { vec!["wireless", &l.to, "queues", &l.from] } else { vec!["wireless", &l.to, "queue"] };
+                if let Hop::Channel(number) = l.to()
+                    && let Some((to, channel)) = scenario.wireless.get_index(number)
+                {
+                    let from = network.name(l.from());
+                    let own = channel.queues.contains_key(from);
+                    let mut path = if own { vec!["wireless", to, "queues", from] } else { vec!["wireless", to, "queue"] };
                     path.extend(problem.field.split('.').filter(|p| !p.is_empty()));
                     let message = format!("{}: {}", l.wire.queue.name(), problem.message);
                     self.fail(Code::QueueUnfit, &path, message, "");

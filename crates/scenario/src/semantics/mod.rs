@@ -16,6 +16,7 @@ use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
 use crate::source::{Node, join};
 use crate::spec::{RouteBy, Scenario};
+use fairlane_units::Name;
 use network::Network;
 use std::collections::HashSet;
 
@@ -80,8 +81,20 @@ impl<'a> Semantics<'a> {
     }
 }
 
+/// Flows from which on reading takes much memory, most of it for a while.
+const MANY_FLOWS: u64 = 10_000;
+
 /// Checks a scenario and completes it.
-pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+pub(crate) fn complete(scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+    if scenario.flows.values().map(|f| u64::from(f.most())).sum::<u64>() < MANY_FLOWS {
+        return complete_here(scenario, root, sources);
+    }
+    // On a thread that is over then: allocators give what it had to the next thread, which is that of the run. What is freed on the thread of the
+    // caller stays there, between what is not.
+    std::thread::scope(|t| t.spawn(|| complete_here(scenario, root, sources)).join()).unwrap_or_else(|e| std::panic::resume_unwind(e))
+}
+
+fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut s = Semantics::new(root, sources);
     s.times(&scenario);
     let (mut nodes, mut positions, mut links) = s.links(&mut scenario);
@@ -92,7 +105,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     s.two_rates();
     s.wires(&links, scenario.topology.as_ref().map(|t| t.name()));
     s.queues(&scenario, &network, &links, &flows);
-    s.rows(&scenario, &links, &flows);
+    s.rows(&scenario, &nodes, &links, &flows);
     let controls = if s.found.is_empty() { s.controls(&scenario, &network, &flows) } else { Vec::new() };
     if s.found.is_empty() {
         s.routes(&network, &flows);
@@ -121,11 +134,11 @@ impl Semantics<'_> {
         }
     }
 
-    fn rows(&mut self, s: &Scenario, links: &[LinkDir], flows: &[Member]) {
+    fn rows(&mut self, s: &Scenario, nodes: &[Name], links: &[LinkDir], flows: &[Member]) {
         let Some(step) = s.sample.filter(|d| d.as_ps() > 0) else { return };
         let steps = s.duration.as_ps() / step.as_ps() + 1;
         let flows = if s.report.is_flows() { flows.len() as u64 } else { 0 };
-        let series = flows + crate::build::watched(s, links).len() as u64;
+        let series = flows + crate::build::watched(s, nodes, links).len() as u64;
         let rows = steps.saturating_mul(series);
         if rows > MOST_ROWS {
             // In whole microseconds, rounded up.

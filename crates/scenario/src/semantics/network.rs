@@ -2,13 +2,14 @@
 
 use crate::channel::ChannelAt;
 use crate::expand::LinkDir;
-use fairlane_net::Lists;
+use fairlane_net::{Lists, NodeId};
 use fairlane_units::Name;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// The graph by number.
 pub(super) struct Network<'a> {
+    nodes: &'a [Name],
     index: FxHashMap<&'a str, usize>,
     /// For each node its links as (direction, far node).
     out: Lists<(u32, u32)>,
@@ -22,10 +23,12 @@ impl<'a> Network<'a> {
         let mut out = Vec::with_capacity(links.len());
         let mut one_way = false;
         for (l, link) in (0..).zip(links) {
-            if let (Some(&a), Some(&b)) = (index.get(link.from.as_str()), index.get(link.to.as_str())) {
-                out.push((a as u32, (l, b as u32)));
+            let (from, to) = (link.from(), link.far());
+            if let Some(to) = to.filter(|to| from.max(*to).0 < nodes.len() as u32) {
+                out.push((from.0, (l, to.0)));
             }
-            one_way |= !link.name.ends_with(".reverse") && links.get(l as usize + 1).is_none_or(|r| r.from != link.to || r.to != link.from);
+            let returns = |r: &LinkDir| Some(r.from()) == to && r.far() == Some(from);
+            one_way |= !link.name.ends_with(".reverse") && !links.get(l as usize + 1).is_some_and(returns);
         }
         // The interfaces of the stations are the last of all links.
         let mut first = links.len() - channels.iter().map(|c| c.stations.len()).sum::<usize>();
@@ -39,7 +42,7 @@ impl<'a> Network<'a> {
             first += c.stations.len();
         }
         let out = Lists::new(nodes.len(), out.iter().copied());
-        let mut network = Self { index, out, part: None };
+        let mut network = Self { nodes, index, out, part: None };
         if !one_way {
             network.part = Some(network.parts());
         }
@@ -50,10 +53,13 @@ impl<'a> Network<'a> {
         self.index.get(name).copied()
     }
 
+    /// The name of a node.
+    pub(super) fn name(&self, node: NodeId) -> &'a str {
+        self.nodes.get(node.0 as usize).map_or("", Name::as_str)
+    }
+
     pub(super) fn names(&self) -> Vec<&'a str> {
-        let mut names: Vec<(usize, &str)> = self.index.iter().map(|(n, i)| (*i, *n)).collect();
-        names.sort_unstable();
-        names.into_iter().map(|n| n.1).collect()
+        self.nodes.iter().map(Name::as_str).collect()
     }
 
     /// Nodes with a single neighbour, if a third of all nodes or more are such, else all nodes; in the order of their numbers.

@@ -41,7 +41,7 @@ impl Semantics<'_> {
             ends.pairs = Some(found.into());
         }
         if let Some(load) = spec.load.clone() {
-            ends.rate = self.load(name, spec, &load, links);
+            ends.rate = self.load(name, spec, &load, (network, links));
             if ends.pairs.iter().flat_map(|p| p.iter()).any(|p| p.rate.is_some()) {
                 let message = format!("flow `{name}` has a rate for each pair and a share of a link for all");
                 self.fail(Code::PairsUnfit, &["flows", name, "load"], message, "leave one of them out");
@@ -51,7 +51,7 @@ impl Semantics<'_> {
     }
 
     /// The mean rate of each member, and the ends of the link where none are written.
-    fn load(&mut self, name: &str, spec: &mut FlowSpec, load: &LoadSpec, links: &[LinkDir]) -> Option<Rate> {
+    fn load(&mut self, name: &str, spec: &mut FlowSpec, load: &LoadSpec, (network, links): (&Network<'_>, &[LinkDir])) -> Option<Rate> {
         let Some(link) = links.iter().find(|l| l.name == load.link) else {
             if self.found.has_room() && !self.no_graph {
                 let known: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
@@ -60,8 +60,12 @@ impl Semantics<'_> {
             }
             return None;
         };
-        if spec.pairs.is_none() && spec.from.is_empty() && spec.to.is_empty() && !link.on_air {
-            (spec.from, spec.to) = (link.from.to_string(), link.to.to_string());
+        if spec.pairs.is_none()
+            && spec.from.is_empty()
+            && spec.to.is_empty()
+            && let Some(far) = link.far()
+        {
+            (spec.from, spec.to) = (network.name(link.from()).to_owned(), network.name(far).to_owned());
         }
         if load.share == 0.0 {
             self.fail(Code::PairsUnfit, &["flows", name, "load", "share"], "a share of 0 is no load", "leave the flows out");
@@ -84,16 +88,17 @@ impl Semantics<'_> {
 
     /// Whether the flows that are to load a link pass it.
     pub(super) fn crossing(&mut self, name: &str, load: &LoadSpec, members: &[Member], network: &Network<'_>, links: &[LinkDir]) {
-        let Some(wanted) = links.iter().position(|l| l.name == load.link) else { return };
+        let Some(wanted) = links.iter().position(|l| l.name == load.link).filter(|_| !self.no_graph) else { return };
         let passes = |m: &&Member| {
-            let (Some(a), Some(b)) = (network.node(&m.from), network.node(&m.to)) else { return true };
             // Where there is no way at all, that is said elsewhere.
-            network.path(a, b).is_none_or(|path| path.contains(&wanted))
+            network.path(m.from.0 as usize, m.to.0 as usize).is_none_or(|path| path.contains(&wanted))
         };
         // Between the ends of the link there may be others beside it.
-        let beside = |m: &&Member| links[wanted].from == m.from && links[wanted].to == m.to;
+        let ends = (Some(links[wanted].from()), links[wanted].far());
+        let beside = |m: &&Member| (Some(m.from), Some(m.to)) == ends;
         if let Some(m) = members.iter().take(LOOKED_AT).find(|m| !passes(m) && !beside(m)) {
-            let message = format!("flow `{}` from `{}` to `{}` does not pass the link `{}`", m.name, m.from, m.to, load.link);
+            let (from, to) = (network.name(m.from), network.name(m.to));
+            let message = format!("flow `{}` from `{from}` to `{to}` does not pass the link `{}`", m.name, load.link);
             self.fail(
                 Code::PairsUnfit,
                 &["flows", name, "load", "link"],
@@ -235,7 +240,8 @@ impl Semantics<'_> {
             Some(given) => nodes.iter().map(|&n| given.get(n).copied().unwrap_or(0.0)).collect(),
             None => {
                 let mut of: HashMap<&str, f64> = HashMap::new();
-                links.iter().filter(|l| !l.on_air).for_each(|l| *of.entry(&l.from).or_default() += l.wire.rate.as_bps() as f64);
+                let wired = links.iter().filter(|l| !l.on_air());
+                wired.for_each(|l| *of.entry(network.name(l.from())).or_default() += l.wire.rate.as_bps() as f64);
                 nodes.iter().map(|&n| of.get(n).copied().unwrap_or(0.0)).collect()
             }
         };

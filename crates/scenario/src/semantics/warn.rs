@@ -33,7 +33,7 @@ impl Semantics<'_> {
             if steps > MOST_STEPS {
                 break;
             }
-            let (Some(a), Some(b)) = (network.node(&m.from), network.node(&m.to)) else { continue };
+            let (a, b) = (m.from.0 as usize, m.to.0 as usize);
             let (Some(there), Some(back)) = (network.path(a, b), network.path(b, a)) else { continue };
             let rtt = there.iter().chain(&back).fold(Dur::ZERO, |d, &l| d + links[l].wire.delay);
             let rate = there.iter().map(|&l| links[l].wire.rate).min().unwrap_or_default();
