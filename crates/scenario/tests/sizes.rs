@@ -7,7 +7,7 @@ use fairlane_scenario::{AnyEndpoint, AnyQdisc, LinkDir, Member};
 fn parts_of_a_network_are_small() {
     for (what, size, most) in [
         ("port", size_of::<Port<AnyQdisc>>(), 232),
-        ("endpoint", size_of::<AnyEndpoint>(), 704),
+        ("endpoint", size_of::<AnyEndpoint>(), 360),
         ("flow", size_of::<Flow>(), 368),
         ("link direction", size_of::<LinkDir>(), 40),
         ("member", size_of::<Member>(), 72),

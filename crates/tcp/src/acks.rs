@@ -75,7 +75,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn_stamp(&mut seg, false);
         }
         let len = self.cfg.wire_len(0, seg.sack_len() as u32);
-        self.count.acks += 1;
+        self.acks += 1;
         self.heard = false;
         self.acknowledged(cx);
         cx.send(seg, len, self.cfg.class);

@@ -18,14 +18,14 @@ impl<C: CongestionControl> Tcp<C> {
         hold("cwnd is at least one segment", self.cc.cwnd() >= u64::from(self.cfg.smss) || self.state != State::Established)?;
         hold("SND.UNA is not above SND.NXT", self.una <= self.nxt)?;
         hold("SND.NXT is not above what was written and FIN", self.nxt <= self.data_end + u64::from(self.fin_sent))?;
-        self.board.audit(self.una, self.nxt, self.cfg.ns3)?;
+        self.tx.board.audit(self.una, self.nxt, self.cfg.ns3)?;
         self.rcv.audit()
     }
 
     /// Bytes in flight that only the timers or the peer can bring forward: whether there are any.
     #[doc(hidden)]
     pub fn waits_for_timer(&self) -> bool {
-        self.state == State::Established && !self.board.is_empty()
+        self.state == State::Established && !self.tx.board.is_empty()
     }
 }
 

@@ -142,7 +142,7 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
-        let Some(c) = &mut self.cwv else { return };
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
         if c.disturbed {
             c.forget(now, una, nxt);
         } else if c.sample(now, una, nxt, period) {
@@ -155,7 +155,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn cwv_after_idle(&mut self, now: Time) {
         let (period, cwnd) = (self.cwv_period(), self.cc.cwnd());
-        if let Some(c) = &mut self.cwv {
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
             c.judge(now, cwnd, period);
         }
         self.cwv_expire(now);
@@ -163,7 +163,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The end of the non-validated period (section 4.4.3).
     fn cwv_expire(&mut self, now: Time) {
-        let Some(c) = &mut self.cwv else { return };
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
         for _ in 0..c.expired(now) {
             let cwnd = self.cc.cwnd();
             let left = (cwnd / 2).max(self.cfg.initial_window);
@@ -181,7 +181,7 @@ impl<C: CongestionControl> Tcp<C> {
             return None;
         }
         let (period, first) = (self.cwv_period(), self.phase == Phase::Open);
-        let c = self.cwv.as_mut()?;
+        let c = self.more.part(|m| m.cwv.as_mut())?;
         c.disturbed = true;
         c.recovery = None;
         (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
@@ -196,21 +196,21 @@ impl<C: CongestionControl> Tcp<C> {
             CongestionKind::FastRetransmit | CongestionKind::EcnEcho => half.max(smss),
         };
         self.cc.on_validation(now, window, half.max(2 * smss));
-        if let Some(c) = &mut self.cwv
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut())
             && kind == CongestionKind::FastRetransmit
         {
-            c.recovery = Some((used, self.count.retransmit_bytes));
+            c.recovery = Some((used, self.tx.count.retransmit_bytes));
         }
     }
 
     /// Fast recovery is over, the algorithm has set its window.
     #[cold]
     pub(crate) fn cwv_recovered(&mut self, now: Time) {
-        let Some(c) = &mut self.cwv else { return };
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
         let recovery = c.recovery.take();
         c.forget(now, self.una, self.nxt);
         if let Some((used, before)) = recovery {
-            let (smss, again) = (u64::from(self.cfg.smss), self.count.retransmit_bytes - before);
+            let (smss, again) = (u64::from(self.cfg.smss), self.tx.count.retransmit_bytes - before);
             let window = (used.saturating_sub(again) / 2).max(smss);
             // Recovery may leave less, so as not to end in a burst (RFC 6582 section 3.2 step 3).
             self.cc.on_validation(now, window.min(self.cc.cwnd()), window.max(2 * smss));

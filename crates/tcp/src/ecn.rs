@@ -323,7 +323,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Feedback in an acknowledgment whose SACK blocks newly cover `sacked` bytes, before anything is made of it.
     pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
-        let delivered = (seg.ack - self.una + sacked).saturating_sub(self.board.sacked_below(seg.ack));
+        let delivered = (seg.ack - self.una + sacked).saturating_sub(self.tx.board.sacked_below(seg.ack));
         let accurate = self.ecn.mode == EcnMode::Accecn;
         let (echo, ce) = if accurate {
             let packets = self.accecn_marks(seg, delivered);

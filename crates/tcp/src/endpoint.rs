@@ -4,25 +4,18 @@ use crate::arrive::{Ended, Stands};
 use crate::cc::{AnyCc, CongestionControl};
 use crate::choices::{FastOpen, Prr};
 use crate::config::TcpConfig;
-use crate::cwv::Cwv;
 use crate::ecn::OwnEcn;
-use crate::fast_open::Opening;
-use crate::hold::Held;
-use crate::pacing::Pacer;
+use crate::more::{Extras, More};
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
 use crate::quick::Quick;
 use crate::rate::RateSampler;
 use crate::receiver::Receiver;
-use crate::recovery::prr::Reducer;
-use crate::recovery::rack::Rack;
-use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
 use crate::tso::Burst;
+use crate::tx::Tx;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Moment, Segment, SenderSample, TimerId, Timers, flag};
 use fairlane_units::Time;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// First sequence number of data: the SYN has number 0, also where there is no handshake.
@@ -59,19 +52,6 @@ pub(crate) enum Phase {
     Recovery,
     /// Sends again from the first hole on: after a timeout, or Tahoe's fast retransmit.
     Loss,
-}
-
-/// Counters of [`FlowView`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) data_segments: u64,
-    pub(crate) acks: u64,
-    pub(crate) retransmit_bytes: u64,
-    pub(crate) retransmits: u32,
-    pub(crate) timeouts: u32,
-    pub(crate) fast_recoveries: u32,
-    pub(crate) cwnd_cuts: u32,
-    pub(crate) dsacks: u32,
 }
 
 /// One end of a TCP connection.
@@ -144,51 +124,14 @@ pub struct Tcp<C> {
     pub(crate) ecn: OwnEcn,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
-    pub(crate) board: Scoreboard,
+    pub(crate) tx: Tx,
     pub(crate) rtt: RttEstimator,
-    /// Last transmission of data.
-    pub(crate) last_sent: Time,
-    pub(crate) round: u64,
-    pub(crate) round_end: u64,
-    pub(crate) count: Counters,
-    /// Inflation of the window by duplicate acknowledgments.
-    pub(crate) inflation: u64,
-    /// What partial acknowledgments took beyond the inflation.
-    pub(crate) deflated: u64,
-    /// The counted pipe of SACK recovery.
-    pub(crate) pipe: u64,
-    /// Bytes sent by limited transmit since the last acknowledgment of new data.
-    pub(crate) limited_bytes: u64,
-    /// SND.NXT when the last loss event began (`recover` of RFC 6582, RecoveryPoint of RFC 6675).
-    pub(crate) recover: u64,
-    /// End of the segment being timed, and when it was sent.
-    pub(crate) timed_end: u64,
+    /// Acknowledgments sent.
+    pub(crate) acks: u64,
+    /// When the segment being timed was sent.
     pub(crate) timed_at: Time,
-    /// What the acknowledgment at hand newly acknowledged and SACKed.
-    pub(crate) fresh_acked: u64,
-    pub(crate) fresh_sacked: u64,
-    /// SND.UNA before it, with what was SACKed, and what had been deemed lost.
-    pub(crate) una_before: u64,
-    pub(crate) delivered_before: u64,
-    pub(crate) marked_before: u64,
-    /// Where the round trip of `was_limited` and `most_out` ends.
-    pub(crate) used_until: u64,
-    /// Proportional rate reduction.
-    pub(crate) prr: Option<Box<Reducer>>,
-    /// RACK and the tail loss probe.
-    pub(crate) rack: Option<Box<Rack>>,
-    pub(crate) pacer: Pacer,
     pub(crate) rate: Option<Box<RateSampler>>,
-    /// The loss event that may prove a mistake, where anything could prove it.
-    pub(crate) doubt: Option<Box<Doubt>>,
-    /// What the application uses of the window.
-    pub(crate) cwv: Option<Box<Cwv>>,
-    /// A control at this node lets nothing out.
-    pub(crate) held: Option<Box<Held>>,
-    /// Fast Open, where it is in use.
-    pub(crate) opening: Option<Box<Opening>>,
-    /// Ends of new segments that count as sent before, see `vegas_send_table`.
-    pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
+    pub(crate) more: Extras,
     /// Sequence number of the segment that moved the window last (SND.WL1).
     pub(crate) window_from: u64,
     pub(crate) standing: Stands,
@@ -223,12 +166,21 @@ impl<C: CongestionControl> Tcp<C> {
         let hears_all = wants.rate || wants.every_ack;
         let diary = wants.rate || cfg.diary;
         let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
+        let more = Extras::of(More {
+            rack: (cfg.rack || cfg.tlp).then(Box::default),
+            prr: spreads.then(Box::default),
+            doubt: cfg.doubt.then(Box::default),
+            cwv: cfg.new_cwv.then(Box::default),
+            opening: (cfg.fast_open != FastOpen::Off).then(Box::default),
+            unforgotten: cfg.vegas_send_table.then(|| Box::new([0..0, 0..0])),
+            ..More::NONE
+        });
         let mut rcv = Receiver::starting_at(FIRST);
         rcv.passive = state == State::Listen;
         rcv.quick = cfg.tuned.then(|| Box::new(Quick::new(&cfg)));
-        let mut board = Scoreboard::default();
+        let mut tx = Tx::default();
         if diary {
-            board.keep_diary();
+            tx.board.keep_diary();
         }
         Self {
             straight: cfg.straight && !(paced || hears_all || diary),
@@ -238,24 +190,12 @@ impl<C: CongestionControl> Tcp<C> {
             untold: false,
             ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
             ecn: OwnEcn::new(wants.grades_marks),
-            pacer: Pacer::default(),
             burst: Burst::default(),
-            fresh_acked: 0,
-            fresh_sacked: 0,
             rate: wants.rate.then(Box::default),
-            una_before: FIRST,
-            delivered_before: FIRST,
-            marked_before: 0,
+            more,
             most_out: 0,
             was_limited: false,
             watched: cfg.tso || cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
-            used_until: 0,
-            rack: (cfg.rack || cfg.tlp).then(Box::default),
-            prr: spreads.then(Box::default),
-            doubt: cfg.doubt.then(Box::default),
-            cwv: cfg.new_cwv.then(Box::default),
-            held: None,
-            opening: (cfg.fast_open != FastOpen::Off).then(Box::default),
             cc,
             state,
             phase: Phase::Open,
@@ -270,7 +210,6 @@ impl<C: CongestionControl> Tcp<C> {
             partial_seen: false,
             rescued: false,
             worried: 0,
-            unforgotten: cfg.vegas_send_table.then(|| Box::new([0..0, 0..0])),
             silent: false,
             halted: false,
             steep: false,
@@ -278,21 +217,12 @@ impl<C: CongestionControl> Tcp<C> {
             nxt: FIRST,
             data_end: FIRST,
             edge: u64::MAX,
-            recover: 0,
-            inflation: 0,
-            deflated: 0,
-            pipe: 0,
-            limited_bytes: 0,
-            timed_end: 0,
             timed_at: Time::ZERO,
-            last_sent: Time::ZERO,
-            round: 0,
-            round_end: FIRST,
             dupacks: 0,
-            board,
+            tx,
             rtt: RttEstimator::new(&cfg),
             rcv,
-            count: Counters::default(),
+            acks: 0,
             window_from: 0,
             most_window: 0,
             standing: Stands::default(),
@@ -379,7 +309,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        if self.held.is_some() && self.put_off(id) {
+        if self.more.held.is_some() && self.put_off(id) {
             return;
         }
         match (id, self.state) {
@@ -409,7 +339,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         if self.state == State::Established {
             self.transmit(self.cfg.max_burst, cx);
             self.check_finished(cx);
-        } else if self.opening.is_some() {
+        } else if self.more.opening.is_some() {
             self.write_early(cx);
         }
     }
@@ -441,7 +371,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn view(&self) -> FlowView {
-        let c = &self.count;
+        let c = &self.tx.count;
         FlowView {
             data_segments: c.data_segments,
             retransmits: c.retransmits.into(),
@@ -454,7 +384,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             ecn_cuts: self.ecn.cuts.into(),
             ce_delivered: self.ecn.delivered_ce,
             ce_received: self.ecn.ce_received,
-            acks: c.acks,
+            acks: self.acks,
             acked: self.una.min(self.data_end) - FIRST,
             cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
@@ -480,7 +410,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         Some(Moment {
             cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
-            timeouts: self.count.timeouts.into(),
+            timeouts: self.tx.count.timeouts.into(),
             connection: self.state_name(),
             sending,
         })

@@ -47,14 +47,14 @@ const ANY: Cookie = Cookie::between(0, 0);
 impl<C: CongestionControl> Tcp<C> {
     /// A client has this cookie, of an earlier connection; a server demands it. No effect where Fast Open is off.
     pub fn set_cookie(&mut self, option: FastOpen) {
-        if let Some(o) = &mut self.opening {
+        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
             o.cookie = Some(option);
         }
     }
 
     /// Payload that the SYN may carry, where the server announced another MSS than that of the parameters.
     pub fn limit_syn_data(&mut self, bytes: u32) {
-        if let Some(o) = &mut self.opening {
+        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
             o.limit = Some(bytes);
         }
     }
@@ -63,7 +63,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub fn shorten_syn(&mut self, cx: &mut Cx<'_>) {
         if self.state == State::SynSent && self.syn_data() != 0 {
             self.syn_lost = true;
-            if let Some(o) = &mut self.opening {
+            if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
                 o.short = true;
             }
             self.send_syn(false, cx);
@@ -72,22 +72,22 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether the SYN was lost, as far as the window is concerned; one that was too long was not.
     pub(crate) fn lost_opening(&self) -> bool {
-        self.syn_lost && !self.opening.as_ref().is_some_and(|o| o.short)
+        self.syn_lost && !self.more.opening.as_ref().is_some_and(|o| o.short)
     }
 
     /// The cookie that the answer to the SYN brought.
     pub fn new_cookie(&self) -> Option<FastOpen> {
-        self.opening.as_ref().filter(|_| self.established()).and_then(|o| o.news)
+        self.more.opening.as_ref().filter(|_| self.established()).and_then(|o| o.news)
     }
 
     /// Data of the SYN was taken (server) or acknowledged whole (client): what Linux reports as TCPI_OPT_SYN_DATA.
     pub fn syn_data_acked(&self) -> bool {
-        self.opening.as_ref().is_some_and(|o| o.taken)
+        self.more.opening.as_ref().is_some_and(|o| o.taken)
     }
 
     /// Payload that the SYN carried.
     pub fn syn_data(&self) -> u32 {
-        self.opening.as_ref().map_or(0, |o| o.sent)
+        self.more.opening.as_ref().map_or(0, |o| o.sent)
     }
 
     /// The server takes part in the connection before the handshake ends.
@@ -96,13 +96,13 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     pub(crate) fn was_early(&self) -> bool {
-        self.opening.as_ref().is_some_and(|o| o.early)
+        self.more.opening.as_ref().is_some_and(|o| o.early)
     }
 
     /// Whether the SYN has to wait for the first write.
     pub(crate) fn opens_with_data(&mut self) -> bool {
         let none = self.data_end == FIRST && !self.closed;
-        self.opening.as_mut().is_some_and(|o| {
+        self.more.part(|m| m.opening.as_mut()).is_some_and(|o| {
             o.waits = none && !o.written;
             o.waits
         })
@@ -111,10 +111,10 @@ impl<C: CongestionControl> Tcp<C> {
     /// A write before the handshake is over.
     #[cold]
     pub(crate) fn write_early(&mut self, cx: &mut Cx<'_>) {
-        let Some(o) = &mut self.opening else { return };
+        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
         o.written = true;
         if std::mem::take(&mut o.waits) {
-            if self.held.is_none() || !self.put_off_opening() {
+            if self.more.held.is_none() || !self.put_off_opening() {
                 self.open(cx);
             }
         } else if self.is_early() {
@@ -137,7 +137,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn fast_open_write(&mut self, seg: &mut Segment, answer: bool, now: Time) -> u32 {
         let (cookie_less, room) = (self.cfg.fast_open == Mode::NoCookie, self.data_end - FIRST);
         let bound = room.min(self.cfg.window).min(u64::from(u16::MAX)) as u32;
-        let Some(o) = &mut self.opening else { return 0 };
+        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return 0 };
         if self.syn_lost || self.state == State::Established {
             return 0;
         }
@@ -154,10 +154,10 @@ impl<C: CongestionControl> Tcp<C> {
             seg.payload = payload as u16;
             o.sent = payload;
             if payload != 0 {
-                self.board.push(Sent { seq: FIRST, at: now, len: payload, flags: 0 });
+                self.tx.board.push(Sent { seq: FIRST, at: now, len: payload, flags: 0 });
                 self.nxt = FIRST + u64::from(payload);
-                self.count.data_segments += 1;
-                self.last_sent = now;
+                self.tx.count.data_segments += 1;
+                self.tx.last_sent = now;
             }
         }
         if let Some(option) = option {
@@ -169,7 +169,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether an acknowledgment is of the SYN and of what went out with it (RFC 9293 section 3.10.7.3).
     pub(crate) fn acknowledges_opening(&self, ack: u64) -> bool {
-        self.opening.is_none() || (FIRST..=self.nxt).contains(&ack)
+        self.more.opening.is_none() || (FIRST..=self.nxt).contains(&ack)
     }
 
     /// A server looks at the option and the data of a SYN (RFC 7413 section 4.2.2).
@@ -177,7 +177,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn take_opening(&mut self, syn: &Segment, cx: &mut Cx<'_>) {
         let cookie_less = self.cfg.fast_open == Mode::NoCookie && syn.payload != 0;
         let limit = self.cfg.receive_window.min(u32::from(u16::MAX)) as u16;
-        let Some(o) = &mut self.opening else { return };
+        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
         let valid = o.cookie.map_or(ANY, |c| c.cookie);
         let said = syn.fast_open();
         if !cookie_less && said.is_none_or(|s| s.cookie != valid) {
@@ -197,7 +197,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// The answer to the SYN arrived: what it brings, and what it leaves to be sent again.
     #[cold]
     pub(crate) fn take_answer(&mut self, answer: &Segment, cx: &mut Cx<'_>) {
-        if let Some(o) = &mut self.opening {
+        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
             o.news = answer.fast_open().filter(|n| !n.cookie.is_request());
         }
         if answer.payload != 0 || answer.has(flag::FIN) {
@@ -218,28 +218,29 @@ impl<C: CongestionControl> Tcp<C> {
     /// The first acknowledgment: data of the SYN that it does not cover is lost, data that went out early is timed from now on.
     #[cold]
     pub(crate) fn opening_answered(&mut self, ack: u64, cx: &mut Cx<'_>) {
-        let Some(o) = &mut self.opening else { return };
+        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
         if o.sent != 0 {
             o.taken = ack == self.nxt;
             self.una = ack;
-            self.board.pop(ack, false);
-            self.board.cut_up(self.cfg.smss);
+            self.tx.board.pop(ack, false);
+            self.tx.board.cut_up(self.cfg.smss);
         }
-        if !self.board.is_empty() {
+        if !self.tx.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
     }
 
     /// Parameters change with the answer to the SYN: what is known of its data goes along.
     pub(crate) fn carry_opening(&mut self, fresh: &mut Self) {
-        if self.opening.is_some() {
-            fresh.opening = self.opening.take();
+        if self.more.opening.is_some() {
+            fresh.more.make().opening = self.more.part(|m| m.opening.take());
         }
-        if let Some(o) = &fresh.opening
+        if let Some(o) = &fresh.more.opening
             && o.sent != 0
         {
-            (fresh.nxt, fresh.last_sent, fresh.count) = (self.nxt, self.last_sent, self.count.clone());
-            fresh.board.push(Sent { seq: FIRST, at: self.last_sent, len: o.sent, flags: 0 });
+            (fresh.nxt, fresh.acks) = (self.nxt, self.acks);
+            (fresh.tx.last_sent, fresh.tx.count) = (self.tx.last_sent, self.tx.count.clone());
+            fresh.tx.board.push(Sent { seq: FIRST, at: self.tx.last_sent, len: o.sent, flags: 0 });
         }
     }
 }

@@ -53,7 +53,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.syn_lost {
             seg.set_retransmission();
         }
-        let more = if self.opening.is_some() { self.fast_open_write(&mut seg, answer, cx.now) } else { 0 };
+        let more = if self.more.opening.is_some() { self.fast_open_write(&mut seg, answer, cx.now) } else { 0 };
         cx.send(seg, self.cfg.syn_len + more, self.cfg.class);
         if self.state != State::Established {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
@@ -95,7 +95,7 @@ impl<C: CongestionControl> Tcp<C> {
             State::Listen => {
                 self.take_syn(seg);
                 self.timed_at = cx.now;
-                if self.opening.is_some() {
+                if self.more.opening.is_some() {
                     self.take_opening(seg, cx);
                 }
                 if self.cfg.handshake_ack {
@@ -130,7 +130,7 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 self.establish(cx);
                 self.owe_ack();
-                if self.opening.is_some() {
+                if self.more.opening.is_some() {
                     // What goes out now acknowledges as well.
                     self.take_answer(seg, cx);
                 } else if self.cfg.handshake_ack {

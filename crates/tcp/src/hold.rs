@@ -32,23 +32,24 @@ pub(crate) struct Held {
 impl<C: CongestionControl> Tcp<C> {
     /// Whether it is held.
     pub fn is_held(&self) -> bool {
-        self.held.is_some()
+        self.more.held.is_some()
     }
 
     /// The queue of its own device takes nothing.
     #[cold]
     pub fn block(&mut self) {
         self.hold_back();
-        if let Some(held) = &mut self.held {
+        if let Some(held) = self.more.part(|m| m.held.as_mut()) {
             held.device = true;
         }
     }
 
     #[cold]
     pub(crate) fn hold_back(&mut self) {
-        if self.held.is_none() {
+        if self.more.held.is_none() {
             let (straight, watched) = (self.straight, self.watched);
-            self.held = Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, device: false, timeout: None }));
+            self.more.make().held =
+                Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, device: false, timeout: None }));
             (self.straight, self.watched) = (false, true);
         }
     }
@@ -56,7 +57,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Takes up what was put off.
     #[cold]
     pub(crate) fn let_go(&mut self, cx: &mut Cx<'_>) {
-        let Some(held) = self.held.take() else { return };
+        let Some(held) = self.more.part(|m| m.held.take()) else { return };
         (self.straight, self.watched) = (held.straight, held.watched);
         if held.opens {
             return self.open(cx);
@@ -67,7 +68,7 @@ impl<C: CongestionControl> Tcp<C> {
             _ => return,
         }
         // With nothing in flight the timer was for probes of a closed window; an open one needs none.
-        let in_force = !self.board.is_empty() || self.edge <= self.nxt;
+        let in_force = !self.tx.board.is_empty() || self.edge <= self.nxt;
         if held.timeout == Some(self.una) && in_force {
             return self.on_timeout(cx);
         }
@@ -75,12 +76,12 @@ impl<C: CongestionControl> Tcp<C> {
             self.on_probe(cx);
         }
         if held.owes == Some(self.una)
-            && let Some(first) = self.board.first_pending().or_else(|| self.board.first())
+            && let Some(first) = self.tx.board.first_pending().or_else(|| self.tx.board.first())
         {
-            self.resend(first, self.board.has_pending(), cx);
+            self.resend(first, self.tx.board.has_pending(), cx);
         }
         self.transmit(self.cfg.max_burst, cx);
-        if !self.board.is_empty() && cx.timers.get(TimerId::Rto).is_none() {
+        if !self.tx.board.is_empty() && cx.timers.get(TimerId::Rto).is_none() {
             self.restart_timer(cx);
         }
     }
@@ -89,7 +90,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn put_off(&mut self, id: TimerId) -> bool {
         let una = self.una;
-        let Some(held) = &mut self.held else { return false };
+        let Some(held) = self.more.part(|m| m.held.as_mut()) else { return false };
         match id {
             TimerId::Rto => held.timeout = Some(una),
             TimerId::Probe if held.device => return false,
@@ -103,7 +104,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// The connection was to be opened while held; whether that has to wait.
     #[cold]
     pub(crate) fn put_off_opening(&mut self) -> bool {
-        self.held.as_mut().is_some_and(|held| {
+        self.more.part(|m| m.held.as_mut()).is_some_and(|held| {
             held.opens = true;
             true
         })
@@ -113,7 +114,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn put_off_resend(&mut self) -> bool {
         let una = self.una;
-        self.held.as_mut().is_some_and(|held| {
+        self.more.part(|m| m.held.as_mut()).is_some_and(|held| {
             held.owes = Some(una);
             true
         })

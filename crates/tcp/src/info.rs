@@ -94,9 +94,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Walks the scoreboard: for reports, not for the path of a packet.
     pub fn info(&self) -> TcpInfo {
         let (mut unacked, mut sacked, mut lost, mut retrans) = (0, 0, 0, 0);
-        let mut i = self.board.head;
-        while i != self.board.tail {
-            let s = self.board.at(i);
+        let mut i = self.tx.board.head;
+        while i != self.tx.board.tail {
+            let s = self.tx.board.at(i);
             unacked += 1;
             sacked += u32::from(s.is(SACKED));
             lost += u32::from(s.flags & (LOST | SACKED) == LOST);
@@ -104,11 +104,11 @@ impl<C: CongestionControl> Tcp<C> {
             i = i.wrapping_add(1);
         }
         // A loss probe is a test, not a repair: Linux counts it only in the total.
-        if let Some(rack) = &self.rack
+        if let Some(rack) = &self.more.rack
             && rack.probe_again
             && rack.probe_end != 0
-            && self.board.head != self.board.tail
-            && self.board.at(self.board.tail.wrapping_sub(1)).flags & (RESENT | SACKED | LOST) == RESENT
+            && self.tx.board.head != self.tx.board.tail
+            && self.tx.board.at(self.tx.board.tail.wrapping_sub(1)).flags & (RESENT | SACKED | LOST) == RESENT
         {
             retrans = retrans.saturating_sub(1);
         }
@@ -134,9 +134,9 @@ impl<C: CongestionControl> Tcp<C> {
             retrans,
             backoff: self.rtt.backoffs(),
             retransmits: if self.silent { self.rtt.backoffs() } else { 0 },
-            delivered: self.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
-            reordering: self.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
-            reorderings: self.rack.as_ref().map_or(0, |r| r.reorderings),
+            delivered: self.more.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
+            reordering: self.more.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
+            reorderings: self.more.rack.as_ref().map_or(0, |r| r.reorderings),
             min_rtt: Some(self.rtt.min()).filter(|&least| least != Dur::MAX),
             probes: if unacked == 0 { self.rtt.backoffs() } else { 0 },
             una: self.una,

@@ -21,6 +21,7 @@ mod hold;
 mod info;
 mod limit;
 mod lost;
+mod more;
 mod output;
 mod pacing;
 mod params;
@@ -34,6 +35,7 @@ mod scoreboard;
 mod sender;
 mod straight;
 mod tso;
+mod tx;
 
 pub use arrive::Ended;
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};

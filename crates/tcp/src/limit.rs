@@ -12,13 +12,13 @@ impl<C: CongestionControl> Tcp<C> {
             State::TimeWait | State::Over => return Limit::Nothing,
             State::Established => {}
         }
-        if self.held.is_some() {
+        if self.more.held.is_some() {
             return Limit::Control;
         }
-        if self.closed && self.una >= self.data_end && self.board.is_empty() {
+        if self.closed && self.una >= self.data_end && self.tx.board.is_empty() {
             return Limit::Nothing;
         }
-        let (pending, len) = (self.board.has_pending(), u64::from(self.new_len()));
+        let (pending, len) = (self.tx.board.has_pending(), u64::from(self.new_len()));
         if !pending && len == 0 {
             return Limit::Application;
         }

@@ -20,8 +20,8 @@ impl<C: CongestionControl> Tcp<C> {
             && burst == u32::MAX
             && !self.paced
             && !self.untold
-            && !self.board.has_pending()
-            && !self.board.is_empty()
+            && !self.tx.board.has_pending()
+            && !self.tx.board.is_empty()
         {
             let smss = self.cfg.smss;
             let cwnd = self.una + self.window();
@@ -39,7 +39,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The same where what is SACKed may not count as in flight, and new data starts the wait for a loss probe.
     fn transmit_watched(&mut self, burst: u32, cx: &mut Cx<'_>) {
-        if self.held.is_some() {
+        if self.more.held.is_some() {
             if self.rate.is_some() {
                 self.rate_app_limited();
             }
@@ -53,7 +53,7 @@ impl<C: CongestionControl> Tcp<C> {
             let limited = self.burst.waits || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
             self.note_usage(before, limited);
         }
-        if self.nxt != before && self.rack.is_some() {
+        if self.nxt != before && self.more.rack.is_some() {
             self.tlp_schedule(cx);
         }
     }
@@ -65,7 +65,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.untold {
             self.tell(cx);
         }
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             if self.cfg.empty_window_probes && cx.timers.get(TimerId::Rto).is_some() && self.edge > self.nxt {
                 // The window opens: what backed off were probes (Linux `tcp_ack_probe`).
                 self.rtt.end_backoff(&self.cfg);
@@ -76,14 +76,14 @@ impl<C: CongestionControl> Tcp<C> {
         self.cwnd_limited = false;
         (self.burst.left, self.burst.waits) = (0, false);
         while burst > 0 {
-            if self.paced && self.burst.left == 0 && (self.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
+            if self.paced && self.burst.left == 0 && (self.tx.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
                 // The pacer holds the data back on behalf of the window: the application would send more.
                 self.cwnd_limited = true;
                 break;
             }
             let flight = self.in_flight();
-            if self.board.has_pending() {
-                let Some(i) = self.board.first_pending() else { break };
+            if self.tx.board.has_pending() {
+                let Some(i) = self.tx.board.first_pending() else { break };
                 if flight + u64::from(self.cfg.smss) > window {
                     self.cwnd_limited = true;
                     break;
@@ -122,7 +122,7 @@ impl<C: CongestionControl> Tcp<C> {
         if burst == 0 {
             self.cwnd_limited = true;
         }
-        if self.board.is_empty() && self.data_end > self.nxt && cx.timers.get(TimerId::Rto).is_none() {
+        if self.tx.board.is_empty() && self.data_end > self.nxt && cx.timers.get(TimerId::Rto).is_none() {
             // The peer's window is shut: RFC 9293 section 3.8.6.1.
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
@@ -135,22 +135,22 @@ impl<C: CongestionControl> Tcp<C> {
             self.cwnd_limited = self.was_limited;
             return;
         }
-        let out = self.board.tail.wrapping_sub(self.board.head);
-        if self.una >= self.used_until || limited || (!self.was_limited && out > self.most_out) {
-            (self.was_limited, self.most_out, self.used_until) = (limited, out, self.nxt);
+        let out = self.tx.board.tail.wrapping_sub(self.tx.board.head);
+        if self.una >= self.tx.used_until || limited || (!self.was_limited && out > self.most_out) {
+            (self.was_limited, self.most_out, self.tx.used_until) = (limited, out, self.nxt);
         }
         self.cwnd_limited = self.was_limited;
     }
 
     /// RFC 5681 section 4.1, or RFC 7661, which takes its place.
     fn after_idle(&mut self, cx: &Cx<'_>) {
-        if self.cwv.is_some() {
+        if self.more.cwv.is_some() {
             if self.new_len() != 0 {
                 self.cwv_after_idle(cx.now);
             }
             return;
         }
-        if self.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.last_sent) > self.rtt.rto() {
+        if self.tx.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.tx.last_sent) > self.rtt.rto() {
             let smss = u64::from(self.cfg.smss);
             match self.cfg.idle_restart {
                 IdleRestart::Off => {}
@@ -167,7 +167,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// RFC 2861 section 3: half the window for each RTO of idleness, not below the initial one.
     fn decayed(&self, cx: &Cx<'_>) -> u64 {
-        let rtos = cx.now.since(self.last_sent).as_ps() / self.rtt.rto().as_ps().max(1);
+        let rtos = cx.now.since(self.tx.last_sent).as_ps() / self.rtt.rto().as_ps().max(1);
         (self.cc.cwnd() >> rtos.min(63)).max(self.cfg.initial_window.min(self.cc.cwnd()))
     }
 
@@ -185,7 +185,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight, and of the peer's window only if it
     /// is half of the largest that it offered (RFC 9293 section 3.8.6.2.1). A smaller one waits for the timer, which overrides.
     fn piece(&self, len: u32) -> u32 {
-        if !self.board.is_empty() {
+        if !self.tx.board.is_empty() {
             return 0;
         }
         let (room, len) = (self.edge.saturating_sub(self.nxt), u64::from(len).min(self.cfg.window));
@@ -205,21 +205,21 @@ impl<C: CongestionControl> Tcp<C> {
         let fin = end > self.data_end;
         let push = self.cfg.tso && len > u32::from(fin) && (self.burst.ends() || end >= self.data_end);
         let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } | if push { PUSH } else { 0 } };
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
-        self.board.push(s);
+        self.tx.board.push(s);
         self.nxt = end;
         self.fin_sent |= fin;
         if !self.cfg.rtt_every {
             self.time_new(end, cx.now);
         }
-        self.pipe += u64::from(len);
-        if self.prr.is_some() {
+        self.tx.pipe += u64::from(len);
+        if self.more.prr.is_some() {
             self.prr_sent(u64::from(len));
         }
         if self.rate.is_some() {
-            self.rate_sent(self.board.tail.wrapping_sub(1), u64::from(len), cx.now);
+            self.rate_sent(self.tx.board.tail.wrapping_sub(1), u64::from(len), cx.now);
         }
         self.emit(&s, false, cx);
     }
@@ -227,10 +227,10 @@ impl<C: CongestionControl> Tcp<C> {
     /// One segment at a time is measured.
     fn time_new(&mut self, end: u64, now: Time) {
         if !self.timing {
-            (self.timing, self.timed_end, self.timed_at) = (true, end, now);
+            (self.timing, self.tx.timed_end, self.timed_at) = (true, end, now);
         }
-        if self.unforgotten.as_deref().is_some_and(|ends| ends.iter().any(|r| r.contains(&end))) {
-            self.board.distrust_last();
+        if self.more.unforgotten.as_deref().is_some_and(|ends| ends.iter().any(|r| r.contains(&end))) {
+            self.tx.board.distrust_last();
         }
     }
 
@@ -240,21 +240,21 @@ impl<C: CongestionControl> Tcp<C> {
         if self.put_off_resend() {
             return;
         }
-        let s = self.board.resend(index, cx.now, count);
+        let s = self.tx.board.resend(index, cx.now, count);
         if count {
-            self.pipe += u64::from(s.len);
+            self.tx.pipe += u64::from(s.len);
         }
-        if self.prr.is_some() {
+        if self.more.prr.is_some() {
             self.prr_sent(u64::from(s.len));
         }
-        if self.doubt.is_some() {
+        if self.more.doubt.is_some() {
             self.note_resend(cx.now);
         }
-        if self.rack.is_some() {
+        if self.more.rack.is_some() {
             self.rack_resent(index, cx.now);
         }
-        self.count.retransmits += 1;
-        self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
+        self.tx.count.retransmits += 1;
+        self.tx.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
         if self.rate.is_some() {
             self.rate_sent(index, u64::from(s.len), cx.now);
         }
@@ -283,8 +283,8 @@ impl<C: CongestionControl> Tcp<C> {
         if self.paced {
             self.pace_sent(u64::from(payload), cx.now);
         }
-        self.count.data_segments += 1;
-        self.last_sent = cx.now;
+        self.tx.count.data_segments += 1;
+        self.tx.last_sent = cx.now;
         if let Some(quick) = &mut self.rcv.quick {
             quick.sent(cx.now);
         }

@@ -14,7 +14,7 @@ use fairlane_net::{Cx, TimerId};
 use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
 
 /// When the next segments may go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     /// When all that was sent would have left at the rate.
     pub(crate) next: Time,
@@ -25,6 +25,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
+    /// Before anything was sent.
+    pub(crate) const IDLE: Self = Self { next: Time::ZERO, left: 0, late: Dur::ZERO };
     /// How far ahead the next segments are put off.
     pub(crate) fn ahead(&self, now: Time) -> Dur {
         if self.next > now { self.next.since(now) } else { Dur::ZERO }
@@ -67,7 +69,7 @@ impl<C: CongestionControl> Tcp<C> {
         // Linux: what slow start doubles in a round trip has to get out in it; below half the threshold at the faster rate.
         let slow = window < self.cc.ssthresh() / 2;
         let factor = if slow { self.cfg.pacing_slow_start } else { self.cfg.pacing_avoidance };
-        let window = window.max(self.board.outstanding()).max(1);
+        let window = window.max(self.tx.board.outstanding()).max(1);
         Some(bytes as i64 as f64 * srtt.as_ps() as i64 as f64 / (window as i64 as f64 * factor))
     }
 
@@ -80,7 +82,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Whether a segment may go now. If not, the timer tells when.
     #[inline]
     pub(crate) fn pace_allows(&mut self, cx: &mut Cx<'_>) -> bool {
-        let pacer = &mut self.pacer;
+        let pacer = &mut self.more.make().pacer;
         if cx.now >= pacer.next {
             pacer.left = 0;
             return true;
@@ -96,23 +98,21 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn pace_sent(&mut self, bytes: u64, now: Time) {
         let Some(ps) = self.pace_of(bytes) else { return };
-        if now >= self.pacer.next {
+        let pacer = &mut self.more.make().pacer;
+        if now >= pacer.next {
             // A new burst.
             let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
-            self.pacer = Pacer {
-                next: now,
-                left: if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) },
-                late: now.since(self.pacer.next),
-            };
+            *pacer =
+                Pacer { next: now, left: if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) }, late: now.since(pacer.next) };
         }
-        self.pacer.left = self.pacer.left.saturating_sub(bytes);
+        pacer.left = pacer.left.saturating_sub(bytes);
         // A burst counts as a whole: the one that has the last free segment in it is paced.
-        if self.count.data_segments + u64::from(self.cfg.pacing_segments) < u64::from(self.cfg.pacing_free) {
+        if self.tx.count.data_segments + u64::from(self.cfg.pacing_segments) < u64::from(self.cfg.pacing_free) {
             return;
         }
         let gap = Dur::from_ps((ps + 0.5) as i64 as u64);
-        let earlier = self.pacer.late.min(Dur::from_ps((ps * self.cfg.pacing_catch_up) as i64 as u64));
-        self.pacer.late = self.pacer.late.saturating_sub(earlier);
-        self.pacer.next += gap.saturating_sub(earlier);
+        let earlier = pacer.late.min(Dur::from_ps((ps * self.cfg.pacing_catch_up) as i64 as u64));
+        pacer.late = pacer.late.saturating_sub(earlier);
+        pacer.next += gap.saturating_sub(earlier);
     }
 }

@@ -169,7 +169,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn rate_sent(&mut self, index: u32, len: u64, now: Time) {
         let in_flight = self.in_flight();
         if let Some(rate) = &mut self.rate {
-            rate.on_sent(index, len, in_flight, now, &self.board);
+            rate.on_sent(index, len, in_flight, now, &self.tx.board);
         }
     }
 
@@ -183,7 +183,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The algorithm hears of each segment that the diary has as lost.
     pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
-        let (Some(rate), Some(diary)) = (&mut self.rate, &self.board.diary) else { return };
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return };
         for n in &diary.lost {
             let stamp = rate.stamp(n.index);
             rate.lost += u64::from(n.len);
@@ -200,14 +200,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// What the diary tells of losses and rate.
     pub(crate) fn take_rate(&mut self, cx: &Cx<'_>) -> Option<RateSample> {
         self.rate_lost(cx);
-        let (Some(rate), Some(diary)) = (&mut self.rate, &self.board.diary) else { return None };
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return None };
         rate.sample(diary, self.ecn.newly_ce, self.rtt.min(), cx.now)
     }
 
     /// Begins the diary of an acknowledgment.
     #[inline]
     pub(crate) fn open_diary(&mut self) {
-        if let Some(diary) = &mut self.board.diary {
+        if let Some(diary) = &mut self.tx.board.diary {
             diary.delivered.clear();
             diary.lost.clear();
             diary.part = false;

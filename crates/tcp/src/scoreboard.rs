@@ -47,7 +47,7 @@ pub(crate) const COUNTED: u8 = 128;
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
-    pub(crate) ring: Box<[Sent]>,
+    pub(crate) ring: Vec<Sent>,
     pub(crate) out: u64,
     pub(crate) head: u32,
     pub(crate) tail: u32,
@@ -82,6 +82,26 @@ pub(crate) fn before(a: u32, b: u32) -> bool {
 }
 
 impl Scoreboard {
+    /// Nothing in flight.
+    pub(crate) const EMPTY: Self = Self {
+        ring: Vec::new(),
+        out: 0,
+        head: 0,
+        tail: 0,
+        pending: 0,
+        next_lost: 0,
+        edge: 0,
+        high: 0,
+        runs: 0,
+        checked: 0,
+        above: 0,
+        sacked: 0,
+        lost: 0,
+        resent: 0,
+        marked: 0,
+        seen: None,
+        diary: None,
+    };
     #[inline]
     pub(crate) fn slot(&self, index: u32) -> usize {
         index as usize & (self.ring.len() - 1)
@@ -141,7 +161,7 @@ impl Scoreboard {
             bigger[i as usize & mask] = *self.at(i);
             i = i.wrapping_add(1);
         }
-        self.ring = bigger.into_boxed_slice();
+        self.ring = bigger;
     }
 
     /// When the first segment below `ack` was sent that was never sent again nor SACKed.

@@ -86,7 +86,7 @@ impl<C: CongestionControl> Tcp<C> {
                 } else {
                     self.take_dsack(seg);
                 }
-                if self.doubt.is_some() && self.judge_dsack() {
+                if self.more.doubt.is_some() && self.judge_dsack() {
                     self.transmit(self.cfg.max_burst, cx);
                 }
             }
@@ -99,17 +99,19 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn_on() {
             self.ecn_take_ack(seg, sacked, cx);
         }
-        let taken_back = self.doubt.is_some() && self.judge_dsack();
+        let taken_back = self.more.doubt.is_some() && self.judge_dsack();
         self.untold = self.hears_all && (seg.ack > self.una || sacked != 0);
-        (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
+        if let Some(tx) = self.tx.own() {
+            (tx.fresh_acked, tx.fresh_sacked) = (seg.ack - self.una, sacked);
+        }
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
         } else if (seg.payload == 0 && !seg.has(flag::FIN)) || (sacked != 0 && self.cfg.scheme == Scheme::Sack) {
-            if self.rack.is_some() {
+            if self.more.rack.is_some() {
                 self.rack_on_ack(seg, cx);
             }
             // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One that SACKs something new may (RFC 6675 section 2).
-            if !self.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !taken_back {
+            if !self.tx.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !taken_back {
                 self.on_dupack(sacked, cx);
             } else {
                 self.transmit(self.cfg.max_burst, cx);
@@ -123,13 +125,15 @@ impl<C: CongestionControl> Tcp<C> {
     /// Notes how things stand before an acknowledgment.
     fn begin_ack(&mut self) {
         self.open_diary();
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
             rack.fresh_again = 0;
         }
         // Without SACK each duplicate stands for a segment that arrived (Linux `tcp_add_reno_sack`).
         let stand_ins = if self.cfg.sack { 0 } else { u64::from(self.dupacks) * u64::from(self.cfg.smss) };
-        (self.una_before, self.delivered_before, self.marked_before) =
-            (self.una, self.una + self.board.sacked() + stand_ins, self.board.marked);
+        // An end that never sent has these at rest, and no state for them.
+        if let Some(tx) = self.tx.own() {
+            (tx.una_before, tx.delivered_before, tx.marked_before) = (self.una, self.una + tx.board.sacked() + stand_ins, tx.board.marked);
+        }
     }
 
     /// An acknowledgment that was overtaken by a later one: what its SACK blocks say is news all the same.
@@ -138,7 +142,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.begin_ack();
         let sacked = self.take_sack(seg);
         self.untold = self.hears_all && sacked != 0;
-        (self.fresh_acked, self.fresh_sacked) = (0, sacked);
+        (self.tx.fresh_acked, self.tx.fresh_sacked) = (0, sacked);
         self.rack_on_ack(seg, cx);
         if sacked != 0 {
             self.on_dupack(sacked, cx);
@@ -153,7 +157,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn tell(&mut self, cx: &mut Cx<'_>) {
         self.untold = false;
         let rate = self.take_rate(cx);
-        let (acked, sacked) = (self.counted(self.fresh_acked), self.fresh_sacked);
+        let (acked, sacked) = (self.counted(self.tx.fresh_acked), self.tx.fresh_sacked);
         let may_grow = !self.reducing();
         self.hand_on(acked, sacked, rate, may_grow, cx);
         if self.rate.is_some() && self.cc.holds_back() {
@@ -165,28 +169,28 @@ impl<C: CongestionControl> Tcp<C> {
         let acked = seg.ack - self.una;
         self.una = seg.ack;
         self.silent = false;
-        self.limited_bytes = 0;
-        self.board.note_acked(seg.ack);
-        let oldest = if self.cfg.times_oldest { self.board.oldest_fresh(seg.ack) } else { None };
+        self.tx.limited_bytes = 0;
+        self.tx.board.note_acked(seg.ack);
+        let oldest = if self.cfg.times_oldest { self.tx.board.oldest_fresh(seg.ack) } else { None };
         if self.cfg.ns3 {
             self.ns3_note_repaired(seg.ack);
         }
-        let timed = self.board.pop(seg.ack, self.cfg.vegas_times_waiting);
+        let timed = self.tx.board.pop(seg.ack, self.cfg.vegas_times_waiting);
         self.measure(seg, timed, oldest, cx);
-        if self.cwv.is_some() {
+        if self.more.cwv.is_some() {
             self.cwv_on_ack(cx.now);
         }
         if self.cfg.backoff_ends_with_ack {
             self.rtt.end_backoff(&self.cfg);
         }
-        if seg.ack >= self.round_end {
-            self.round += 1;
-            self.round_end = self.nxt;
+        if seg.ack >= self.tx.round_end {
+            self.tx.round += 1;
+            self.tx.round_end = self.nxt;
         }
-        if self.rack.is_some() {
+        if self.more.rack.is_some() {
             self.rack_on_ack(seg, cx);
         }
-        if self.doubt.is_some() && self.judge_new_ack(seg, acked, sacked, cx) {
+        if self.more.doubt.is_some() && self.judge_new_ack(seg, acked, sacked, cx) {
             return self.check_finished(cx);
         }
         match self.phase {
@@ -196,8 +200,8 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_gap(acked, cx),
             Phase::Open => {
                 self.dupacks = 0;
-                if self.cfg.progress_forgets_sack && self.board.sacked() != 0 {
-                    self.board.clear_marks(true);
+                if self.cfg.progress_forgets_sack && self.tx.board.sacked() != 0 {
+                    self.tx.board.clear_marks(true);
                 }
                 if !self.cwr_goes_on(cx) {
                     self.grow(acked, sacked, cx);
@@ -210,13 +214,13 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Loss => {
                 self.dupacks = 0;
                 if self.cfg.timeout_distrusts_sack {
-                    self.board.unhear();
+                    self.tx.board.unhear();
                 }
                 // The window grows from one segment as at the start (RFC 5681 section 3.1).
                 self.grow(acked, sacked, cx);
-                if self.una >= self.recover {
+                if self.una >= self.tx.recover {
                     self.phase = Phase::Open;
-                    self.inflation = 0;
+                    self.tx.inflation = 0;
                     self.rack_recovered();
                 }
                 self.restart_timer(cx);
@@ -227,7 +231,7 @@ impl<C: CongestionControl> Tcp<C> {
                 }
             }
         }
-        if self.rack.is_some() {
+        if self.more.rack.is_some() {
             self.tlp_schedule(cx);
         }
         self.check_finished(cx);
@@ -244,7 +248,7 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         if !self.cfg.rtt_every {
-            if self.timing && seg.ack >= self.timed_end {
+            if self.timing && seg.ack >= self.tx.timed_end {
                 self.timing = false;
                 if !self.cfg.timestamps {
                     self.rtt.sample(self.timed_at, cx.now, &self.cfg);
@@ -300,7 +304,7 @@ impl<C: CongestionControl> Tcp<C> {
             let reach = 2 * u64::from(self.most_out) * u64::from(self.cfg.smss);
             self.cwnd_limited |= self.cc.cwnd() < self.cc.ssthresh().min(reach);
         }
-        if let Some(c) = &self.cwv {
+        if let Some(c) = &self.more.cwv {
             // RFC 7661 section 4.3: what is validated grows whoever limits the sender.
             self.cwnd_limited |= c.validated();
         }
@@ -318,7 +322,8 @@ impl<C: CongestionControl> Tcp<C> {
     /// Tells the algorithm of an acknowledgment; it may grow the window if this and the phase say so.
     #[inline(always)]
     pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
-        let (una, round) = (self.una, self.round);
+        let tx = &*self.tx;
+        let (una, round) = (self.una, tx.round);
         let (cwnd_limited, phase) = (self.cwnd_limited, self.phase);
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
@@ -334,8 +339,8 @@ impl<C: CongestionControl> Tcp<C> {
             ecn: &self.ecn,
             sampler: &self.rate,
             rate,
-            pacer: &self.pacer,
-            board: &self.board,
+            pacer: &self.more.pacer,
+            board: &tx.board,
             estimator: &self.rtt,
             cfg: &self.cfg,
         });
@@ -344,7 +349,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 6298 sections 5.2 and 5.3.
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
         } else {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
@@ -359,22 +364,22 @@ impl<C: CongestionControl> Tcp<C> {
             }
             self.ecn_cut();
         }
-        if self.doubt.is_some() {
+        if self.more.doubt.is_some() {
             self.begin_doubt(kind);
         }
         let flight = match self.cfg.loss_basis {
-            LossBasis::Pipe => self.board.pipe(),
-            _ => self.board.outstanding().saturating_sub(self.limited_bytes),
+            LossBasis::Pipe => self.tx.board.pipe(),
+            _ => self.tx.board.outstanding().saturating_sub(self.tx.limited_bytes),
         };
         self.congestion_among(kind, flight, cx);
     }
 
     /// The same where `flight` was in flight.
     pub(crate) fn congestion_among(&mut self, kind: CongestionKind, flight: u64, cx: &Cx<'_>) {
-        self.count.cwnd_cuts += 1;
-        let used = if self.cwv.is_some() { self.cwv_used(kind, flight, cx.now) } else { None };
-        if let (Some(clock), Some(first)) = (self.cc.fine_clock(), self.board.first()) {
-            let hole = self.board.at(first);
+        self.tx.count.cwnd_cuts += 1;
+        let used = if self.more.cwv.is_some() { self.cwv_used(kind, flight, cx.now) } else { None };
+        if let (Some(clock), Some(first)) = (self.cc.fine_clock(), self.tx.board.first()) {
+            let hole = self.tx.board.at(first);
             clock.on_hole(hole.at, hole.is(KARN));
         }
         self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });
@@ -385,19 +390,19 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             if !(self.halted && self.cfg.vegas_inflates_cwnd) {
                 self.probe_window(cx);
                 return;
             }
             // It was the window that let nothing out, not the application.
-            self.last_sent = cx.now;
+            self.tx.last_sent = cx.now;
         }
-        if self.rack.is_some() && self.tlp_instead(cx) {
+        if self.more.rack.is_some() && self.tlp_instead(cx) {
             return;
         }
-        self.count.timeouts += 1;
-        if self.deflated > 0 && self.cfg.exit_window == ExitWindow::Keep {
+        self.tx.count.timeouts += 1;
+        if self.tx.deflated > 0 && self.cfg.exit_window == ExitWindow::Keep {
             // The window is what partial acknowledgments left of it.
             self.leave_recovery(cx);
         }
@@ -411,26 +416,27 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if !self.cfg.fack_until_no_sack || self.phase != Phase::Recovery {
             self.phase = Phase::Loss;
-            self.recover = self.nxt;
+            self.tx.recover = self.nxt;
         }
         if self.cfg.scheme != Scheme::Tahoe {
             // In Tahoe late duplicates do not count from one again.
             self.dupacks = 0;
         }
-        self.inflation = 0;
-        self.deflated = 0;
-        self.limited_bytes = 0;
+        self.tx.inflation = 0;
+        self.tx.deflated = 0;
+        self.tx.limited_bytes = 0;
         self.timing = false;
         self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
         self.open_diary();
         if self.cfg.rack {
             self.rack_timeout(cx);
             // One segment besides what is still on its way (Linux), and the first one whatever else is.
-            self.inflation = self.board.pipe();
+            self.tx.inflation = self.tx.board.pipe();
         } else if self.cfg.scheme == Scheme::Timeout {
-            self.board.lose(self.board.head);
+            let board = &mut self.tx.board;
+            board.lose(board.head);
         } else {
-            self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+            self.tx.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
         }
         self.rate_lost(cx);
         self.restart_timer(cx);
@@ -458,10 +464,10 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         match self.phase {
-            Phase::Open if !(self.cfg.rack || self.reducing() || self.cfg.ns3) => self.board.flight(),
-            _ if !self.cfg.sack => self.board.flight(),
-            Phase::Recovery if self.cfg.counted_pipe => self.pipe,
-            _ => self.board.pipe(),
+            Phase::Open if !(self.cfg.rack || self.reducing() || self.cfg.ns3) => self.tx.board.flight(),
+            _ if !self.cfg.sack => self.tx.board.flight(),
+            Phase::Recovery if self.cfg.counted_pipe => self.tx.pipe,
+            _ => self.tx.board.pipe(),
         }
     }
 
@@ -471,7 +477,7 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(window) = self.reduced_window() {
             return window;
         }
-        self.cc.cwnd().saturating_sub(self.deflated).max(u64::from(self.cfg.smss)) + self.inflation
+        self.cc.cwnd().saturating_sub(self.tx.deflated).max(u64::from(self.cfg.smss)) + self.tx.inflation
     }
 
     /// Reports the end of the flow once all it wrote is acknowledged.

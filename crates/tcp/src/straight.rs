@@ -30,7 +30,7 @@ impl<C: CongestionControl> Tcp<C> {
         let mut ack = Segment::new(self.nxt, self.rcv.nxt, flag::ACK, 0);
         ack.wnd = self.cfg.receive_window;
         cx.send(ack, self.cfg.header_len, self.cfg.class);
-        self.count.acks += 1;
+        self.acks += 1;
         self.heard = false;
         self.rcv.acknowledged_tidy();
     }
@@ -45,20 +45,22 @@ impl<C: CongestionControl> Tcp<C> {
         self.take_next_window(seg, seg.seq);
         self.una = seg.ack;
         self.dupacks = 0;
-        self.limited_bytes = 0;
         self.silent = false;
-        if let Some(sent) = self.board.pop(seg.ack, self.cfg.vegas_times_waiting) {
+        // One look whether it is there does for all.
+        let tx = &mut *self.tx;
+        tx.limited_bytes = 0;
+        if seg.ack >= tx.round_end {
+            tx.round += 1;
+            tx.round_end = self.nxt;
+        }
+        if let Some(sent) = tx.board.pop(seg.ack, self.cfg.vegas_times_waiting) {
             cx.rtt = Some(cx.now - sent);
             self.rtt.sample_exact(sent, cx.now, &self.cfg);
         } else if self.cfg.backoff_ends_with_ack {
             self.rtt.end_backoff(&self.cfg);
         }
-        if seg.ack >= self.round_end {
-            self.round += 1;
-            self.round_end = self.nxt;
-        }
         self.hand_on(acked, 0, None, true, cx);
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);
             if self.done() {
@@ -78,14 +80,15 @@ impl<C: CongestionControl> Tcp<C> {
     /// and the data allow.
     #[inline(always)]
     fn transmit_full(&mut self, cx: &mut Cx<'_>) {
-        if self.board.has_pending() {
+        if self.tx.board.has_pending() {
             return self.transmit(u32::MAX, cx);
         }
         let smss = u64::from(self.cfg.smss);
         let bound = self.edge.min(self.data_end);
         loop {
             let end = self.nxt + smss;
-            if end > bound || self.board.has_pending() {
+            // What is sent anew gives nothing to send again.
+            if end > bound {
                 return self.transmit(u32::MAX, cx);
             }
             // Inflation and deflation belong to recovery. With something in flight this is more than one segment,
@@ -103,13 +106,14 @@ impl<C: CongestionControl> Tcp<C> {
         let smss = self.cfg.smss;
         let mut seg = Segment::new(self.nxt, self.rcv.nxt, flag::ACK, smss as u16);
         seg.wnd = self.cfg.receive_window;
-        self.board.push(Sent { seq: self.nxt, at: cx.now, len: smss, flags: 0 });
+        let tx = &mut *self.tx;
+        tx.board.push(Sent { seq: self.nxt, at: cx.now, len: smss, flags: 0 });
+        tx.last_sent = cx.now;
+        tx.count.data_segments += 1;
         self.nxt = end;
         if self.heard {
             self.acknowledge_along(seg.seq, cx);
         }
-        self.count.data_segments += 1;
-        self.last_sent = cx.now;
         cx.send(seg, self.cfg.full_len, self.cfg.class);
     }
 }

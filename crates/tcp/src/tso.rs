@@ -93,17 +93,17 @@ impl<C: CongestionControl> Tcp<C> {
     /// Whether a burst of `room` bytes waits for a full one of `most`; `ends_piece`: the rest of a piece is all of it.
     fn tso_defers(&self, room: u64, most: u64, ends_piece: bool, now: Time) -> bool {
         // The pacer may have put off what goes now since then.
-        if room >= most || ends_piece || now.since(self.last_sent.max(self.pacer.next)) > RECENT {
+        if room >= most || ends_piece || now.since(self.tx.last_sent.max(self.more.pacer.next)) > RECENT {
             return false;
         }
         let window = self.window().min(self.edge.saturating_sub(self.una));
-        if room >= window / SHARE || self.board.is_empty() {
+        if room >= window / SHARE || self.tx.board.is_empty() {
             return false;
         }
         // When the acknowledgment of the oldest segment in flight should come.
         let srtt = self.rtt.srtt(&self.cfg);
         let soon = SOON.min(Dur::from_ps(srtt.as_ps() / 2));
-        let expected = self.board.at(self.board.head).at + srtt;
+        let expected = self.tx.board.at(self.tx.board.head).at + srtt;
         // With a FIN there is nothing more to come.
         expected <= now + soon && !(self.closed && self.data_end - self.nxt < room)
     }

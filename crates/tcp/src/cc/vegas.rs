@@ -223,7 +223,7 @@ impl Vegas {
                 // Beyond the threshold this round's growth is over.
                 let _ = self.w.slow_start(s);
             } else {
-                let n = self.w.byte_counting.map_or(1.0, |limit| (s.acked as f64 / self.w.smss).min(limit));
+                let n = self.w.byte_counting.map_or(1.0, |limit| (s.acked as f64 / self.w.smss).min(f64::from(limit)));
                 self.w.cwnd += n * self.up;
             }
         }

@@ -19,6 +19,9 @@ enum Unit {
     SegmentAfresh,
 }
 
+/// [`Window::prior`] without a cut.
+const NO_CUT: (f64, f64) = (0.0, 0.0);
+
 /// Congestion window and slow-start threshold, in segments with fractions, and the rules all of the family follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
@@ -31,7 +34,7 @@ pub struct Window {
     /// `window` in segments: bounds what a loss is taken from.
     pub cap: f64,
     /// Most segments an acknowledgment counts for; `None`: each counts for one.
-    pub byte_counting: Option<f64>,
+    pub byte_counting: Option<u32>,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
     /// What growth beyond it is counted in; segments acknowledged towards the next one.
@@ -41,8 +44,8 @@ pub struct Window {
     basis: LossBasis,
     whole: bool,
     cut_again: bool,
-    /// Window and threshold before the first cut that may still prove a mistake.
-    prior: Option<(f64, f64)>,
+    /// Window, which is never zero, and threshold before the first cut that may still prove a mistake; zero: there is none.
+    prior: (f64, f64),
     /// Watches slow start for an early end.
     hystart: Option<Box<HyStart>>,
 }
@@ -66,7 +69,7 @@ impl Window {
             ssthresh: segments(config.initial_ssthresh, smss),
             smss,
             cap: segments(config.window, smss),
-            byte_counting: config.byte_counting.map(f64::from),
+            byte_counting: config.byte_counting,
             all: config.avoidance_counts_all,
             unit: match config.growth_unit {
                 GrowthUnit::Fraction => Unit::Fraction,
@@ -79,7 +82,7 @@ impl Window {
             basis: config.loss_basis,
             whole: config.ssthresh_whole_segments,
             cut_again: config.timeout_cuts_again,
-            prior: None,
+            prior: NO_CUT,
             hystart: HyStart::new(config.slow_start.unwrap_or(own), config).map(Box::new),
         }
     }
@@ -128,6 +131,7 @@ impl Window {
             return Some(1.0);
         };
         let mut n = s.acked as i64 as f64 / self.smss;
+        let limit = f64::from(limit);
         n = if n < limit { n } else { limit };
         if self.cwnd < self.ssthresh {
             let up = (n * each).min(self.ssthresh - self.cwnd);
@@ -263,7 +267,7 @@ impl Window {
 
     /// Whether there was a cut that may still prove a mistake.
     pub fn may_undo(&self) -> bool {
-        self.prior.is_some()
+        self.prior != NO_CUT
     }
 
     /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
@@ -271,8 +275,8 @@ impl Window {
         if self.unit == Unit::SegmentAfresh {
             self.count = 0;
         }
-        if self.prior.is_none() {
-            self.prior = Some((self.cwnd, self.ssthresh));
+        if !self.may_undo() {
+            self.prior = (self.cwnd, self.ssthresh);
         }
         // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
         if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
@@ -293,12 +297,13 @@ impl Window {
 
     /// A reduction can no longer prove a mistake: the next one is a new event.
     pub fn settle(&mut self) {
-        self.prior = None;
+        self.prior = NO_CUT;
     }
 
     /// Takes the cuts since the last [`Self::settle`] back (RFC 4015 section 3, RFC 3708).
     pub fn undo(&mut self) {
-        if let Some((cwnd, ssthresh)) = self.prior.take() {
+        if self.may_undo() {
+            let (cwnd, ssthresh) = std::mem::replace(&mut self.prior, NO_CUT);
             self.cwnd = self.cwnd.max(cwnd);
             self.ssthresh = self.ssthresh.max(ssthresh);
             if let Some(watch) = &mut self.hystart

@@ -44,7 +44,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether more than `dupthresh` segments lie between snd.una and snd.fack.
     fn fack_beyond(&self) -> bool {
-        self.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
+        self.tx.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
     }
 
     /// `fack_only_enters`: nothing but the start of recovery comes of this acknowledgment of `acked` new bytes.
@@ -69,44 +69,48 @@ impl<C: CongestionControl> Tcp<C> {
         self.steep = self.cfg.fack_overdamping && slow_start;
         if self.steep {
             // The window has doubled since the lost segment went out: half of what is left once more.
-            let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
+            let flight = self.tx.board.outstanding().saturating_sub(self.tx.limited_bytes);
             self.congestion(CongestionKind::FastRetransmit, cx);
             self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight: flight / 2 });
         } else {
             self.congestion(kind, cx);
         }
         self.enter(Phase::Recovery, cx);
-        self.board.head_lost();
-        self.board.find_lost(HOLE_AFTER, self.cfg.smss);
+        self.tx.board.head_lost();
+        self.tx.board.find_lost(HOLE_AFTER, self.cfg.smss);
         if self.cfg.fack_rampdown {
-            self.inflation = u64::MAX;
+            self.tx.inflation = u64::MAX;
             self.ramp_down();
         }
-        if let Some(first) = self.board.first_pending() {
+        if let Some(first) = self.tx.board.first_pending() {
             self.resend(first, true, cx);
         }
     }
 
     /// Any acknowledgment in recovery.
     pub(super) fn fack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
-        self.board.find_lost(HOLE_AFTER, self.cfg.smss);
+        self.tx.board.find_lost(HOLE_AFTER, self.cfg.smss);
         if self.cfg.fack_rampdown {
             self.ramp_down();
         }
         if self.cfg.fack_lost_again_stops {
             // With nothing outstanding no timer would go off and end the stop (ns-2's agent would stand still for good).
-            self.halted = (self.halted || self.board.lost_again()) && !self.board.is_empty();
+            self.halted = (self.halted || self.tx.board.lost_again()) && !self.tx.board.is_empty();
         }
         if self.cfg.fack_restart {
             self.grow(acked, sacked, cx);
         }
-        let over = if self.cfg.fack_until_no_sack { self.una > self.recover && self.board.sacked() == 0 } else { self.una >= self.recover };
+        let over = if self.cfg.fack_until_no_sack {
+            self.una > self.tx.recover && self.tx.board.sacked() == 0
+        } else {
+            self.una >= self.tx.recover
+        };
         if over {
             self.leave_recovery(cx);
             self.halted = false;
             // What is lost from here on is a new event.
-            self.recover = 0;
-            self.board.clear_marks(self.cfg.progress_forgets_sack);
+            self.tx.recover = 0;
+            self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
         }
         self.fack_timer(acked, cx);
         self.transmit(self.cfg.max_burst, cx);
@@ -114,8 +118,8 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// What was taken from the window comes out of it as snd.fack moves on to the end of the event, and not at once.
     fn ramp_down(&mut self) {
-        let left = self.recover.saturating_sub(self.board.forward(self.una));
-        self.inflation = self.inflation.min(if self.steep { left / 4 * 3 } else { left / 2 });
+        let left = self.tx.recover.saturating_sub(self.tx.board.forward(self.una));
+        self.tx.inflation = self.tx.inflation.min(if self.steep { left / 4 * 3 } else { left / 2 });
     }
 }
 

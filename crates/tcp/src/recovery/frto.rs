@@ -30,7 +30,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Step 1: the timer went off; `before` is what the sender was doing.
     pub(crate) fn begin_frto(&mut self, before: Phase) {
         let on = self.cfg.frto && (before == Phase::Open || (self.cfg.sack && before == Phase::Loss && self.silent));
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
             doubt.frto = if on { Frto::First } else { Frto::Off };
             doubt.high = self.nxt;
         }
@@ -38,13 +38,13 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether the acknowledgment at hand delivered something that was sent before the timeout and never again.
     fn delivered_original(&self) -> bool {
-        let high = self.doubt.as_ref().map_or(0, |d| d.high);
-        self.board.diary.as_ref().is_some_and(|d| d.delivered.iter().any(|n| n.flags & KARN == 0 && n.end <= high))
+        let high = self.more.doubt.as_ref().map_or(0, |d| d.high);
+        self.tx.board.diary.as_ref().is_some_and(|d| d.delivered.iter().any(|n| n.flags & KARN == 0 && n.end <= high))
     }
 
     /// New data was acknowledged; true: all that is to be sent is.
     pub(super) fn frto_new_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
-        let Some(doubt) = &self.doubt else { return false };
+        let Some(doubt) = &self.more.doubt else { return false };
         let (step, high) = (doubt.frto, doubt.high);
         let spurious = if self.cfg.sack { self.delivered_original() } else { step == Frto::Second };
         if spurious {
@@ -69,7 +69,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.untold {
             self.tell(cx);
         }
-        if self.held.is_some() {
+        if self.more.held.is_some() {
             return;
         }
         for _ in 0..PROBES {
@@ -84,7 +84,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// A duplicate acknowledgment; true: all that is to be sent is.
     #[cold]
     pub(super) fn frto_dupack(&mut self, cx: &mut Cx<'_>) -> bool {
-        let step = self.doubt.as_ref().map_or(Frto::Off, |d| d.frto);
+        let step = self.more.doubt.as_ref().map_or(Frto::Off, |d| d.frto);
         if step == Frto::Off || self.phase != Phase::Loss {
             return false;
         }
@@ -105,7 +105,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     fn set_frto(&mut self, step: Frto) {
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
             doubt.frto = step;
         }
     }

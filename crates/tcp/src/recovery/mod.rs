@@ -22,7 +22,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// A duplicate acknowledgment arrived; SACK blocks in it covered `sacked` new bytes.
     #[cold]
     pub(crate) fn on_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
-        if self.doubt.is_some() && self.frto_dupack(cx) {
+        if self.more.doubt.is_some() && self.frto_dupack(cx) {
             return;
         }
         match self.cfg.scheme {
@@ -45,14 +45,14 @@ impl<C: CongestionControl> Tcp<C> {
             Scheme::Sack => self.sack_recovery_ack(acked, sacked, cx),
             Scheme::Fack => self.fack_recovery_ack(acked, sacked, cx),
             Scheme::Vegas => self.vegas_recovery_ack(acked, sacked, cx),
-            Scheme::Newreno if self.una < self.recover => self.newreno_partial_ack(acked, cx),
+            Scheme::Newreno if self.una < self.tx.recover => self.newreno_partial_ack(acked, cx),
             _ => self.reno_recovery_ack(acked, sacked, cx),
         }
     }
 
     /// RFC 6582 section 3.2 step 2: losses among what was sent before the last event belong to that event.
     fn may_enter(&self) -> bool {
-        !self.cfg.careful || self.una > self.recover
+        !self.cfg.careful || self.una > self.tx.recover
     }
 
     /// Tells the algorithm of a loss, except while its answer to an ECN echo is being spread: that answers the same congestion, unless it was
@@ -68,13 +68,13 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Begins a loss event: what was sent until now belongs to it.
     fn enter(&mut self, phase: Phase, cx: &mut Cx<'_>) {
-        self.count.fast_recoveries += 1;
+        self.tx.count.fast_recoveries += 1;
         self.phase = phase;
-        self.recover = self.nxt;
+        self.tx.recover = self.nxt;
         self.timing = false;
         self.partial_seen = false;
         self.rescued = false;
-        if self.rack.is_some() {
+        if self.more.rack.is_some() {
             self.tlp_stop(cx);
         }
         self.restart_timer(cx);
@@ -87,30 +87,30 @@ impl<C: CongestionControl> Tcp<C> {
         let flight = self.cfg.exit_window == ExitWindow::Flight && !self.cfg.sack;
         self.cc.on_recovery_exit(&RecoveryExit {
             now: cx.now,
-            bound: if flight { self.board.outstanding().max(smss) + smss } else { u64::MAX },
-            deflated: if keep { self.deflated } else { 0 },
+            bound: if flight { self.tx.board.outstanding().max(smss) + smss } else { u64::MAX },
+            deflated: if keep { self.tx.deflated } else { 0 },
             to_ssthresh: !keep || self.reducing(),
         });
-        if self.cwv.is_some() {
+        if self.more.cwv.is_some() {
             self.cwv_recovered(cx.now);
         }
         self.end_prr();
         self.rack_recovered();
         self.phase = Phase::Open;
         self.dupacks = 0;
-        self.inflation = 0;
-        self.deflated = 0;
+        self.tx.inflation = 0;
+        self.tx.deflated = 0;
     }
 
     /// Limited transmit (RFC 3042 section 2): one segment beyond the congestion window for each duplicate
     /// acknowledgment below the threshold.
     fn send_limited(&mut self, cx: &mut Cx<'_>) {
-        if !self.cfg.limited_transmit || self.held.is_some() {
+        if !self.cfg.limited_transmit || self.more.held.is_some() {
             return;
         }
         let window = self.cc.cwnd() + u64::from(self.dupacks) * u64::from(self.cfg.smss);
         let flight = self.in_flight();
-        if let Some(i) = self.board.first_pending() {
+        if let Some(i) = self.tx.board.first_pending() {
             if flight + u64::from(self.cfg.smss) <= window {
                 self.resend(i, true, cx);
             }
@@ -119,7 +119,7 @@ impl<C: CongestionControl> Tcp<C> {
         let len = self.new_len();
         if len != 0 && flight + u64::from(len) <= window && self.fits(len) {
             self.send_new(len, cx);
-            self.limited_bytes += u64::from(len);
+            self.tx.limited_bytes += u64::from(len);
         }
     }
 }

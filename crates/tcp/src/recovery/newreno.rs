@@ -11,20 +11,20 @@ impl<C: CongestionControl> Tcp<C> {
             // Less what was acknowledged, and one segment more if that was at least one. What exceeds the inflation
             // comes out of the window itself.
             let back = if acked >= smss { smss } else { 0 };
-            if self.inflation > acked {
-                self.inflation = self.inflation - acked + back;
+            if self.tx.inflation > acked {
+                self.tx.inflation = self.tx.inflation - acked + back;
             } else {
-                self.deflated += acked - self.inflation;
-                self.inflation = back;
+                self.tx.deflated += acked - self.tx.inflation;
+                self.tx.inflation = back;
             }
         } else {
-            self.inflation = 0;
+            self.tx.inflation = 0;
         }
         if !self.cfg.impatient || !self.partial_seen {
             self.restart_timer(cx);
         }
         self.partial_seen = true;
-        if let Some(first) = self.board.first() {
+        if let Some(first) = self.tx.board.first() {
             self.resend(first, false, cx);
         }
         self.transmit(self.cfg.max_burst.min(self.cfg.recovery_burst), cx);

@@ -42,9 +42,9 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn ns3_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         if sacked != 0 {
-            self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+            self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
-        if self.standing.socket.cwr && self.una > self.recover {
+        if self.standing.socket.cwr && self.una > self.tx.recover {
             self.standing.socket.cwr = false;
             self.leave_recovery(cx);
         }
@@ -71,19 +71,19 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         self.standing.socket.disorder = true;
-        let settled = !self.standing.socket.unsettled || self.una >= self.recover;
-        if (self.dupacks == self.cfg.dupthresh && settled) || self.board.second_lost() {
+        let settled = !self.standing.socket.unsettled || self.una >= self.tx.recover;
+        if (self.dupacks == self.cfg.dupthresh && settled) || self.tx.board.second_lost() {
             self.ns3_enter(cx);
         }
     }
 
     fn ns3_enter(&mut self, cx: &mut Cx<'_>) {
-        self.board.head_lost();
-        self.count.fast_recoveries += 1;
+        self.tx.board.head_lost();
+        self.tx.count.fast_recoveries += 1;
         self.phase = Phase::Recovery;
         self.standing.socket.disorder = false;
         self.standing.socket.unsettled = true;
-        self.recover = self.nxt;
+        self.tx.recover = self.nxt;
         self.timing = false;
         let base = self.recover_flight();
         self.congestion(CongestionKind::FastRetransmit, cx);
@@ -94,22 +94,22 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The segment that goes out whatever the window says: the first that is lost, else new data, else the first once more (DoRetransmit).
     fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
-        if self.held.is_some() {
+        if self.more.held.is_some() {
             return;
         }
         let len = self.new_len();
-        if let Some(lost) = self.board.first_pending() {
+        if let Some(lost) = self.tx.board.first_pending() {
             self.resend(lost, true, cx);
         } else if len != 0 && self.fits(len) {
             self.send_new(len, cx);
-        } else if let Some(first) = self.board.first() {
+        } else if let Some(first) = self.tx.board.first() {
             self.resend(first, true, cx);
         }
     }
 
     /// New data is acknowledged (ProcessAck).
     fn ns3_advance(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
-        let (below, smss) = (self.una < self.recover, u64::from(self.cfg.smss));
+        let (below, smss) = (self.una < self.tx.recover, u64::from(self.cfg.smss));
         let news = sacked != 0;
         if !news {
             self.dupacks = 0;
@@ -119,7 +119,7 @@ impl<C: CongestionControl> Tcp<C> {
                 if acked >= smss {
                     self.prr_on_ack(true);
                 }
-                if !self.board.first().is_some_and(|first| self.board.at(first).is(RESENT)) {
+                if !self.tx.board.first().is_some_and(|first| self.tx.board.at(first).is(RESENT)) {
                     self.ns3_resend(cx);
                 }
                 if !std::mem::replace(&mut self.partial_seen, true) {
@@ -145,8 +145,8 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Loss => {
                 self.partial_seen = false;
                 self.phase = Phase::Open;
-                self.inflation = 0;
-                let beyond = self.una - self.recover;
+                self.tx.inflation = 0;
+                let beyond = self.una - self.tx.recover;
                 self.standing.socket.unsettled = false;
                 self.grow(beyond, 0, cx);
                 return self.restart_timer(cx);
@@ -168,7 +168,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.cuts += 1;
         // What is left is the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
         self.cc.on_recovery_exit(&RecoveryExit { now: cx.now, bound: u64::MAX, deflated: 0, to_ssthresh: true });
-        (self.phase, self.recover) = (Phase::Open, self.nxt);
+        (self.phase, self.tx.recover) = (Phase::Open, self.nxt);
         (self.standing.socket.cwr, self.standing.socket.disorder) = (true, false);
         self.begin_prr(base);
         self.prr_begins();
@@ -181,7 +181,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Before an acknowledgment up to `ack` is taken in: whether it repairs something.
     pub(crate) fn ns3_note_repaired(&mut self, ack: u64) {
-        self.standing.socket.repaired = self.phase == Phase::Recovery && ack < self.recover && self.board.repaired_below(ack);
+        self.standing.socket.repaired = self.phase == Phase::Recovery && ack < self.tx.recover && self.tx.board.repaired_below(ack);
     }
 }
 

@@ -45,7 +45,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// The window while a reduction is spread: one segment at least, as any window.
     #[inline]
     pub(crate) fn reduced_window(&self) -> Option<u64> {
-        self.prr.as_ref().filter(|r| r.kind != Reduction::None).map(|r| r.window.max(self.cfg.smss.into()))
+        self.more.prr.as_ref().filter(|r| r.kind != Reduction::None).map(|r| r.window.max(self.cfg.smss.into()))
     }
 
     /// Whether a reduction is being spread.
@@ -56,29 +56,29 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
     pub(crate) fn newly_delivered(&self) -> u64 {
-        let once = (self.una + self.board.sacked()).saturating_sub(self.delivered_before);
+        let once = (self.una + self.tx.board.sacked()).saturating_sub(self.tx.delivered_before);
         if !self.cfg.grow_by_delivered {
             return once;
         }
         // The hole itself was not delivered before, whatever stood for the rest (Linux `tcp_remove_reno_sacks`). What arrived a second time was delivered, too.
-        let hole = (self.una - self.una_before).min(self.cfg.smss.into());
-        if self.cfg.sack { once + self.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once.max(hole) }
+        let hole = (self.una - self.tx.una_before).min(self.cfg.smss.into());
+        if self.cfg.sack { once + self.more.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once.max(hole) }
     }
 
     /// RecoverFS as the window is cut: to be asked for before [`Self::congestion`].
     pub(crate) fn recover_flight(&self) -> u64 {
         match self.cfg.prr_base {
             // What was SACKed before this acknowledgment will not be delivered again (RFC 9937 section 6.2).
-            PrrBase::Flight => self.board.outstanding() - self.board.sacked() + self.newly_delivered(),
+            PrrBase::Flight => self.tx.board.outstanding() - self.tx.board.sacked() + self.newly_delivered(),
             PrrBase::Window => self.cc.cwnd(),
-            PrrBase::Pipe => self.board.pipe(),
-            PrrBase::Outstanding => self.board.outstanding(),
+            PrrBase::Pipe => self.tx.board.pipe(),
+            PrrBase::Outstanding => self.tx.board.outstanding(),
         }
     }
 
     /// Fast recovery begins; the threshold is set.
     pub(crate) fn begin_prr(&mut self, base: u64) {
-        if let Some(r) = &mut self.prr {
+        if let Some(r) = self.more.part(|m| m.prr.as_mut()) {
             **r = Reducer { kind: Reduction::Loss, base: base.max(1), ..Reducer::default() };
         }
     }
@@ -89,22 +89,22 @@ impl<C: CongestionControl> Tcp<C> {
         if self.reducing() || self.phase != Phase::Open {
             return;
         }
-        let (end, window) = (self.nxt, self.board.pipe());
-        if let Some(r) = &mut self.prr {
+        let (end, window) = (self.nxt, self.tx.board.pipe());
+        if let Some(r) = self.more.part(|m| m.prr.as_mut()) {
             **r = Reducer { kind: Reduction::Echo, base: base.max(1), end, window, ..Reducer::default() };
         }
     }
 
     /// Recovery is over, or its cause was a mistake.
     pub(crate) fn end_prr(&mut self) {
-        if let Some(r) = &mut self.prr {
+        if let Some(r) = self.more.part(|m| m.prr.as_mut()) {
             r.kind = Reduction::None;
         }
     }
 
     /// `bytes` go out, new or again.
     pub(crate) fn prr_sent(&mut self, bytes: u64) {
-        if let Some(r) = &mut self.prr {
+        if let Some(r) = self.more.part(|m| m.prr.as_mut()) {
             r.out += bytes;
         }
     }
@@ -112,7 +112,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Recovery begins with the acknowledgment at hand, or with a timer: then as if a segment had been delivered (Linux).
     pub(crate) fn prr_begins(&mut self) {
         let delivered = self.newly_delivered();
-        let safe = self.una > self.una_before && self.board.marked == self.marked_before;
+        let safe = self.una > self.tx.una_before && self.tx.board.marked == self.tx.marked_before;
         self.spread(if delivered == 0 { u64::from(self.cfg.smss) } else { delivered }, safe);
     }
 
@@ -120,19 +120,19 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn prr_on_ack(&mut self, advanced: bool) {
         let delivered = self.newly_delivered();
         if self.reducing() && delivered != 0 {
-            self.spread(delivered, advanced && self.board.marked == self.marked_before);
+            self.spread(delivered, advanced && self.tx.board.marked == self.tx.marked_before);
         }
     }
 
     /// The window after `delivered` bytes; `safe`: the acknowledgment makes progress and tells of no further loss (SafeACK).
     pub(crate) fn spread(&mut self, delivered: u64, safe: bool) {
         let smss = u64::from(self.cfg.smss);
-        let flight = self.board.pipe();
+        let flight = self.tx.board.pipe();
         // An algorithm without threshold says with its window what is left.
         let target = if self.cc.ssthresh() == u64::MAX { self.cc.cwnd() } else { self.cc.ssthresh() };
         let (bound, whole) = (self.cfg.prr, self.cfg.prr_whole_segments);
         let repaired = self.standing.socket.repaired;
-        let Some(r) = &mut self.prr else { return };
+        let Some(r) = self.more.part(|m| m.prr.as_mut()) else { return };
         r.delivered += delivered;
         let mut count = if flight > target {
             let product = u128::from(r.delivered) * u128::from(target);
@@ -163,7 +163,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// New data was acknowledged outside recovery while the answer to an ECN echo is spread. Whether it still is.
     pub(crate) fn cwr_goes_on(&mut self, cx: &Cx<'_>) -> bool {
-        let Some(r) = &self.prr else { return false };
+        let Some(r) = &self.more.prr else { return false };
         if r.kind != Reduction::Echo || self.phase != Phase::Open {
             return false;
         }

@@ -128,14 +128,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// Steps 1 to 5 of RFC 8985 section 6.2, and the loss probe's part: once an acknowledgment is on the scoreboard, before anything comes of it.
     #[cold]
     pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.rack.take() else { return };
-        let dsack = self.count.dsacks != rack.dsacks;
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        let dsack = self.tx.count.dsacks != rack.dsacks;
         // A duplicate was delivered, too.
-        rack.delivered += u64::from(self.count.dsacks - rack.dsacks);
-        rack.dsacks = self.count.dsacks;
+        rack.delivered += u64::from(self.tx.count.dsacks - rack.dsacks);
+        rack.dsacks = self.tx.count.dsacks;
         if self.cfg.rack {
             self.rack_take_delivered(&mut rack, seg, cx.now);
-            if self.cfg.rtt_of_sacked && self.una == self.una_before {
+            if self.cfg.rtt_of_sacked && self.una == self.tx.una_before {
                 self.measure_sacked(cx.now);
             }
         }
@@ -151,7 +151,7 @@ impl<C: CongestionControl> Tcp<C> {
         if rack.probe_end != 0 && seg.ack >= rack.probe_end {
             self.tlp_take_ack(&mut rack, seg, of_probe, cx);
         }
-        self.rack = Some(rack);
+        self.more.make().rack = Some(rack);
         if self.cfg.rack {
             self.rack_detect_and_arm(cx);
         }
@@ -159,7 +159,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
     fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
-        let Some(diary) = &self.board.diary else { return };
+        let Some(diary) = &self.tx.board.diary else { return };
         let echo = seg.timestamps().filter(|_| self.cfg.timestamps && self.cfg.rack_echo).map(|(_, echo)| echo);
         let known = rack.fack;
         let mut low = u64::MAX;
@@ -193,9 +193,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// What the acknowledgment at hand covers arrived after what was SACKed above it.
     pub(crate) fn note_reordering(&mut self) {
-        let before = self.una_before;
-        if let Some(rack) = &mut self.rack
-            && self.board.sacked() != 0
+        let before = self.tx.una_before;
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+            && self.tx.board.sacked() != 0
             && rack.fack > before
         {
             rack.reordered(rack.fack - before, self.cfg.smss);
@@ -204,7 +204,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The round-trip time of what was SACKed and sent once: that of the segment sent first.
     fn measure_sacked(&mut self, now: Time) {
-        let Some(diary) = &self.board.diary else { return };
+        let Some(diary) = &self.tx.board.diary else { return };
         if let Some(sent) = diary.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
             self.rtt.sample(sent, now, &self.cfg);
         }
@@ -212,7 +212,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Step 4: how long reordering may take (RACK_update_reo_wnd).
     fn reo_wnd(&self, rack: &Rack) -> Dur {
-        if !rack.reordering_seen && (self.phase != Phase::Open || self.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
+        if !rack.reordering_seen && (self.phase != Phase::Open || self.tx.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
             return Dur::ZERO;
         }
         if rack.min_rtt == Dur::MAX {
@@ -223,12 +223,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Step 5: marks what is lost and waits for the rest (RACK_detect_loss_and_arm_timer).
     fn rack_detect_and_arm(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.rack.take() else { return };
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
         let wait = if rack.xmit_ts == Time::ZERO && rack.end_seq == 0 {
             Dur::ZERO
         } else {
             let reo_wnd = self.reo_wnd(&rack);
-            self.board.rack_originals(&rack, reo_wnd, cx.now).max(self.board.rack_again(&mut rack, reo_wnd, cx.now))
+            self.tx.board.rack_originals(&rack, reo_wnd, cx.now).max(self.tx.board.rack_again(&mut rack, reo_wnd, cx.now))
         };
         if wait != Dur::ZERO {
             rack.awaited = Awaited::Reordering;
@@ -237,17 +237,17 @@ impl<C: CongestionControl> Tcp<C> {
             rack.awaited = Awaited::Nothing;
             cx.timers.cancel(TimerId::Probe);
         }
-        self.rack = Some(rack);
+        self.more.make().rack = Some(rack);
     }
 
     /// Whether RACK found something lost that waits to be sent again.
     pub(crate) fn rack_found(&self) -> bool {
-        self.cfg.rack && self.board.has_pending()
+        self.cfg.rack && self.tx.board.has_pending()
     }
 
     /// Whether the acknowledgment at hand showed that a retransmission was lost.
     pub(crate) fn rack_found_again(&self) -> bool {
-        self.cfg.rack && self.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
+        self.cfg.rack && self.tx.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
     }
 
     /// Without PRR the loss of a retransmission is another sign of congestion (section 9.3, RFC 5681 section 4.3).
@@ -256,7 +256,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.prr != Prr::Off || !self.rack_found_again() {
             return;
         }
-        if let Some(rack) = &mut self.rack
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
             && cx.now.since(rack.lowered) >= srtt
         {
             rack.lowered = cx.now;
@@ -266,14 +266,14 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// A segment went out again.
     pub(crate) fn rack_resent(&mut self, index: u32, now: Time) {
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
             rack.again.push_back((index, now));
         }
     }
 
     /// A recovery, fast or after a timeout, is over (step 4).
     pub(crate) fn rack_recovered(&mut self) {
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
             rack.persist = rack.persist.saturating_sub(1);
             if rack.persist == 0 {
                 rack.mult = 1;
@@ -284,13 +284,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// The time for reordering is over (RACK_reo_timeout_recovery).
     pub(crate) fn reordering_over(&mut self, cx: &mut Cx<'_>) {
         self.open_diary();
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
             rack.fresh_again = 0;
         }
-        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
+        (self.tx.una_before, self.tx.delivered_before, self.tx.marked_before) =
+            (self.una, self.una + self.tx.board.sacked(), self.tx.board.marked);
         self.rack_detect_and_arm(cx);
-        self.untold = self.hears_all && self.board.marked != self.marked_before;
-        if self.board.marked != self.marked_before && self.phase == Phase::Open {
+        self.untold = self.hears_all && self.tx.board.marked != self.tx.marked_before;
+        if self.tx.board.marked != self.tx.marked_before && self.phase == Phase::Open {
             self.enter_sack(cx);
         } else {
             self.transmit(self.cfg.max_burst, cx);
@@ -300,18 +301,18 @@ impl<C: CongestionControl> Tcp<C> {
     /// What the retransmission timer makes of the scoreboard (RFC 8985 section 6.3): the first segment is lost, and all for which
     /// the time to wait is over. What was sent only just now is still on its way.
     pub(crate) fn rack_timeout(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.rack.take() else { return };
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
         (rack.probe_end, rack.awaited) = (0, Awaited::Nothing);
         cx.timers.cancel(TimerId::Probe);
-        self.board.checked = self.board.head;
-        let mut i = self.board.head;
-        while i != self.board.tail {
-            if i == self.board.head || rack.remaining(self.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
-                self.board.lose(i);
+        self.tx.board.checked = self.tx.board.head;
+        let mut i = self.tx.board.head;
+        while i != self.tx.board.tail {
+            if i == self.tx.board.head || rack.remaining(self.tx.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
+                self.tx.board.lose(i);
             }
             i = i.wrapping_add(1);
         }
-        self.rack = Some(rack);
+        self.more.make().rack = Some(rack);
     }
 }
 

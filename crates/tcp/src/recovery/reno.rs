@@ -17,14 +17,14 @@ impl<C: CongestionControl> Tcp<C> {
                 // Steps 2 and 3: the first hole goes out, the window is inflated by what has left the network.
                 self.congestion(CongestionKind::FastRetransmit, cx);
                 self.enter(Phase::Recovery, cx);
-                self.inflation = u64::from(self.cfg.dupthresh) * smss;
-                if let Some(first) = self.board.first() {
+                self.tx.inflation = u64::from(self.cfg.dupthresh) * smss;
+                if let Some(first) = self.tx.board.first() {
                     self.resend(first, false, cx);
                 }
             }
         } else if self.phase == Phase::Recovery {
             // Step 4: another segment has left the network.
-            self.inflation += smss;
+            self.tx.inflation += smss;
         }
         self.transmit(burst, cx);
     }

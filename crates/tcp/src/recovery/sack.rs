@@ -14,17 +14,17 @@ impl<C: CongestionControl> Tcp<C> {
             second.start <= first.start && first.end <= second.end
         };
         let dsack = first.end <= seg.ack || within;
-        self.count.dsacks += u32::from(dsack);
-        if let Some(rack) = &mut self.rack
+        self.tx.count.dsacks += u32::from(dsack);
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
             && dsack
-            && self.count.dsacks <= self.count.retransmits
+            && self.tx.count.dsacks <= self.tx.count.retransmits
             && first.start < first.end
         {
             // Part of a segment is one that came again; what is longer than all that was sent is a lie.
-            let longest = u64::from(self.count.retransmits) * u64::from(self.cfg.smss);
+            let longest = u64::from(self.tx.count.retransmits) * u64::from(self.cfg.smss);
             rack.fresh_again = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
         }
-        if dsack && self.doubt.is_some() && self.block_holds(first) {
+        if dsack && self.more.doubt.is_some() && self.block_holds(first) {
             self.note_dsack(first);
         }
         dsack
@@ -41,14 +41,14 @@ impl<C: CongestionControl> Tcp<C> {
         let skip = usize::from(self.take_dsack(seg));
         if self.phase == Phase::Loss && self.cfg.timeout_distrusts_sack {
             // Not believed, but news that something arrived.
-            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.board.hear(seg.sack(i))));
+            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.tx.board.hear(seg.sack(i))));
         }
         let mut newly = 0;
         // The newest block comes first: from the last to the first keeps the board's memory in that order.
         for i in (skip..seg.sack_len()).rev() {
             let block = seg.sack(i);
             if self.block_holds(block) {
-                newly += self.board.sack(block, self.cfg.ns3);
+                newly += self.tx.board.sack(block, self.cfg.ns3);
             }
         }
         newly
@@ -91,10 +91,10 @@ impl<C: CongestionControl> Tcp<C> {
                     return self.transmit(self.cfg.max_burst, cx);
                 }
                 if self.strict() {
-                    self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                    self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
                 }
-                if self.dupacks >= self.cfg.dupthresh || self.board.has_pending() {
-                    if !self.cfg.sack_careful || self.una > self.recover {
+                if self.dupacks >= self.cfg.dupthresh || self.tx.board.has_pending() {
+                    if !self.cfg.sack_careful || self.una > self.tx.recover {
                         self.enter_sack(cx);
                     }
                 } else if self.reducing() {
@@ -110,7 +110,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Where the network is known to reorder by more than the threshold of duplicates, what is SACKed is no sign of a loss: the window grows by it (Linux
     /// `tcp_may_raise_cwnd`).
     fn grow_by_sack(&mut self, sacked: u64, cx: &Cx<'_>) {
-        let reorders = self.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
+        let reorders = self.more.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
         if self.cfg.grow_by_delivered && reorders && !self.reducing() {
             self.grow(0, sacked, cx);
         }
@@ -121,17 +121,17 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.rack {
             self.rack_lost_again(cx);
         } else {
-            self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+            self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
     }
 
     /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
     pub(crate) fn enter_sack(&mut self, cx: &mut Cx<'_>) {
-        self.pipe = self.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
+        self.tx.pipe = self.tx.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
         self.reduce(cx);
         self.enter(Phase::Recovery, cx);
         if !self.cfg.rack {
-            self.board.head_lost();
+            self.tx.board.head_lost();
             self.find_lost(cx);
         }
         if self.untold {
@@ -141,11 +141,11 @@ impl<C: CongestionControl> Tcp<C> {
             self.prr_begins();
             return self.transmit(self.cfg.max_burst, cx);
         }
-        if let Some(first) = self.board.first_pending() {
-            let pipe = self.pipe;
+        if let Some(first) = self.tx.board.first_pending() {
+            let pipe = self.tx.pipe;
             self.resend(first, true, cx);
             // The count starts with the first retransmission in it: the segment it replaces has left.
-            self.pipe = pipe;
+            self.tx.pipe = pipe;
         }
         if !self.cfg.counted_pipe {
             self.transmit(self.cfg.max_burst, cx);
@@ -154,20 +154,20 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Segments that left the network, for the counted pipe (Fall and Floyd 1996 section 5).
     fn drain(&mut self, segments: u64) {
-        self.pipe = self.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
+        self.tx.pipe = self.tx.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
     }
 
     pub(super) fn sack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
-        if self.una >= self.recover {
+        if self.una >= self.tx.recover {
             self.leave_recovery(cx);
             if self.cfg.sack_grow_on_exit {
                 self.grow(acked, sacked, cx);
             }
             // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
-            self.recover = 0;
+            self.tx.recover = 0;
             if !self.cfg.rack {
-                self.board.clear_marks(self.cfg.progress_forgets_sack);
-            } else if self.board.lost != 0 {
+                self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
+            } else if self.tx.board.lost != 0 {
                 // Sent again already or not (Linux `tcp_time_to_recover`).
                 return self.enter_sack(cx);
             }
@@ -183,18 +183,18 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
     pub(crate) fn send_doubtful(&mut self, cx: &mut Cx<'_>) {
-        let before = self.count.retransmit_bytes;
-        if let Some(i) = self.board.first_doubtful() {
+        let before = self.tx.count.retransmit_bytes;
+        if let Some(i) = self.tx.board.first_doubtful() {
             self.resend(i, true, cx);
         } else if self.cfg.sack_rescue
             && !self.rescued
-            && let Some(i) = self.board.last_unsacked()
+            && let Some(i) = self.tx.board.last_unsacked()
         {
             self.rescued = true;
             self.resend(i, true, cx);
         }
-        if let Some(c) = &mut self.cwv {
-            c.excuse(self.count.retransmit_bytes - before);
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
+            c.excuse(self.tx.count.retransmit_bytes - before);
         }
     }
 }

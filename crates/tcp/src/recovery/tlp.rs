@@ -18,18 +18,18 @@ impl<C: CongestionControl> Tcp<C> {
     /// is SACKed.
     #[cold]
     pub(crate) fn tlp_schedule(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = &mut self.rack else { return };
-        let open = self.phase == Phase::Open && self.board.sacked() == 0;
+        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
+        let open = self.phase == Phase::Open && self.tx.board.sacked() == 0;
         if !self.cfg.tlp || !open || rack.awaited == Awaited::Reordering {
             return;
         }
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             return self.tlp_stop(cx);
         }
         let srtt = self.rtt.srtt(&self.cfg);
         let wait = if srtt == Dur::ZERO {
             FIRST_WAIT
-        } else if self.board.tail.wrapping_sub(self.board.head) == 1 {
+        } else if self.tx.board.tail.wrapping_sub(self.tx.board.head) == 1 {
             // The receiver may hold the acknowledgment of a single segment back.
             srtt * 2 + self.cfg.tlp_ack_delay
         } else {
@@ -43,7 +43,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// No probe is due: nothing is in flight, or recovery begins.
     #[cold]
     pub(crate) fn tlp_stop(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = &mut self.rack else { return };
+        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
         if rack.awaited == Awaited::Probe {
             rack.awaited = Awaited::Nothing;
             cx.timers.cancel(TimerId::Probe);
@@ -55,7 +55,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The timer of RACK and of the probe.
     pub(crate) fn on_probe(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = &mut self.rack else { return };
+        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
         match std::mem::take(&mut rack.awaited) {
             Awaited::Nothing => {}
             Awaited::Reordering => self.reordering_over(cx),
@@ -65,8 +65,8 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether a probe is due at the very time the retransmission timer goes off: it goes first (section 7.2).
     pub(crate) fn tlp_instead(&mut self, cx: &mut Cx<'_>) -> bool {
-        let due =
-            self.rack.as_ref().is_some_and(|r| r.awaited == Awaited::Probe) && cx.timers.get(TimerId::Probe).is_some_and(|t| t <= cx.now);
+        let due = self.more.rack.as_ref().is_some_and(|r| r.awaited == Awaited::Probe)
+            && cx.timers.get(TimerId::Probe).is_some_and(|t| t <= cx.now);
         if due {
             cx.timers.cancel(TimerId::Probe);
             self.on_probe(cx);
@@ -76,20 +76,20 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Sends the probe (TLP_send_probe, section 7.3): new data whatever the congestion window says, or the last segment again.
     fn tlp_probe(&mut self, cx: &mut Cx<'_>) {
-        if self.board.is_empty() {
+        if self.tx.board.is_empty() {
             return;
         }
         // One at a time.
-        if self.rack.as_ref().is_some_and(|r| r.probe_end == 0) {
+        if self.more.rack.as_ref().is_some_and(|r| r.probe_end == 0) {
             let len = self.new_len();
             let fresh = len != 0 && self.fits(len);
             if fresh {
                 self.send_new(len, cx);
-            } else if let Some(last) = self.board.last_unsacked() {
+            } else if let Some(last) = self.tx.board.last_unsacked() {
                 self.resend(last, true, cx);
             }
             let end = self.nxt;
-            if let Some(rack) = &mut self.rack {
+            if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
                 (rack.probe_end, rack.probe_again) = (end, !fresh);
                 rack.probes += 1;
             }
@@ -106,9 +106,9 @@ impl<C: CongestionControl> Tcp<C> {
         } else if seg.ack > rack.probe_end {
             // The probe alone arrived: it repaired a loss, which is a sign of congestion.
             rack.probe_end = 0;
-            self.congestion_among(CongestionKind::FastRetransmit, self.una - self.una_before + self.board.outstanding(), cx);
+            self.congestion_among(CongestionKind::FastRetransmit, self.una - self.tx.una_before + self.tx.board.outstanding(), cx);
             self.cc.settle();
-        } else if self.una == self.una_before && seg.sack_len() == 0 && seg.payload == 0 {
+        } else if self.una == self.tx.una_before && seg.sack_len() == 0 && seg.payload == 0 {
             // A duplicate: both copies arrived.
             rack.probe_end = 0;
         }

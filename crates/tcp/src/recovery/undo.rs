@@ -57,21 +57,21 @@ impl Doubt {
 impl<C: CongestionControl> Tcp<C> {
     /// Reductions that proved a mistake and were taken back.
     pub fn reductions_taken_back(&self) -> u32 {
-        self.doubt.as_ref().map_or(0, |d| d.taken_back)
+        self.more.doubt.as_ref().map_or(0, |d| d.taken_back)
     }
 
     /// A reduction is about to be made. Congestion that is echoed is never a mistake; what follows within a loss event belongs to it.
     pub(crate) fn begin_doubt(&mut self, kind: CongestionKind) {
-        let Some(doubt) = &mut self.doubt else { return };
+        let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) else { return };
         if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && doubt.since != 0 {
             return;
         }
         self.cc.settle();
         doubt.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
         // What an earlier event sent again and is still out belongs to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
-        let out = self.board.resent;
+        let out = self.tx.board.resent;
         doubt.unproved = out.div_ceil(u64::from(self.cfg.smss)) as u32;
-        if out == 0 && !self.board.first().is_some_and(|i| self.board.at(i).is(KARN)) {
+        if out == 0 && !self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN)) {
             doubt.first = None;
         }
     }
@@ -84,7 +84,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.prr_on_ack(true);
         self.restart_timer(cx);
         let window = self.window();
-        while self.held.is_none() {
+        while self.more.held.is_none() {
             let len = self.new_len();
             if len == 0 || self.in_flight() + u64::from(len) > window || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
                 break;
@@ -97,14 +97,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// The timestamp that what is sent now carries.
     pub(crate) fn note_resend(&mut self, now: Time) {
         let stamp = self.timestamp(now);
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
             doubt.on_resend(stamp);
         }
     }
 
     /// A D-SACK block arrived.
     pub(crate) fn note_dsack(&mut self, block: Block) {
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
             doubt.on_dsack(block, self.nxt, self.cfg.smss);
         }
     }
@@ -112,7 +112,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Takes the event back if D-SACK has reported all its retransmissions; whether it did.
     #[cold]
     pub(crate) fn judge_dsack(&mut self) -> bool {
-        let proved = self.cfg.dsack_undo && self.doubt.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved == 0);
+        let proved = self.cfg.dsack_undo && self.more.doubt.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved == 0);
         if proved {
             self.take_back();
         }
@@ -122,7 +122,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// An acknowledgment of new data: whether it proves a mistake. True: F-RTO has sent what is to be sent.
     #[cold]
     pub(crate) fn judge_new_ack(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
-        let Some(doubt) = &self.doubt else { return false };
+        let Some(doubt) = &self.more.doubt else { return false };
         if self.phase == Phase::Open || doubt.since == 0 {
             return false;
         }
@@ -132,11 +132,11 @@ impl<C: CongestionControl> Tcp<C> {
             _ => false,
         };
         if original && self.cfg.eifel {
-            if self.phase == Phase::Recovery && self.una < self.recover {
+            if self.phase == Phase::Recovery && self.una < self.tx.recover {
                 // A hole was filled by what came late. While retransmissions are on their way nothing more is sent again, and nothing is taken back yet (Linux
                 // `tcp_try_undo_partial`).
                 self.note_reordering();
-                if self.board.resent != 0 {
+                if self.tx.board.resent != 0 {
                     return self.clock_out(cx);
                 }
             }
@@ -153,15 +153,15 @@ impl<C: CongestionControl> Tcp<C> {
             self.end_prr();
             self.phase = Phase::Open;
             self.dupacks = 0;
-            self.inflation = 0;
-            self.deflated = 0;
+            self.tx.inflation = 0;
+            self.tx.deflated = 0;
             self.halted = false;
-            self.board.clear_marks(false);
+            self.tx.board.clear_marks(false);
             if self.cfg.sack {
-                self.recover = 0;
+                self.tx.recover = 0;
             }
         }
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
             doubt.since = 0;
             doubt.frto = Frto::Off;
             doubt.taken_back += 1;

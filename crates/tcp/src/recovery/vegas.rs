@@ -13,7 +13,7 @@ const WORRIED: u64 = 2;
 impl<C: CongestionControl> Tcp<C> {
     /// Whether the first hole should have been acknowledged by now, and whether it was ever sent again.
     fn head_overdue(&mut self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
-        let head = *self.board.at(self.board.first()?);
+        let head = *self.tx.board.at(self.tx.board.first()?);
         let overdue = self.cc.fine_clock().is_some_and(|c| c.overdue(head.at, cx.now));
         Some((overdue, head.is(KARN), head.at))
     }
@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
                 clock.inflate(bytes);
                 self.halted &= clock.shut();
             }
-            _ => self.inflation += bytes,
+            _ => self.tx.inflation += bytes,
         }
     }
 
@@ -42,23 +42,23 @@ impl<C: CongestionControl> Tcp<C> {
         if overdue || self.dupacks == self.cfg.dupthresh {
             // After a timeout everything is sent again anyway: duplicates of that are no losses.
             if self.phase != Phase::Loss {
-                self.worried = (self.board.outstanding() / u64::from(self.cfg.smss)).min(WORRIED) as u8;
-                let (before, cuts) = (self.cc.cwnd(), self.count.cwnd_cuts);
+                self.worried = (self.tx.board.outstanding() / u64::from(self.cfg.smss)).min(WORRIED) as u8;
+                let (before, cuts) = (self.cc.cwnd(), self.tx.count.cwnd_cuts);
                 let answered = self.cc.fine_clock().is_some_and(|c| c.answered(sent));
                 self.congestion(CongestionKind::FastRetransmit, cx);
                 // A window that duplicates have inflated may be above what it was, though it was cut.
                 let cut = if itself { !answered } else { self.cc.cwnd() < before };
                 if cut {
-                    self.inflation = 0;
+                    self.tx.inflation = 0;
                     self.inflate(self.dupacks);
                 } else {
-                    self.count.cwnd_cuts = cuts;
+                    self.tx.count.cwnd_cuts = cuts;
                 }
                 if self.cfg.vegas_backs_off {
                     self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
                 }
                 self.enter(Phase::Recovery, cx);
-                if let Some(first) = self.board.first() {
+                if let Some(first) = self.tx.board.first() {
                     self.resend(first, false, cx);
                 }
                 if !again {
@@ -83,12 +83,12 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn forget_acked(&mut self) {
         let smss = u64::from(self.cfg.smss);
         let places = self.cfg.window / smss;
-        let (first, last) = ((self.una_before - FIRST) / smss, (self.una - 1 - FIRST) / smss);
+        let (first, last) = ((self.tx.una_before - FIRST) / smss, (self.una - 1 - FIRST) / smss);
         if first % places <= last % places {
             return;
         }
         let end = |segment: u64| FIRST + (segment + places + 1) * smss;
-        if let Some(ends) = self.unforgotten.as_deref_mut() {
+        if let Some(ends) = self.more.part(|m| m.unforgotten.as_deref_mut()) {
             ends.swap(0, 1);
             ends[0] = end(first)..end(last) + 1;
         }
@@ -99,17 +99,17 @@ impl<C: CongestionControl> Tcp<C> {
     fn next_looks_overdue(&self) -> bool {
         let smss = u64::from(self.cfg.smss);
         let kept = self.una + smss..self.una + self.cfg.window / smss * smss + 1;
-        self.board.is_empty()
-            && self.held.is_none()
+        self.tx.board.is_empty()
+            && self.more.held.is_none()
             && self.new_len() == self.cfg.smss
             && self.fits(self.cfg.smss)
-            && self.unforgotten.as_deref().is_some_and(|ends| ends[0] != kept)
+            && self.more.unforgotten.as_deref().is_some_and(|ends| ends[0] != kept)
     }
 
     /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
     pub(super) fn vegas_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         let itself = self.cfg.vegas_inflates_cwnd;
-        let again = self.phase == Phase::Loss && self.una <= self.recover;
+        let again = self.phase == Phase::Loss && self.una <= self.tx.recover;
         if itself && self.dupacks > self.cfg.dupthresh {
             self.cc.fine_clock().into_iter().for_each(|c| c.deflate());
         }
@@ -119,13 +119,13 @@ impl<C: CongestionControl> Tcp<C> {
         let mut open = true;
         if self.worried > 0 {
             self.worried -= 1;
-            if let (Some((true, ..)), Some(first)) = (self.head_overdue(cx), self.board.first()) {
+            if let (Some((true, ..)), Some(first)) = (self.head_overdue(cx), self.tx.board.first()) {
                 open = false;
                 self.resend(first, false, cx);
             } else if self.cfg.vegas_send_table && self.next_looks_overdue() {
                 open = false;
                 self.send_new(self.cfg.smss, cx);
-                if let Some(first) = self.board.first() {
+                if let Some(first) = self.tx.board.first() {
                     self.resend(first, false, cx);
                 }
             } else {
@@ -136,7 +136,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.dupacks = self.cfg.dupthresh;
         }
         self.halted = self.shut();
-        if self.halted && self.board.is_empty() {
+        if self.halted && self.tx.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
         self.phase = if again {
