@@ -196,6 +196,8 @@ pub trait Qdisc: Send {
     fn tail(&self) -> Option<Room> {
         None
     }
+    /// Gives memory back that it has kept for packets, where none waits. Packets that come again cost the allocator then.
+    fn give_back(&mut self) {}
     /// What waits.
     fn backlog(&self) -> Backlog;
     /// The packet that leaves next, where that is known beforehand: its memory is fetched early. A hint, never used for results.

@@ -4,6 +4,7 @@ use crate::channel::ChannelAt;
 use crate::load::{Pair, derangement};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Place, Wire};
+use crate::topology::{Builder, TopologySpec};
 use fairlane_engine::Stream;
 use fairlane_net::NodeId;
 use fairlane_tcp::{TcpConfig, TcpParams};
@@ -17,12 +18,26 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Where nodes are drawn, of those of which it is known.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Positions {
-    /// Of the first nodes, which a builder made.
-    pub(crate) built: Vec<Place>,
-    /// Of others.
+    /// Of the first nodes, which this builder made: asked again when somebody wants to know, since that is hardly ever.
+    pub(crate) builder: Option<Box<TopologySpec>>,
+    /// Of how many.
+    pub(crate) built: usize,
+    /// Of others, and of those that are drawn elsewhere than the builder has them.
     pub(crate) others: IndexMap<Name, Place, FxBuildHasher>,
+}
+
+impl Positions {
+    fn places(&self) -> Vec<Place> {
+        self.builder.as_ref().map_or_else(Vec::new, |b| b.graph().places)
+    }
+}
+
+impl PartialEq for Positions {
+    fn eq(&self, other: &Self) -> bool {
+        self.others == other.others && (self.builder == other.builder || self.places() == other.places())
+    }
 }
 
 /// A scenario in single parts.
@@ -61,9 +76,10 @@ impl Expanded {
         }
     }
     /// Where nodes are drawn, by name.
-    pub fn places(&self) -> impl Iterator<Item = (&str, Place)> {
-        let built = self.nodes.iter().zip(&self.positions.built);
-        built.chain(&self.positions.others).map(|(name, place)| (name.as_str(), *place))
+    pub fn places(&self) -> IndexMap<&str, Place> {
+        let mut all: IndexMap<&str, Place> = self.nodes.iter().map(Name::as_str).zip(self.positions.places()).collect();
+        all.extend(self.positions.others.iter().map(|(name, place)| (name.as_str(), *place)));
+        all
     }
 }
 
@@ -106,8 +122,9 @@ impl Serialize for Expanded {
         let links = self.links.iter().map(|l| Link { name: &l.name, from: self.start(l), to: self.end(l), wire: &l.wire });
         let mut map = s.serialize_map(None)?;
         map.serialize_entry("nodes", &self.nodes)?;
-        if self.places().next().is_some() {
-            map.serialize_entry("positions", &self.places().collect::<IndexMap<_, _>>())?;
+        let places = self.places();
+        if !places.is_empty() {
+            map.serialize_entry("positions", &places)?;
         }
         map.serialize_entry("links", &links.collect::<Vec<_>>())?;
         if !self.channels.is_empty() {

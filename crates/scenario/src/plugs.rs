@@ -273,6 +273,9 @@ macro_rules! forward_qdisc {
             fn tail(&self) -> Option<fairlane_net::Room> {
                 match self { $(Self::$variant(q) => q.tail()),* }
             }
+            fn give_back(&mut self) {
+                match self { $(Self::$variant(q) => q.give_back()),* }
+            }
             fn window_clamp(&self, flow: fairlane_net::FlowId) -> Option<u32> {
                 match self { $(Self::$variant(q) => q.window_clamp(flow)),* }
             }

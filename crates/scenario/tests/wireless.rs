@@ -281,7 +281,7 @@ fn an_interface_is_refined_as_other_links_are() {
 /// A station is drawn where it stands, unless the scenario says otherwise.
 #[test]
 fn a_station_may_be_drawn_elsewhere() {
-    let drawn = |more: &str| read(&format!("{HOUSE}{more}")).expanded.places().find(|p| p.0 == "b").unwrap().1;
+    let drawn = |more: &str| read(&format!("{HOUSE}{more}")).expanded.places()["b"];
     assert_eq!((drawn("").x, drawn("").y), (0.0, 8.0));
     assert_eq!(drawn("[positions.b]\nx = 3\ny = 4\n").x, 3.0);
 }

@@ -55,6 +55,7 @@ impl<P: Plugs> WorldBuilder<P> {
             }
             laid.flows.push(Flow::new(d.name.clone()));
         }
+        laid.hops.shrink_to_fit();
         if !ends.is_empty() {
             self.follow(&mut laid, ends, &defs, &costs)?;
         }

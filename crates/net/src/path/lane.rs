@@ -15,7 +15,7 @@ use crate::qdisc::{Backlog, QCx, Qdisc, Why};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
-/// Ports from which on the rings of those that are idle give their memory back.
+/// Ports from which on the rings of those that are idle, and the queues of those whose packets wait on rings, give their memory back.
 const MANY: usize = 10_000;
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
@@ -118,6 +118,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The loop begins: what waited on rings when it was left goes back there.
     pub(crate) fn line_up_all(&mut self) {
+        let many = self.ports.len() > MANY;
         for i in std::mem::take(&mut self.relays.lined) {
             let port = &mut self.ports[i as usize];
             if port.lane.is_none() || port.rough || !port.queued {
@@ -127,6 +128,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             while let Some(pkt) = port.qdisc.dequeue(&mut cx) {
                 port.held.add(&pkt);
                 port.ring.push(pkt);
+            }
+            if many {
+                port.qdisc.give_back();
             }
             self.relays.list(i, port);
         }

@@ -216,6 +216,12 @@ impl<L: Law> Qdisc for Fifo<L> {
         L::IDLE.then(|| self.limit.room())
     }
 
+    fn give_back(&mut self) {
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new();
+        }
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         self.held()

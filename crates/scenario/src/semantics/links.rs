@@ -101,7 +101,8 @@ impl Semantics<'_> {
         }
         let mut names = Vec::with_capacity(nodes.len());
         names.extend(nodes);
-        (names, Positions { built: graph.places, ..Positions::default() }, links)
+        let builder = scenario.topology.as_ref().filter(|_| !graph.nodes.is_empty()).cloned().map(Box::new);
+        (names, Positions { builder, built: graph.nodes.len(), ..Positions::default() }, links)
     }
 
     /// Where nodes are drawn: as the scenario says, else where the builder has them, else where stations stand.
@@ -112,7 +113,7 @@ impl Semantics<'_> {
         let known: IndexSet<&str> = nodes.iter().map(Name::as_str).collect();
         let built = |name: &str| known.get_index_of(name);
         for station in channels.iter().flat_map(|c| &c.stations) {
-            if built(&station.node).is_none_or(|i| i >= positions.built.len()) {
+            if built(&station.node).is_none_or(|i| i >= positions.built) {
                 positions.others.entry(station.node.clone().into()).or_insert(station.at.into());
             }
         }
@@ -122,12 +123,7 @@ impl Semantics<'_> {
                 let help = suggest(name, &all, "known nodes");
                 self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
             }
-            match built(name).and_then(|i| positions.built.get_mut(i)) {
-                Some(there) => *there = place,
-                None => {
-                    positions.others.insert(name.clone().into(), place);
-                }
-            }
+            positions.others.insert(name.clone().into(), place);
         }
     }
 
