@@ -32,7 +32,12 @@ macro_rules! events {
                 let _ = port;
                 true
             }
-            /// Whether packets at the far end of the link of a port that is seen are to be told of.
+            /// Whether packets that come to the queue of a port that is seen are to be told of.
+            #[inline]
+            fn joins(&self, port: PortId) -> bool {
+                self.sees(port)
+            }
+            /// Whether packets at the far end of the link of a port are to be told of.
             #[inline]
             fn crosses(&self, port: PortId) -> bool {
                 self.sees(port)
@@ -106,6 +111,10 @@ macro_rules! events {
                 (A::ON && self.0.sees(port)) || (B::ON && self.1.sees(port))
             }
             #[inline]
+            fn joins(&self, port: PortId) -> bool {
+                (A::ON && self.0.joins(port)) || (B::ON && self.1.joins(port))
+            }
+            #[inline]
             fn crosses(&self, port: PortId) -> bool {
                 (A::ON && self.0.crosses(port)) || (B::ON && self.1.crosses(port))
             }
@@ -152,6 +161,10 @@ macro_rules! events {
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 (**self).sees(port)
+            }
+            #[inline]
+            fn joins(&self, port: PortId) -> bool {
+                (**self).joins(port)
             }
             #[inline]
             fn crosses(&self, port: PortId) -> bool {

@@ -272,7 +272,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        let arrived = if O::ON && obs.sees(PortId(i)) { Some(*pkt) } else { None };
+        let arrived = if O::ON && obs.joins(PortId(i)) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
         if cx.marks > 0 {
             port.counters.marks += u64::from(cx.marks);
@@ -336,7 +336,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.waiting().occupancy.change(now, level);
-        if O::ON && obs.sees(PortId(i)) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
+        if O::ON && obs.joins(PortId(i)) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
             measure(port, i, now, obs);
         }
@@ -363,8 +363,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return;
         }
         match (port.held.pkts > 0, port.feeds) {
-            (true, false) => self.set_off::<AT_NOW>(i, now),
-            (true, true) => self.set_off_on::<AT_NOW>(i, now),
+            (true, false) => self.set_off::<O, AT_NOW>(i, now, obs),
+            (true, true) => self.set_off_on::<O, AT_NOW>(i, now, obs),
             (false, _) => while self.depart::<O, AT_NOW>(i, now, obs) {},
         }
     }
@@ -448,7 +448,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let seg = self.arena.remove(pkt.id);
         if O::ON && obs.sees(PortId(i)) {
-            let backlog = self.ports[i as usize].qdisc.backlog();
+            let backlog = self.ports[i as usize].backlog();
             obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why, backlog, seg });
             measure(&self.ports[i as usize], i, now, obs);
         }

@@ -255,33 +255,39 @@ proptest! {
 struct Watcher;
 impl Observer for Watcher {}
 
-/// Sees some ports, and of some of them only what leaves the queue.
+/// Sees some ports, and of some of them only what leaves the queue, or what has crossed the link.
 struct Told {
-    /// Of each port: 0 for all, 1 for what leaves and is dropped, else nothing.
+    /// Of each port: 0 for all, 1 for what leaves and is dropped, 2 for what has crossed the link, else nothing.
     kinds: Vec<u8>,
     prompt: bool,
     /// Kind, port, time, flow, segment, backlog.
-    told: Vec<(&'static str, u32, Time, FlowId, Segment, Backlog)>,
+    told: Vec<(&'static str, u32, Time, FlowId, Option<Segment>, Backlog)>,
 }
 
 impl Observer for Told {
     fn sees(&self, port: PortId) -> bool {
         self.kinds[port.0 as usize] < 2
     }
-    fn crosses(&self, port: PortId) -> bool {
+    fn joins(&self, port: PortId) -> bool {
         self.kinds[port.0 as usize] == 0
+    }
+    fn crosses(&self, port: PortId) -> bool {
+        matches!(self.kinds[port.0 as usize], 0 | 2)
     }
     fn prompt(&self, port: PortId) -> bool {
         self.prompt && self.sees(port)
     }
+    fn on_enqueue(&mut self, e: &EnqueueEvent) {
+        self.told.push(("enqueue", e.port.0, e.time, e.pkt.flow, None, e.backlog));
+    }
     fn on_dequeue(&mut self, e: &DequeueEvent) {
-        self.told.push(("dequeue", e.port.0, e.time, e.pkt.flow, e.seg, e.backlog));
+        self.told.push(("dequeue", e.port.0, e.time, e.pkt.flow, Some(e.seg), e.backlog));
     }
     fn on_drop(&mut self, e: &DropEvent) {
-        self.told.push(("drop", e.port.0, e.time, e.pkt.flow, e.seg, e.backlog));
+        self.told.push(("drop", e.port.0, e.time, e.pkt.flow, Some(e.seg), e.backlog));
     }
     fn on_hop(&mut self, e: &HopEvent) {
-        self.told.push(("hop", e.port.0, e.time, e.pkt.flow, e.seg, Backlog::default()));
+        self.told.push(("hop", e.port.0, e.time, e.pkt.flow, Some(e.seg), Backlog::default()));
     }
 }
 

@@ -20,6 +20,7 @@ const FRAMES: u8 = 1 << 2;
 const MEASURES: u8 = 1 << 3;
 const BEFORE: u8 = 1 << 4;
 const CROSSES: u8 = 1 << 5;
+const JOINS: u8 = 1 << 6;
 /// What it asks of an endpoint.
 const HEARS: u8 = 1;
 const LOOKS: u8 = 1 << 1;
@@ -45,6 +46,7 @@ fn of_port(o: &impl Observer, port: PortId) -> u8 {
         (MEASURES, o.measures(port)),
         (BEFORE, o.before_hop(port).is_some()),
         (CROSSES, o.crosses(port)),
+        (JOINS, o.joins(port)),
     ];
     asked.iter().fold(0, |bits, &(bit, yes)| if yes { bits | bit } else { bits })
 }
@@ -103,6 +105,10 @@ macro_rules! probes {
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 self.answers.port(port, SEES)
+            }
+            #[inline]
+            fn joins(&self, port: PortId) -> bool {
+                self.answers.port(port, JOINS)
             }
             #[inline]
             fn crosses(&self, port: PortId) -> bool {

@@ -4,12 +4,13 @@
 //! on the ring at once, behind those on the link, with the time at which it came; when its transmission begins, that becomes the time at which it is at the far end. What waits is the last
 //! [`Port::held`] of the ring, and all is counted as if it were in the queue.
 //!
-//! That is so within the loop only, at ports that no observer sees: when it is left packets go to the queue where they belong, and the next time they come back.
+//! That is so within the loop only, at ports of which no observer sees more than what leaves and is dropped: when it is left packets go to the queue where they belong, and the next time they come back.
 
 use super::{Path, Relays};
-use crate::observe::Observer;
+use crate::ids::PortId;
+use crate::observe::{DequeueEvent, Observer};
 use crate::order::Turn;
-use crate::packet::QPkt;
+use crate::packet::{Arena, QPkt};
 use crate::port::Port;
 use crate::qdisc::{Backlog, QCx, Qdisc, Why};
 use fairlane_engine::EventQueue;
@@ -19,7 +20,7 @@ use fairlane_units::{Dur, Time};
 const MANY: usize = 10_000;
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Finds the ports that keep packets on their ring. Of those that an observer sees they are in the queue.
+    /// Finds the ports that keep packets on their ring. Of those of which an observer wants to see what comes, or what leaves as it does, they are in the queue.
     pub(crate) fn find_lanes(&mut self, seen: &[u32]) {
         for port in self.ports.iter_mut().filter(|p| p.is_plain() && p.tied == p.feeds) {
             port.lane = port.ps_a_byte().and(port.qdisc.tail());
@@ -50,7 +51,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// [`Self::settle`] where packets wait on the ring.
     #[inline(never)]
-    pub(super) fn set_off<const AT_NOW: bool>(&mut self, i: u32, now: Time) {
+    pub(super) fn set_off<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
         let port = &mut self.ports[i as usize];
         let Some(ps) = port.ps_a_byte() else { return };
         let waiting = port.held.pkts as usize;
@@ -58,9 +59,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             let start = port.busy_until;
             let Some(pkt) = port.ring.get_mut(port.ring.len() - port.held.pkts as usize) else { return };
             let waited = (start - pkt.at).as_ps();
+            port.held.sub(pkt);
+            tell(i, pkt, start, port.held, &self.arena, obs);
             port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
             pkt.at = port.busy_until.later(port.delay);
-            port.held.sub(pkt);
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
             port.queued = port.held.pkts > 0;
@@ -81,7 +83,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The same at a feeder: see [`Path::transmit_on`].
     #[inline(never)]
-    pub(super) fn set_off_on<const AT_NOW: bool>(&mut self, i: u32, now: Time) {
+    pub(super) fn set_off_on<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
         while self.ports[i as usize].feeds {
             let port = &mut self.ports[i as usize];
             if !port.queued || port.busy_until > now || !AT_NOW && port.busy_until == now {
@@ -91,6 +93,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             let Some(mut pkt) = port.ring.get(first).copied() else { return };
             let waited = (start - pkt.at).as_ps();
             port.held.sub(&pkt);
+            tell(i, &pkt, start, port.held, &self.arena, obs);
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
             port.queued = port.held.pkts > 0;
@@ -110,10 +113,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             } else if ring.get(first - 1).is_some_and(|before| before.at >= pkt.at) {
                 self.sift(i, first);
             }
-            self.catch_up(i, &());
+            self.catch_up(i, obs);
         }
         // It feeds no more.
-        self.set_off::<AT_NOW>(i, now);
+        self.set_off::<O, AT_NOW>(i, now, obs);
     }
 
     /// The loop begins: what waited on rings when it was left goes back there.
@@ -158,6 +161,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let ports = &self.ports;
         self.relays.lined.retain(|&i| ports[i as usize].queued);
+    }
+}
+
+/// Tells of a packet that has left, if somebody sees it. Queues that could be left out have no gauges.
+#[inline(always)]
+fn tell<O: Observer>(i: u32, pkt: &QPkt, time: Time, backlog: Backlog, arena: &Arena, obs: &mut O) {
+    if O::ON && obs.sees(PortId(i)) {
+        obs.on_dequeue(&DequeueEvent { time, port: PortId(i), pkt: *pkt, backlog, seg: *arena.get(pkt.id) });
     }
 }
 

@@ -50,7 +50,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let sampled = self.sampler.iter().flat_map(|s| s.watched());
         let watched: Vec<u32> = seen.iter().chain(sampled).copied().collect();
         self.path.find_relays(&watched, |i| obs.crosses(PortId(i)));
-        self.path.find_lanes(&seen);
+        let whole = |&i: &u32| obs.joins(PortId(i)) || obs.prompt(PortId(i));
+        self.path.find_lanes(&seen.into_iter().filter(whole).collect::<Vec<_>>());
         self.path.relays.unseen = true;
     }
 

@@ -386,7 +386,12 @@ fn write_rest(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, lengths:
 impl Observer for Capture {
     #[inline]
     fn sees(&self, port: PortId) -> bool {
-        !self.ports.at(port.0).is_empty()
+        self.ports.at(port.0).any(|tap| !self.ports.all[tap].inbound)
+    }
+
+    #[inline]
+    fn joins(&self, _: PortId) -> bool {
+        false
     }
 
     #[inline]

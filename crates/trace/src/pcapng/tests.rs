@@ -47,7 +47,9 @@ fn an_enhanced_packet_block() {
     let folder = folder("block");
     let request = Request { file: folder.join("x.pcapng"), points: Points::Links(vec![link_end()]) };
     let mut c = Capture::new(network(), Style::default(), std::slice::from_ref(&request)).unwrap();
-    assert!(c.sees(PortId(0)) && c.sees(PortId(1)) && !c.sees(PortId(2)));
+    // Of what it sends it wants what leaves, of what it receives what has crossed the link.
+    let asked = |i| (c.sees(PortId(i)), c.joins(PortId(i)), c.crosses(PortId(i)));
+    assert_eq!([0, 1, 2].map(asked), [(true, false, false), (false, false, true), (false, false, false)]);
     assert!(!c.prompt(PortId(0)) && c.before_hop(PortId(1)) == Some(PortId(0)));
     let seg = Segment::new(1, 1, flag::ACK, 1000);
     let (time, backlog) = (Time::from_ps(5_000_000_001_999), Backlog { pkts: 2, bytes: 2080 });
