@@ -24,14 +24,15 @@ pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
 /// transmitter is free, but the port looks only when something happens here: an arrival, or a packet reaching the far end,
 /// which is never before the next transmission begins. So a hop costs one event, congested or not.
 ///
-/// The fields that every hop touches come first, so that they share cache lines.
+/// The fields that every hop touches come first: those of the packet that arrives at the far end share a cache line, those of one that begins have the next.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Port<Q> {
     pub(crate) ring: Ring<QPkt>,
     /// Before it nothing leaves the queue: the transmitter is at work, or the device is full.
     pub(crate) busy_until: Time,
-    pace: Pace,
+    /// What waits on the ring, at its end.
+    pub(crate) held: Backlog,
     /// Propagation delay, less what an impairment adds to each packet.
     pub(crate) delay: Dur,
     /// Whether anything waits in the queue.
@@ -44,17 +45,18 @@ pub struct Port<Q> {
     pub(crate) feeds: bool,
     /// The feeder of a relay.
     pub(crate) fed_by: u32,
+    // The second cache line.
+    pace: Pace,
+    pub(crate) counters: PortCounters,
     /// The limit of its queue, if packets wait on the ring (see `path/lane.rs`).
     pub(crate) lane: Option<Room>,
-    /// What waits on the ring, at its end.
-    pub(crate) held: Backlog,
-    /// Whether the loop knows that packets wait there.
-    pub(crate) listed: bool,
     /// Packets on their way to a relay that it has to be asked about.
     pub(crate) ahead: u32,
+    /// Whether the loop knows that packets wait there.
+    pub(crate) listed: bool,
+    // What few hops touch.
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
-    pub(crate) counters: PortCounters,
     pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
     more: Option<Box<More<Q>>>,
