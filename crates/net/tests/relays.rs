@@ -260,9 +260,11 @@ struct Told {
     /// Of each port: 0 for all, 1 for what leaves and is dropped, 2 for what has crossed the link, else nothing.
     kinds: Vec<u8>,
     prompt: bool,
-    /// Kind, port, time, flow, segment, backlog.
-    told: Vec<(&'static str, u32, Time, FlowId, Option<Segment>, Backlog)>,
+    told: Vec<Tale>,
 }
+
+/// Kind, port, time, flow, segment, backlog.
+type Tale = (&'static str, u32, Time, FlowId, Option<Segment>, Backlog);
 
 impl Observer for Told {
     fn sees(&self, port: PortId) -> bool {
