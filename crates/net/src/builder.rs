@@ -9,7 +9,7 @@ use crate::govern::Govern;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
 use crate::order::Turn;
-use crate::outage::{Frail, Outages, Plan, Spans};
+use crate::outage::{Frail, Outages, Plan, Spans, merged};
 use crate::packet::{Arena, Proto};
 use crate::path::{Path, Relays};
 use crate::port::Port;
@@ -24,6 +24,7 @@ use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Len, Name, Rate, Time};
 use lay::Laid;
+use std::collections::BTreeMap;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -156,7 +157,7 @@ pub struct WorldBuilder<P: Plugs> {
     controls: Vec<(P::Control, Vec<FlowId>)>,
     amounts: Vec<(FlowId, u64)>,
     costs: Vec<u64>,
-    down: Vec<(u32, Spans)>,
+    down: BTreeMap<u32, Spans>,
     reroute: Option<Dur>,
     shortcuts: bool,
 }
@@ -178,7 +179,7 @@ impl<P: Plugs> WorldBuilder<P> {
             controls: Vec::new(),
             amounts: Vec::new(),
             costs: Vec::new(),
-            down: Vec::new(),
+            down: BTreeMap::new(),
             reroute: None,
             shortcuts: true,
         }
@@ -216,9 +217,9 @@ impl<P: Plugs> WorldBuilder<P> {
     pub fn costs(&mut self, costs: Vec<u64>) {
         self.costs = costs;
     }
-    /// The link of a port is down from the first to the second of these times, `MAX` for never again up.
+    /// The link of a port is down from the first to the second of these times, `MAX` for never again up; beside what other calls say, and where spans meet as in one.
     pub fn down(&mut self, port: PortId, spans: Vec<(Time, Time)>) {
-        self.down.push((port.0, spans));
+        self.down.entry(port.0).or_default().extend(spans);
     }
     /// Routes follow a failure or a repair that has lasted for this time.
     pub fn reroute(&mut self, after: Dur) {
@@ -287,16 +288,17 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots::new(self.sources(), self.seed);
         let clocks: Vec<u32> = clocks(&self.ports).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
-        let mut plan = Plan::new(&self.down, self.reroute);
+        let down: Vec<(u32, Spans)> = self.down.iter().map(|(&port, spans)| (port, merged(spans.clone()))).collect();
+        let mut plan = Plan::new(&down, self.reroute);
         let Laid { hops, maze, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
         let mut ports = self.ports;
-        roughen(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.iter().any(|d| d.0 == i));
+        roughen(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.contains_key(&i));
         drop(self.links);
-        for (i, down) in self.down {
+        for (i, down) in down {
             let port = &mut ports[i as usize];
             port.set_frail(Frail { fresh: port.qdisc.clone(), down });
         }

@@ -56,7 +56,7 @@ fn known(down: &Spans, after: Dur) -> Spans {
 }
 
 /// Spans without overlaps, in order.
-fn merged(mut spans: Spans) -> Spans {
+pub(crate) fn merged(mut spans: Spans) -> Spans {
     spans.sort_unstable();
     let mut out: Spans = Vec::new();
     for (a, b) in spans {
@@ -69,9 +69,8 @@ fn merged(mut spans: Spans) -> Spans {
 }
 
 impl Plan {
-    /// From ports and when their links are down. `reroute`: after which time routes follow; none: never.
+    /// From ports and when their links are down, each once and with spans apart. `reroute`: after which time routes follow; none: never.
     pub(crate) fn new(down: &[(u32, Spans)], reroute: Option<Dur>) -> Self {
-        let down: Vec<(u32, Spans)> = down.iter().map(|(port, spans)| (*port, merged(spans.clone()))).collect();
         let seen: Vec<Spans> = down.iter().map(|(_, spans)| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
         let closed: Vec<Spans> = down.iter().zip(&seen).map(|((_, d), s)| merged([&d[..], &s[..]].concat())).collect();
         let mut times: BTreeSet<Time> = seen.iter().chain(&closed).flatten().flat_map(|&(a, b)| [a, b]).collect();

@@ -221,35 +221,50 @@ proptest! {
     }
 }
 
-/// A link of 1 Mbit/s and 1 ms carries packets of 125 bytes, 1 ms each, all the time; it fails at 10.5 ms and is back at 20.5 ms.
-#[test]
-fn what_is_under_way_and_what_waits_have_reasons_of_their_own() {
+/// A network of two hosts, whose link there and back carries 1 Mbit/s over 1 ms, and a flow that has twelve packets of 125 bytes under way.
+fn pair(down: impl FnOnce(&mut WorldBuilder<ToyPlugs>, PortId)) -> (World<ToyPlugs>, PortId) {
     let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
     let (s, d) = (b.node("s"), b.node("d"));
-    let mut ports = Vec::new();
-    for (name, from, to) in [("there", s, d), ("back", d, s)] {
+    let ports = [("there", s, d), ("back", d, s)].map(|(name, from, to)| {
         let (rate, delay) = (Rate::from_mbps(1), Dur::from_ms(1));
         let impairments = Impairments::default();
-        ports.push(b.link(LinkDef {
-            name: name.into(),
-            from,
-            to,
-            rate,
-            delay,
-            qdisc: Tail::new(9),
-            schedule: None,
-            impairments,
-            device: None,
-        }));
-    }
-    let span = (Time::from_ps(10_500_000_000), Time::from_ps(20_500_000_000));
-    b.down(ports[0], vec![span]);
+        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(9), schedule: None, impairments, device: None })
+    });
+    down(&mut b, ports[0]);
     let sender = Toy::Sender { window: 12, flying: 0, next: 0, size: 85 };
     let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
     b.app(Once(f, Time::ZERO), vec![f]);
-    let mut w: World<ToyPlugs> = b.build().unwrap();
+    (b.build().unwrap(), ports[0])
+}
+
+/// Failures of one link that meet are one, whoever tells of them; the link is up when the last of them is over, and not before.
+#[test]
+fn failures_that_overlap_are_one() {
+    let told = |calls: &[&[(u64, u64)]]| {
+        let (mut w, port) = pair(|b, port| {
+            for spans in calls {
+                b.down(port, spans.iter().map(|&(from, to)| (ms(from), ms(to))).collect());
+            }
+        });
+        w.advance(END, u64::MAX, &mut Ledger::default());
+        let p = w.port(port);
+        (w.fingerprint(), p.counters().clone(), p.capacity(Time::ZERO, END))
+    };
+    let one = told(&[&[(39, 225)]]);
+    assert!((one.2 - 514_000.0).abs() < 1e-3, "bits in 514 ms: {}", one.2);
+    for calls in [&[&[(43, 225), (39, 88)][..]][..], &[&[(39, 225), (43, 88)]], &[&[(39, 88)], &[(43, 225)]], &[&[(43, 225)], &[(39, 43)]]]
+    {
+        assert_eq!(told(calls), one, "{calls:?}");
+    }
+}
+
+/// A link of 1 Mbit/s and 1 ms carries packets of 125 bytes, 1 ms each, all the time; it fails at 10.5 ms and is back at 20.5 ms.
+#[test]
+fn what_is_under_way_and_what_waits_have_reasons_of_their_own() {
+    let span = (Time::from_ps(10_500_000_000), Time::from_ps(20_500_000_000));
+    let (mut w, port) = pair(|b, port| b.down(port, vec![span]));
     w.advance(ms(20), u64::MAX, &mut ());
-    let c = w.port(ports[0]).counters();
+    let c = w.port(port).counters();
     // At 10.5 ms one packet is being sent and one is on the wire. 12 were in flight; of those answered none is replaced before the failure is over.
     assert_eq!((c.sent_pkts, c.drops[Why::Cut as usize]), (11, 2));
     assert_eq!(
@@ -259,9 +274,9 @@ fn what_is_under_way_and_what_waits_have_reasons_of_their_own() {
     assert!(c.drops[Why::Down as usize] >= 7, "what waited, and what came");
     assert_eq!((c.link_losses(), c.outage_losses()), (2, 2 + c.drops[Why::Down as usize]));
     // Bits: ten whole packets, and half of the one that was cut.
-    let carried = w.port(ports[0]).carried(ms(20));
+    let carried = w.port(port).carried(ms(20));
     assert!((carried - 10_500.0).abs() < 1e-6, "{carried}");
-    let can = w.port(ports[0]).capacity(Time::ZERO, ms(20));
+    let can = w.port(port).capacity(Time::ZERO, ms(20));
     assert!((can - 10_500.0).abs() < 1e-6, "{can}");
     // After the repair the sender's timer brings the flow back.
     w.advance(ms(3000), u64::MAX, &mut ());
