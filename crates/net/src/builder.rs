@@ -219,7 +219,8 @@ impl<P: Plugs> WorldBuilder<P> {
     }
     /// The link of a port is down from the first to the second of these times, `MAX` for never again up; beside what other calls say, and where spans meet as in one.
     pub fn down(&mut self, port: PortId, spans: Vec<(Time, Time)>) {
-        self.down.entry(port.0).or_default().extend(spans);
+        let all = self.down.entry(port.0).or_default();
+        *all = merged([all, &spans[..]].concat());
     }
     /// Routes follow a failure or a repair that has lasted for this time.
     pub fn reroute(&mut self, after: Dur) {
@@ -288,8 +289,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots::new(self.sources(), self.seed);
         let clocks: Vec<u32> = clocks(&self.ports).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
-        let down: Vec<(u32, Spans)> = self.down.iter().map(|(&port, spans)| (port, merged(spans.clone()))).collect();
-        let mut plan = Plan::new(&down, self.reroute);
+        let mut plan = Plan::new(&self.down, self.reroute);
         let Laid { hops, maze, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
@@ -298,7 +298,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let mut ports = self.ports;
         roughen(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.contains_key(&i));
         drop(self.links);
-        for (i, down) in down {
+        for (i, down) in self.down {
             let port = &mut ports[i as usize];
             port.set_frail(Frail { fresh: port.qdisc.clone(), down });
         }

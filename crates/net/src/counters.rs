@@ -2,6 +2,7 @@
 
 use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
+use crate::ring::with_room;
 use crate::together::LossesTogether;
 use fairlane_units::Time;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -59,10 +60,7 @@ impl Occupancy {
     #[cold]
     fn deepen(&mut self, n: usize) {
         let len = (n + 1 + self.levels.len() / 4).next_multiple_of(4);
-        let mut levels = std::mem::take(&mut self.levels).into_vec();
-        levels.reserve_exact(len - levels.len());
-        levels.resize(len, 0);
-        self.levels = levels.into_boxed_slice();
+        self.levels = with_room(std::mem::take(&mut self.levels), len, 0);
     }
 
     /// Forgets the past; the present length stays.
@@ -91,7 +89,7 @@ pub struct PortCounters {
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    rare: Rare,
+    rare: Rare<RareCounters>,
     /// Made when the first packet waits: at most ports of a large network none does.
     waiting: Option<Box<Waiting>>,
 }
@@ -142,8 +140,8 @@ impl Initial {
     const NOTHING: Self = Self { backlog: Backlog { pkts: 0, bytes: 0 }, ahead: 0, unsent: 0.0 };
 }
 
-impl RareCounters {
-    const ZERO: &Self = &Self {
+impl Zero for RareCounters {
+    const ZERO: &'static Self = &Self {
         drops: [0; Why::COUNT],
         marks: 0,
         dropped_bytes: 0,
@@ -154,21 +152,37 @@ impl RareCounters {
     };
 }
 
-/// [`RareCounters`] where there are any: of the ports of a large network most count none of them.
-#[derive(Clone, Debug, Default)]
-struct Rare(Option<Box<RareCounters>>);
+/// What stays at zero in most places, where it does not: nothing of it is there before it is first written.
+#[derive(Clone, Debug)]
+struct Rare<T>(Option<Box<T>>);
 
-impl PartialEq for Rare {
+/// A value that says nothing, to be read where there is none.
+trait Zero: Clone + 'static {
+    const ZERO: &'static Self;
+}
+
+impl<T: Zero> Rare<T> {
+    fn get(&self) -> &T {
+        self.0.as_deref().unwrap_or(T::ZERO)
+    }
+    fn make(&mut self) -> &mut T {
+        self.0.get_or_insert_with(|| Box::new(T::ZERO.clone()))
+    }
+}
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Zero + PartialEq> PartialEq for Rare<T> {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
     }
 }
 
-impl Rare {
-    fn get(&self) -> &RareCounters {
-        self.0.as_deref().unwrap_or(RareCounters::ZERO)
-    }
-}
+impl<T: Zero + Eq> Eq for Rare<T> {}
 
 impl Deref for PortCounters {
     type Target = RareCounters;
@@ -179,7 +193,7 @@ impl Deref for PortCounters {
 
 impl DerefMut for PortCounters {
     fn deref_mut(&mut self) -> &mut RareCounters {
-        self.rare.0.get_or_insert_with(|| Box::new(RareCounters::ZERO.clone()))
+        self.rare.make()
     }
 }
 
@@ -188,6 +202,13 @@ impl PortCounters {
     #[inline]
     pub(crate) fn has_rare(&self) -> bool {
         self.rare.0.is_some()
+    }
+    /// So many packets were marked: mostly none, and then nothing is made for them.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, packets: u32) {
+        if packets > 0 {
+            self.marks += u64::from(packets);
+        }
     }
     /// What is counted of packets that wait, to be changed.
     #[inline(always)]
@@ -312,7 +333,7 @@ pub struct FlowCounters {
     pub rtt: Tally,
     /// Drops of data packets by reason, anywhere on the path.
     pub drops: Reasons,
-    rare: RareOfFlow,
+    rare: Rare<RareFlowCounters>,
 }
 
 /// Counters of a flow that stay at zero where nothing comes out of order, is marked or lost on the way back.
@@ -330,27 +351,9 @@ pub struct RareFlowCounters {
     pub transactions: Option<Box<Tally>>,
 }
 
-impl RareFlowCounters {
-    const ZERO: &Self = &Self { initial_kept: 0, reordered: 0, other_drops: 0, marked: 0, transactions: None };
+impl Zero for RareFlowCounters {
+    const ZERO: &'static Self = &Self { initial_kept: 0, reordered: 0, other_drops: 0, marked: 0, transactions: None };
 }
-
-/// [`RareFlowCounters`] where there are any.
-#[derive(Clone, Debug, Default)]
-struct RareOfFlow(Option<Box<RareFlowCounters>>);
-
-impl RareOfFlow {
-    fn get(&self) -> &RareFlowCounters {
-        self.0.as_deref().unwrap_or(RareFlowCounters::ZERO)
-    }
-}
-
-impl PartialEq for RareOfFlow {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl Eq for RareOfFlow {}
 
 impl Deref for FlowCounters {
     type Target = RareFlowCounters;
@@ -361,7 +364,7 @@ impl Deref for FlowCounters {
 
 impl DerefMut for FlowCounters {
     fn deref_mut(&mut self) -> &mut RareFlowCounters {
-        self.rare.0.get_or_insert_default()
+        self.rare.make()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Distributions gathered on the path: exact sums, and a log-linear histogram for percentiles.
 
+use crate::ring::with_room;
+
 /// Of so many buckets each is listed with its count: of the ports of a large network most see no more, and values far apart need no room between.
 const FEW: usize = 30;
 /// Room for so many in turn: the least that an allocator gives, and then about twice as much.
@@ -31,14 +33,6 @@ impl<const B: u32> PartialEq for Hist<B> {
 }
 
 impl<const B: u32> Eq for Hist<B> {}
-
-/// The same counts with room for `len` of them.
-fn with_room(counts: Box<[u32]>, len: usize) -> Box<[u32]> {
-    let mut counts = counts.into_vec();
-    counts.reserve_exact(len.saturating_sub(counts.len()));
-    counts.resize(len, 0);
-    counts.into_boxed_slice()
-}
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
     // The leading one of `v >> shift` counts as one octave more; below the first octave nothing is shifted.
@@ -99,7 +93,7 @@ impl<const B: u32> Hist<B> {
         if known.is_none() {
             if len == self.counts.len() {
                 let room = STEPS.into_iter().find(|&room| room > len).unwrap_or(FEW);
-                self.counts = with_room(std::mem::take(&mut self.counts), room);
+                self.counts = with_room(std::mem::take(&mut self.counts), room, 0);
             }
             self.counts.copy_within(place..len, place + 1);
             self.listed += 1;
@@ -114,14 +108,14 @@ impl<const B: u32> Hist<B> {
             // Room below is taken in whole steps so that a falling series does not shift the array each time.
             let to = b.saturating_sub(1 << (B - 1));
             let (more, len) = ((self.lowest - to) as usize, self.counts.len());
-            self.counts = with_room(std::mem::take(&mut self.counts), len + more);
+            self.counts = with_room(std::mem::take(&mut self.counts), len + more, 0);
             self.counts.copy_within(..len, more);
             self.counts[..more.min(len)].fill(0);
             self.lowest = to;
         }
         let i = (b - self.lowest) as usize;
         if i >= self.counts.len() {
-            self.counts = with_room(std::mem::take(&mut self.counts), (i + 1).next_multiple_of(1 << (B - 1)));
+            self.counts = with_room(std::mem::take(&mut self.counts), (i + 1).next_multiple_of(1 << (B - 1)), 0);
         }
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;

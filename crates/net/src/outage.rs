@@ -4,7 +4,7 @@
 //! repaired already: whoever has no other way has none until they come back to it.
 
 use fairlane_units::{Dur, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From when on a link is down, and from when on no more; `MAX` for never.
 pub(crate) type Spans = Vec<(Time, Time)>;
@@ -70,19 +70,19 @@ pub(crate) fn merged(mut spans: Spans) -> Spans {
 
 impl Plan {
     /// From ports and when their links are down, each once and with spans apart. `reroute`: after which time routes follow; none: never.
-    pub(crate) fn new(down: &[(u32, Spans)], reroute: Option<Dur>) -> Self {
-        let seen: Vec<Spans> = down.iter().map(|(_, spans)| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
-        let closed: Vec<Spans> = down.iter().zip(&seen).map(|((_, d), s)| merged([&d[..], &s[..]].concat())).collect();
+    pub(crate) fn new(down: &BTreeMap<u32, Spans>, reroute: Option<Dur>) -> Self {
+        let seen: Vec<Spans> = down.values().map(|spans| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
+        let closed: Vec<Spans> = down.values().zip(&seen).map(|(d, s)| merged([&d[..], &s[..]].concat())).collect();
         let mut times: BTreeSet<Time> = seen.iter().chain(&closed).flatten().flat_map(|&(a, b)| [a, b]).collect();
         times.remove(&Time::MAX);
         let mut plan = Self { changes: Vec::new(), avoided: vec![BTreeSet::new()] };
         let mut now = 0;
         for at in times {
             let ports = |of: fn(&(Time, Time)) -> Time| {
-                down.iter().zip(&closed).filter(move |(_, c)| c.iter().any(|s| of(s) == at)).map(|((port, _), _)| *port).collect()
+                down.keys().zip(&closed).filter(move |(_, c)| c.iter().any(|s| of(s) == at)).map(|(port, _)| *port).collect()
             };
             let within = |spans: &Spans| spans.iter().any(|&(a, b)| a <= at && at < b);
-            let avoided: BTreeSet<u32> = down.iter().zip(&seen).filter(|(_, s)| within(s)).map(|((port, _), _)| *port).collect();
+            let avoided: BTreeSet<u32> = down.keys().zip(&seen).filter(|(_, s)| within(s)).map(|(port, _)| *port).collect();
             let set = plan.avoided.iter().position(|s| *s == avoided).unwrap_or_else(|| {
                 plan.avoided.push(avoided);
                 plan.avoided.len() - 1
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_plan_has_one_table_for_each_set_of_links() {
-        let down = [(4, vec![(s(10), s(20)), (s(50), s(60))]), (7, vec![(s(15), s(25))])];
+        let down = BTreeMap::from([(4, vec![(s(10), s(20)), (s(50), s(60))]), (7, vec![(s(15), s(25))])]);
         let plan = Plan::new(&down, Some(Dur::from_secs(1)));
         let sets: Vec<Vec<u32>> = plan.avoided.iter().map(|s| s.iter().copied().collect()).collect();
         assert_eq!(sets, [vec![], vec![4], vec![4, 7], vec![7]]);

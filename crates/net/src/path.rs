@@ -274,9 +274,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let arrived = if O::ON && obs.joins(PortId(i)) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
-        if cx.marks > 0 {
-            port.counters.marks += u64::from(cx.marks);
-        }
+        port.counters.mark(cx.marks);
         let level = port.qdisc.backlog();
         if let Some(pkt) = arrived.filter(|_| passed || level.pkts > 0) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
@@ -328,9 +326,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         port.qdisc.enqueue(*pkt, &mut cx);
-        if cx.marks > 0 {
-            port.counters.marks += u64::from(cx.marks);
-        }
+        port.counters.mark(cx.marks);
         // Behind a shaper the link may be idle while packets wait; one that need not wait then starts now and not when the link fell idle.
         port.busy_until = port.busy_until.max(now);
         let level = port.qdisc.backlog();
@@ -382,9 +378,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let left = port.qdisc.dequeue(&mut cx);
-        if cx.marks > 0 {
-            port.counters.marks += u64::from(cx.marks);
-        }
+        port.counters.mark(cx.marks);
         let level = port.qdisc.backlog();
         port.counters.waiting().occupancy.change(start, level);
         port.queued = level.pkts > 0;

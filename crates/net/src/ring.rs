@@ -8,6 +8,14 @@ pub struct Ring<T: Copy> {
     len: u32,
 }
 
+/// The same records with room for `len` of them, no more; new ones are `filler`.
+pub(crate) fn with_room<T: Copy>(records: Box<[T]>, len: usize, filler: T) -> Box<[T]> {
+    let mut records = records.into_vec();
+    records.reserve_exact(len.saturating_sub(records.len()));
+    records.resize(len, filler);
+    records.into_boxed_slice()
+}
+
 impl<T: Copy> Default for Ring<T> {
     fn default() -> Self {
         Self { buf: Box::default(), head: 0, len: 0 }
@@ -41,15 +49,11 @@ impl<T: Copy> Ring<T> {
     }
     #[cold]
     fn grow(&mut self, filler: T) {
-        let mut buf = std::mem::take(&mut self.buf).into_vec();
-        let n = buf.len();
-        buf.rotate_left(self.head as usize);
+        self.buf.rotate_left(self.head as usize);
         self.head = 0;
         // Most links of a large network never have more than one.
-        let size = (2 * n).max(1);
-        buf.reserve_exact(size - n);
-        buf.resize(size, filler);
-        self.buf = buf.into_boxed_slice();
+        let size = (2 * self.buf.len()).max(1);
+        self.buf = with_room(std::mem::take(&mut self.buf), size, filler);
     }
     /// Gives room back of which less than a quarter is taken.
     pub fn shrink(&mut self) {
@@ -62,19 +66,21 @@ impl<T: Copy> Ring<T> {
     /// Forgets the oldest record, if any.
     #[inline]
     pub fn advance(&mut self) {
-        if self.len > 0 {
-            self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
-            self.len -= 1;
-        }
+        self.skip(1);
     }
     /// Forgets the oldest `n` records.
     #[inline]
     pub fn skip(&mut self, n: usize) {
         let n = self.len.min(n as u32);
         if n > 0 {
-            self.head = self.head.wrapping_add(n) & (self.buf.len() as u32 - 1);
-            self.len -= n;
+            self.pass(n);
         }
+    }
+    /// The oldest `n` records are no more; there are as many.
+    #[inline]
+    fn pass(&mut self, n: u32) {
+        self.head = self.head.wrapping_add(n) & (self.buf.len() as u32 - 1);
+        self.len -= n;
     }
     /// Takes the oldest record, which is copied once. Returns whether there was any.
     #[inline]
@@ -83,8 +89,7 @@ impl<T: Copy> Ring<T> {
             return false;
         }
         *into = self.buf[self.index(0)];
-        self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
-        self.len -= 1;
+        self.pass(1);
         true
     }
     /// Takes the oldest record.
@@ -94,8 +99,7 @@ impl<T: Copy> Ring<T> {
             return None;
         }
         let x = self.buf[self.index(0)];
-        self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
-        self.len -= 1;
+        self.pass(1);
         Some(x)
     }
     /// Takes the newest record.

@@ -80,9 +80,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let left = port.qdisc.dequeue(&mut cx);
-        if cx.marks > 0 {
-            port.counters.marks += u64::from(cx.marks);
-        }
+        port.counters.mark(cx.marks);
         let level = port.qdisc.backlog();
         port.counters.waiting().occupancy.change(now, level);
         port.queued = level.pkts > 0;

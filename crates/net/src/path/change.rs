@@ -108,9 +108,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
             let port = &mut self.ports[i as usize];
             let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
             port.qdisc.enqueue(p, &mut cx);
-            if cx.marks > 0 {
-                port.counters.marks += u64::from(cx.marks);
-            }
+            port.counters.mark(cx.marks);
             self.take_drops(i, now, obs);
         }
         let port = &mut self.ports[i as usize];

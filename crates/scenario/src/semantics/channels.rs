@@ -7,6 +7,8 @@ use crate::expand::{Hop, LinkDir};
 use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, RoutesSpec, RoutingSpec, Scenario, Wire};
 use fairlane_net::Impairments;
 use fairlane_units::{Dur, Name, Rate};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -47,7 +49,8 @@ impl Semantics<'_> {
             return Vec::new();
         }
         let mut taken: HashSet<Name> = links.iter().map(|l| l.name.clone()).collect();
-        let mut known: HashSet<Name> = nodes.iter().cloned().collect();
+        // In the order of `nodes`: the place there is the number of a node.
+        let mut known: IndexSet<Name, FxBuildHasher> = nodes.iter().cloned().collect();
         let mut all = Vec::new();
         let duration = scenario.duration;
         for (number, (name, spec)) in scenario.wireless.iter_mut().enumerate() {
@@ -84,7 +87,6 @@ impl Semantics<'_> {
             if self.found.count() > before {
                 continue;
             }
-            let numbers: HashMap<&str, u32> = (0..).zip(nodes.iter()).map(|(i, n)| (n.as_str(), i)).collect();
             for station in &at.stations {
                 let link = at.link(&station.node);
                 if !taken.insert(link.clone().into()) {
@@ -92,7 +94,7 @@ impl Semantics<'_> {
                     self.fail_key(Code::NameTaken, &["wireless", name], message, "give the channel another name");
                 }
                 let wire = Arc::new(wire(spec, &station.node));
-                let from = numbers.get(station.node.as_str()).copied().unwrap_or_default();
+                let from = known.get_index_of(station.node.as_str()).unwrap_or_default() as u32;
                 links.push(LinkDir::new(link.into(), from, Hop::Channel(number), wire));
             }
             all.push(at);
