@@ -32,7 +32,9 @@ impl Occupancy {
         }
         self.level = level;
         self.since = now;
-        self.max_bytes = self.max_bytes.max(level.bytes);
+        if level.bytes > self.max_bytes {
+            self.max_bytes = level.bytes;
+        }
     }
 
     /// The same where something waited and less does now.
@@ -47,20 +49,31 @@ impl Occupancy {
     fn spend(&mut self, now: Time) {
         let dt = (now - self.since).as_ps();
         let (n, b) = (self.level.pkts as usize, self.level.bytes);
-        if n >= self.levels.len() {
-            self.deepen(n);
+        match self.levels.get_mut(n) {
+            Some(at_length) => *at_length += dt,
+            None => self.deepen(n, dt),
         }
-        self.levels[n] += dt;
         self.byte_area += u128::from(b) * u128::from(dt);
         // Less than 4 GiB wait nearly always, and then one product of 64 bits is enough.
-        self.byte_squares += if b >> 32 == 0 { u128::from(b * b) * u128::from(dt) } else { u128::from(b) * u128::from(b) * u128::from(dt) };
+        if b >> 32 == 0 {
+            self.byte_squares += u128::from(b * b) * u128::from(dt);
+        } else {
+            self.square_long(dt);
+        }
     }
 
-    /// Room for lengths up to `n`. A small queue takes what it needs, a large one grows by a quarter.
     #[cold]
-    fn deepen(&mut self, n: usize) {
+    fn square_long(&mut self, dt: u64) {
+        let b = u128::from(self.level.bytes);
+        self.byte_squares += b * b * u128::from(dt);
+    }
+
+    /// The queue was as long as `n` for the first time. A small one takes the room it needs, a large one grows by a quarter.
+    #[cold]
+    fn deepen(&mut self, n: usize, dt: u64) {
         let len = (n + 1 + self.levels.len() / 4).next_multiple_of(4);
         self.levels = with_room(std::mem::take(&mut self.levels), len, 0);
+        self.levels[n] += dt;
     }
 
     /// Forgets the past; the present length stays.

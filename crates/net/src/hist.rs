@@ -194,7 +194,10 @@ impl<const B: u32> Tally<B> {
         self.n += 1;
         self.sum += u128::from(v);
         self.squares += u128::from(v) * u128::from(v);
-        self.max = self.max.max(v);
+        // Not `max`, which is stored each time.
+        if v > self.max {
+            self.max = v;
+        }
         self.hist.add(v);
     }
     /// Adds `n` zeros.

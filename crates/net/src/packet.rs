@@ -317,8 +317,13 @@ impl Arena {
     /// Takes a segment out.
     #[inline]
     pub fn remove(&mut self, r: PktRef) -> Segment {
+        *self.let_go(r)
+    }
+    /// The same where it lies: it stays there until another is stored.
+    #[inline(always)]
+    pub(crate) fn let_go(&mut self, r: PktRef) -> &mut Segment {
         self.free.push(r.0);
-        self.segs[r.0 as usize]
+        &mut self.segs[r.0 as usize]
     }
     /// Looks at a segment.
     #[inline]

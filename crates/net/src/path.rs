@@ -109,21 +109,18 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.rough | port.tied {
             return if port.rough { self.on_rough(i, now, pkt, obs) } else { self.on_tied(i, now, pkt, obs) };
         }
-        if !port.ring.take(pkt) {
-            return NOWHERE;
-        }
+        let Some(next) = port.take(pkt) else { return NOWHERE };
         debug_assert_eq!(pkt.at, now, "the head of a ring has one event");
-        self.go_on(i, obs);
+        self.go_on(i, next, obs);
         self.forward(i, pkt, now, obs)
     }
 
-    /// The packet at the head of a link was taken; the next one has its event from now on.
+    /// The packet at the head of a link was taken; the one behind it, which is there at `next`, has its event from now on.
     #[inline(always)]
-    fn go_on<O: Observer>(&mut self, i: u32, obs: &O) {
-        let port = &mut self.ports[i as usize];
-        if let Some(&QPkt { at, .. }) = port.first() {
-            self.push(at, i, Turn::Act);
-        } else if port.queued {
+    fn go_on<O: Observer>(&mut self, i: u32, next: Time, obs: &O) {
+        if next != Time::MAX {
+            self.push(next, i, Turn::Act);
+        } else if self.ports[i as usize].queued {
             self.arm_wake(i, obs);
         }
         if O::ON && obs.prompt(PortId(i)) {
@@ -305,15 +302,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
         let port = &self.ports[i as usize];
         if port.queued {
-            // While the transmitter is at work nothing can be due.
+            // While the transmitter is at work nothing can be due; after what left it is mostly at work again.
             if port.busy_until <= now {
                 self.settle::<O, false>(i, now, obs);
-                let port = &self.ports[i as usize];
-                if port.queued && port.next_start() == now && self.slots.order.departure_first(now, i) {
-                    self.settle::<O, true>(i, now, obs);
-                }
-                let port = &self.ports[i as usize];
-                if !port.queued && port.busy_until <= now {
+                if self.ports[i as usize].busy_until <= now && self.is_free(i, now, obs) {
                     return self.accept(i, pkt, now, obs);
                 }
             }
@@ -321,7 +313,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.drop_packet(i, *pkt, Why::Down, now, obs);
         }
         if (!O::ON || self.relays.on) && self.line_up(i, pkt, now, obs) {
-            return self.after_accept(i, now, obs);
+            return;
         }
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
@@ -337,6 +329,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             measure(port, i, now, obs);
         }
         self.after_accept(i, now, obs);
+    }
+
+    /// A packet arrives where nothing is being sent: if the next transmission begins at this instant, it may do so before. Whether nothing waits or is sent then.
+    #[inline]
+    fn is_free<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> bool {
+        let port = &self.ports[i as usize];
+        if port.queued && port.next_start() == now && self.slots.order.departure_first(now, i) {
+            self.settle::<O, true>(i, now, obs);
+        }
+        let port = &self.ports[i as usize];
+        !port.queued && port.busy_until <= now
     }
 
     #[inline]
@@ -466,7 +469,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     if port.ring.is_empty() {
         events.push_of(i, pkt.at, order.number(pkt.at, i, Turn::Act));
     }
-    port.ring.push(*pkt);
+    port.ring.push_copy(pkt);
 }
 
 /// A packet leaves the queue: what is counted, and when it reaches the far end.

@@ -266,6 +266,11 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn first(&self) -> Option<&QPkt> {
         if self.is_idle() { None } else { self.ring.head() }
     }
+    /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, or `MAX`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Time> {
+        self.ring.take(into).then(|| self.first().map_or(Time::MAX, |next| next.at))
+    }
     /// The packet that leaves the queue next, where that is known beforehand.
     #[inline]
     pub(crate) fn next(&self) -> Option<&QPkt> {

@@ -98,7 +98,8 @@ impl Room {
     /// Whether a packet of `len` bytes may join `held`.
     #[inline]
     pub const fn admits(&self, held: Backlog, len: u32) -> bool {
-        held.pkts < self.pkts && held.bytes.saturating_add(len as u64 * self.arriving as u64) <= self.bytes
+        // Fewer than 2^32 packets, none of 2^32 bytes: the sum has room.
+        held.pkts < self.pkts && held.bytes + len as u64 * self.arriving as u64 <= self.bytes
     }
 }
 

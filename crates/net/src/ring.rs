@@ -40,15 +40,20 @@ impl<T: Copy> Ring<T> {
     /// Appends a record.
     #[inline]
     pub fn push(&mut self, x: T) {
+        self.push_copy(&x);
+    }
+    /// The same of one that lies elsewhere: copied once, as a whole.
+    #[inline(always)]
+    pub(crate) fn push_copy(&mut self, x: &T) {
         if self.len() == self.buf.len() {
             self.grow(x);
         }
         let i = self.index(self.len);
-        self.buf[i] = x;
+        self.buf[i] = *x;
         self.len += 1;
     }
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self, &filler: &T) {
         self.buf.rotate_left(self.head as usize);
         self.head = 0;
         // Most links of a large network never have more than one.

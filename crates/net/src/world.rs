@@ -17,7 +17,7 @@ use crate::ids::{EpId, FlowId};
 use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
-use crate::packet::{Ecn, QPkt};
+use crate::packet::{Arena, Ecn, QPkt};
 use crate::path::{NOWHERE, Path};
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
@@ -184,7 +184,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// A packet reached an endpoint.
     #[inline]
     fn receive<O: Observer>(&mut self, ep: u32, pkt: &QPkt, now: Time, obs: &mut O) {
-        let mut seg = self.path.arena.remove(pkt.id);
+        // Read where it lies, which is before anything is sent in answer.
+        let seg = self.path.arena.let_go(pkt.id);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
             if pkt.data && ep & 1 == 1 {
@@ -211,7 +212,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         if O::ON {
             if obs.hears(EpId(ep)) {
-                obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });
+                obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg: *seg });
             }
             if self.govern.as_ref().is_some_and(|g| g.deaf(ep)) {
                 return;
@@ -221,15 +222,21 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             // Of a connection that is over: nobody is there who would hear.
             return;
         }
-        self.with_endpoint(ep, now, obs, |e, cx| e.on_packet(&seg, cx));
+        self.call_endpoint(ep, now, obs, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
     }
 
     /// Calls an endpoint and carries out what it asked for.
     #[inline]
     pub(crate) fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
+        self.call_endpoint(ep, now, obs, |e, cx, _| call(e, cx));
+    }
+
+    /// The same with a look at packets.
+    #[inline]
+    fn call_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena)) {
         let side = &mut self.sides[ep as usize];
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
-        call(&mut self.endpoints[ep as usize], &mut cx);
+        call(&mut self.endpoints[ep as usize], &mut cx, &self.path.arena);
         let (delivered, rtt) = (cx.delivered, cx.rtt);
         if let Some(next) = side.arm() {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);

@@ -233,27 +233,29 @@ impl Receiver {
         let Some(gaps) = &mut self.gaps else { return };
         let duplicate = std::mem::take(&mut gaps.duplicate);
         let mut room = c.sack_blocks;
-        let mut containing = u64::MAX;
+        let mut containing = None;
         if c.dsack && duplicate.end != 0 {
             seg.add_sack(duplicate);
             room -= 1;
             // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
-            containing = duplicate.start;
+            containing = Some(duplicate.start);
         }
         let mut written = [0; RECENT + 1];
-        let mut n = 0;
-        for seq in std::iter::once(containing).chain(gaps.recent) {
+        // Those from `from` on may be written.
+        let (mut n, mut from) = (0, gaps.blocks.len());
+        for seq in containing.into_iter().chain(gaps.recent.into_iter().take_while(|&seq| seq != 0)) {
             if n >= room {
                 break;
             }
-            let i = gaps.blocks.partition_point(|b| b.end <= seq);
+            let i = gaps.find_before(from, seq);
             if let Some(&b) = gaps.blocks.get(i)
                 && b.start <= seq
-                && !written[..n].contains(&b.start)
+                && (i < from || !written[..n].contains(&b.start))
             {
                 seg.add_sack(b);
                 written[n] = b.start;
                 n += 1;
+                from = from.min(i);
             }
         }
     }
@@ -287,8 +289,25 @@ impl Receiver {
 }
 
 impl Gaps {
+    /// The first block that ends above `seq`: mostly the one before `from`, as blocks come in order.
+    #[inline]
+    fn find_before(&self, from: usize, seq: u64) -> usize {
+        match from.checked_sub(1).and_then(|i| self.blocks.get(i)) {
+            Some(b) if (b.start..b.end).contains(&seq) => from - 1,
+            _ => self.blocks.partition_point(|b| b.end <= seq),
+        }
+    }
+
     /// Keeps data beyond a hole.
     fn store(&mut self, mut start: u64, mut end: u64, memory: usize) {
+        if let Some(last) = self.blocks.last_mut()
+            && last.end == start
+            && last.start == self.recent[0]
+        {
+            // More of the block that changed last, behind all others.
+            last.end = end;
+            return;
+        }
         let first = self.blocks.partition_point(|b| b.end < start);
         let last = first + self.blocks[first..].partition_point(|b| b.start <= end);
         for b in &self.blocks[first..last] {

@@ -299,6 +299,14 @@ impl Scoreboard {
     /// The first index whose segment ends above `seq`, among `head..tail`.
     fn find(&self, seq: u64) -> u32 {
         let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
+        // News is mostly of what comes next after all that is SACKed.
+        let known = self.high.wrapping_sub(self.head);
+        if known < hi && self.at(self.high).seq <= seq {
+            if self.at(self.high).end() > seq {
+                return self.high;
+            }
+            lo = known + 1;
+        }
         while lo < hi {
             let mid = lo + (hi - lo) / 2;
             if self.at(self.head.wrapping_add(mid)).end() <= seq {

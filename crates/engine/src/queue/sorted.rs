@@ -12,7 +12,9 @@ const SHARE: usize = 16;
 /// A short sorted array, latest first: the next event is its last, and new ones mostly belong near it. What finds no room there waits in a heap.
 #[derive(Clone, Debug)]
 pub struct Sorted<K = u64> {
-    near: Vec<K>,
+    near: Box<[K; ROOM]>,
+    /// Events in it.
+    len: usize,
     /// All that are not before `from`.
     far: QuadHeap<K>,
     /// The earliest in the heap; [`Key::NEVER`] if there is none.
@@ -21,50 +23,54 @@ pub struct Sorted<K = u64> {
 }
 
 impl<K: Key> Sorted<K> {
+    /// Puts an event in, if there is room.
     #[inline]
-    fn insert(&mut self, key: K) {
-        let mut i = self.near.len();
-        self.near.push(key);
-        let near = &mut self.near[..];
+    fn insert(&mut self, key: K) -> bool {
+        let (near, mut i) = (&mut *self.near, self.len);
+        if i >= ROOM {
+            return false;
+        }
+        self.len = i + 1;
         while i > 0 && near[i - 1] < key {
             near[i] = near[i - 1];
             i -= 1;
         }
         near[i] = key;
+        true
     }
 
-    /// Puts an event in that is before all of the heap while the array is full.
+    /// Puts an event in that is before all of the heap while the array is full: the latest there give way.
     #[cold]
     fn spill(&mut self, key: K) {
-        if key >= self.near[0] {
+        self.near[..SHARE].iter().for_each(|&key| self.far.push_key(key));
+        self.from = self.near[SHARE - 1];
+        self.near.copy_within(SHARE.., 0);
+        self.len -= SHARE;
+        if key >= self.from {
             self.far.push_key(key);
-            self.from = key;
-            return;
-        }
-        self.insert(key);
-        for key in self.near.drain(..SHARE) {
-            self.far.push_key(key);
-            self.from = key;
+        } else {
+            self.insert(key);
         }
     }
 
     /// The array is empty: takes the earliest events of the heap, if there are any.
     #[cold]
     fn refill(&mut self) {
-        while self.near.len() < SHARE
+        while self.len < SHARE
             && let Some(key) = self.far.first()
         {
             self.far.take_first();
-            self.near.push(key);
+            self.near[self.len] = key;
+            self.len += 1;
         }
-        self.near.reverse();
+        self.near[..self.len].reverse();
         self.from = self.far.first().unwrap_or(K::NEVER);
     }
 }
 
 impl<K: Key> EventQueue for Sorted<K> {
     fn with_slots(slots: usize) -> Self {
-        Self { near: Vec::with_capacity(ROOM + 1), far: QuadHeap::with_slots(1), from: K::NEVER, bits: slot_bits(slots) }
+        Self { near: Box::new([K::NEVER; ROOM]), len: 0, far: QuadHeap::with_slots(1), from: K::NEVER, bits: slot_bits(slots) }
     }
 
     #[inline]
@@ -72,28 +78,27 @@ impl<K: Key> EventQueue for Sorted<K> {
         let key = K::pack(time, slot, self.bits);
         if key >= self.from {
             self.far.push_key(key);
-        } else if self.near.len() < ROOM {
-            self.insert(key);
-        } else {
+        } else if !self.insert(key) {
             self.spill(key);
         }
     }
 
     #[inline]
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
-        if self.near.is_empty() {
+        if self.len == 0 {
             self.refill();
         }
-        let key = *self.near.last()?;
+        let next = self.len.checked_sub(1)?;
+        let key = *self.near.get(next)?;
         let time = key.time(self.bits);
         if time > last {
             return None;
         }
-        self.near.pop();
+        self.len = next;
         Some((time, key.slot(self.bits)))
     }
 
     fn len(&self) -> usize {
-        self.near.len() + self.far.len()
+        self.len + self.far.len()
     }
 }

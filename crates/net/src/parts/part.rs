@@ -59,7 +59,7 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
             pkt.id = path.arena.insert(&seg);
             if path.ports[port as usize].feeds {
                 let slot = path.pass_on(port, &mut pkt, path.relays.on);
-                path.place(port, pkt, slot);
+                path.place(port, &pkt, slot);
                 continue;
             }
             let ring = &mut path.ports[port as usize].ring;

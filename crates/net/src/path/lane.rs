@@ -6,6 +6,7 @@
 //!
 //! That is so within the loop only, at ports of which no observer sees more than what leaves and is dropped: when it is left packets go to the queue where they belong, and the next time they come back.
 
+use super::relay::goes_on;
 use super::{Path, Relays};
 use crate::ids::PortId;
 use crate::observe::{DequeueEvent, Observer};
@@ -33,18 +34,22 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(super) fn line_up<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) -> bool {
         let port = &mut self.ports[i as usize];
         let Some(room) = port.lane.filter(|_| self.relays.on && !port.rough && port.queued == (port.held.pkts > 0)) else { return false };
-        port.busy_until = port.busy_until.max(now);
+        debug_assert!(port.busy_until >= now, "no shaper, and what was due has left");
         if !room.admits(port.held, pkt.len) {
             port.counters.waiting().occupancy.change(now, port.held);
             self.drop_packet(i, *pkt, Why::Overflow, now, obs);
             return true;
         }
         port.held.add(pkt);
-        port.ring.push(*pkt);
+        port.ring.push_copy(pkt);
         port.counters.waiting().occupancy.change(now, port.held);
+        // Behind others nothing changes for those before it.
         if !port.queued {
             port.queued = true;
             self.relays.list(i, port);
+            self.wake_after(i, obs);
+        } else if O::ON {
+            self.wake_after(i, obs);
         }
         true
     }
@@ -58,13 +63,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         while port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now) {
             let start = port.busy_until;
             let Some(pkt) = port.ring.get_mut(port.ring.len() - port.held.pkts as usize) else { return };
-            let waited = (start - pkt.at).as_ps();
+            let (waited, len) = ((start - pkt.at).as_ps(), u64::from(pkt.len));
             port.held.sub(pkt);
             tell(i, pkt, start, port.held, &self.arena, obs);
-            port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
+            port.busy_until = start.later(Dur::from_ps(len * ps));
             pkt.at = port.busy_until.later(port.delay);
             port.counters.sent_pkts += 1;
-            port.counters.sent_bytes += u64::from(pkt.len);
+            port.counters.sent_bytes += len;
             port.queued = port.held.pkts > 0;
             let counted = port.counters.waiting();
             counted.occupancy.fall(start, port.held);
@@ -84,16 +89,22 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The same at a feeder: see [`Path::transmit_on`].
     #[inline(never)]
     pub(super) fn set_off_on<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
-        while self.ports[i as usize].feeds {
-            let port = &mut self.ports[i as usize];
-            if !port.queued || port.busy_until > now || !AT_NOW && port.busy_until == now {
-                return;
-            }
-            let (start, first, smooth) = (port.busy_until, port.ring.len() - port.held.pkts as usize, !port.rough);
-            let Some(mut pkt) = port.ring.get(first).copied() else { return };
+        let due = |port: &Port<Q>| port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now);
+        while due(&self.ports[i as usize]) {
+            let port = &self.ports[i as usize];
+            let first = port.ring.len() - port.held.pkts as usize;
+            let Some(&QPkt { hop, .. }) = port.ring.get(first) else { return };
+            let next = self.hops[hop as usize + 1];
+            let Ok([port, relay]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
+            let (Some(ps), Some(pkt), true) = (port.ps_a_byte(), port.ring.get_mut(first), port.feeds) else {
+                // It feeds no more.
+                self.set_off::<O, AT_NOW>(i, now, obs);
+                return self.wake_after(i, obs);
+            };
+            let start = port.busy_until;
             let waited = (start - pkt.at).as_ps();
-            port.held.sub(&pkt);
-            tell(i, &pkt, start, port.held, &self.arena, obs);
+            port.held.sub(pkt);
+            tell(i, pkt, start, port.held, &self.arena, obs);
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
             port.queued = port.held.pkts > 0;
@@ -102,21 +113,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             if waited > 0 {
                 counted.waits.add(waited);
             }
-            pkt.at = port.tx_end(&pkt, start).later(port.delay);
-            let slot = self.pass_on(i, &mut pkt, smooth);
-            let ring = &mut self.ports[i as usize].ring;
-            if let Some(place) = ring.get_mut(first) {
-                *place = pkt;
-            }
+            port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
+            pkt.at = port.busy_until.later(port.delay);
+            let slot = if goes_on(relay, pkt, !port.rough) { next } else { i };
+            let at = pkt.at;
             if first == 0 {
-                self.push(pkt.at, slot, Turn::Act);
-            } else if ring.get(first - 1).is_some_and(|before| before.at >= pkt.at) {
+                self.push(at, slot, Turn::Act);
+            } else if port.ring.get(first - 1).is_some_and(|before| before.at >= at) {
                 self.sift(i, first);
             }
-            self.catch_up(i, obs);
         }
-        // It feeds no more.
-        self.set_off::<O, AT_NOW>(i, now, obs);
+        self.catch_up(i, obs);
     }
 
     /// The loop begins: what waited on rings when it was left goes back there.

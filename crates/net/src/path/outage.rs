@@ -65,10 +65,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(super) fn on_rough<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         // An outage may have taken the packet that this event was for, a change of the rate moved it.
-        let Some(&head) = port.ring.front().filter(|p| p.at <= now) else { return NOWHERE };
-        *pkt = head;
-        port.ring.advance();
-        self.go_on(i, obs);
+        if port.ring.front().is_none_or(|p| p.at > now) {
+            return NOWHERE;
+        }
+        let Some(next) = port.take(pkt) else { return NOWHERE };
+        self.go_on(i, next, obs);
         if self.ports[i as usize].impair().is_none() {
             return self.forward_any(i, pkt, now, obs);
         }

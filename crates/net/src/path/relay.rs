@@ -117,27 +117,19 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Begins the transmission of a packet at a feeder.
     #[inline(never)]
     pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, start: Time, obs: &mut O) {
-        let port = &mut self.ports[i as usize];
+        let next = self.hops[pkt.hop as usize + 1];
+        let Ok([port, relay]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
         pkt.at = begin(port, &self.arena, i, pkt, start, obs);
         let smooth = self.relays.on && !port.rough;
-        let slot = self.pass_on(i, pkt, smooth);
-        self.place(i, *pkt, slot);
+        let slot = if goes_on(relay, pkt, smooth) { next } else { i };
+        self.place(i, pkt, slot);
         self.catch_up(i, obs);
     }
 
     /// A packet that will be at the far end of a feeder's link goes on to that of its relay, if it can. Returns the port whose event it has.
-    #[inline(always)]
     pub(crate) fn pass_on(&mut self, i: u32, pkt: &mut QPkt, smooth: bool) -> Slot {
         let next = self.hops[pkt.hop as usize + 1];
-        let relay = &mut self.ports[next as usize];
-        if smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at {
-            // Nobody asks the relay until the next packet comes, which will find it so.
-            pkt.at = relay.tx_end(pkt, pkt.at).later(relay.delay);
-            pkt.hop += 1;
-            return next;
-        }
-        relay.ahead += 1;
-        i
+        if goes_on(&mut self.ports[next as usize], pkt, smooth) { next } else { i }
     }
 
     /// The next packet of a feeder may come before those on its link have their events.
@@ -151,10 +143,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Puts a packet on the ring of a feeder, in the order of time; its event is that of `slot`.
     #[inline(always)]
-    pub(crate) fn place(&mut self, i: u32, pkt: QPkt, slot: Slot) {
+    pub(crate) fn place(&mut self, i: u32, pkt: &QPkt, slot: Slot) {
         let ring = &mut self.ports[i as usize].ring;
         let last = ring.back().map_or(Time::ZERO, |p| p.at);
-        ring.push(pkt);
+        ring.push_copy(pkt);
         if last >= pkt.at {
             let end = ring.len() - 1;
             self.sift(i, end);
@@ -282,7 +274,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 relay.counters.sent_pkts += 1;
                 relay.counters.sent_bytes += u64::from(pkt.len);
                 // What came the long way may have gone after it by now.
-                self.place(n, *pkt, n);
+                self.place(n, pkt, n);
                 return false;
             }
             relay.busy_until = relay.ring.back().map_or(now, |p| relay.end(p));
@@ -300,10 +292,24 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A look at the queue of a feeder, where packets on its link come too late for it.
     #[inline]
-    fn wake_after<O: Observer>(&mut self, i: u32, obs: &O) {
+    pub(super) fn wake_after<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &self.ports[i as usize];
         if port.queued && (port.is_idle() || port.misses() || (O::ON && obs.prompt(PortId(i)))) {
             self.arm_wake(i, obs);
         }
     }
+}
+
+/// Whether a packet that will be at a relay goes on to the far end of its link; else the relay has one to wait for.
+#[inline(always)]
+pub(super) fn goes_on<Q: Qdisc>(relay: &mut Port<Q>, pkt: &mut QPkt, smooth: bool) -> bool {
+    let free = smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at;
+    if free {
+        // Nobody asks the relay until the next packet comes, which will find it so.
+        pkt.at = relay.tx_end(pkt, pkt.at).later(relay.delay);
+        pkt.hop += 1;
+    } else {
+        relay.ahead += 1;
+    }
+    free
 }
