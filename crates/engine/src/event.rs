@@ -17,6 +17,8 @@ pub trait Key: Copy + Ord + Send + std::fmt::Debug {
     fn pack(time: Time, slot: Slot, bits: u32) -> Self;
     /// The slot.
     fn slot(self, bits: u32) -> Slot;
+    /// The slot, of which `mask` has the bits.
+    fn low(self, mask: Slot) -> Slot;
     /// The time.
     fn time(self, bits: u32) -> Time;
 }
@@ -32,6 +34,10 @@ impl Key for u64 {
     #[inline]
     fn slot(self, bits: u32) -> Slot {
         (self & ((1 << bits) - 1)) as Slot
+    }
+    #[inline]
+    fn low(self, mask: Slot) -> Slot {
+        self as Slot & mask
     }
     #[inline]
     fn time(self, bits: u32) -> Time {
@@ -50,9 +56,18 @@ impl Key for u128 {
         (self & ((1 << bits) - 1)) as Slot
     }
     #[inline]
+    fn low(self, mask: Slot) -> Slot {
+        self as Slot & mask
+    }
+    #[inline]
     fn time(self, bits: u32) -> Time {
         Time::from_ps((self >> bits) as u64)
     }
+}
+
+/// The bits that [`slot_bits`] counts.
+pub(crate) const fn slot_mask(slots: usize) -> Slot {
+    ((1_u64 << slot_bits(slots)) - 1) as Slot
 }
 
 /// Bits that the numbers of `slots` slots take.
@@ -113,7 +128,7 @@ mod tests {
             assert!(k(1, 900) < k(2, 0));
             assert!(k(2, 0) < k(2, 1));
             assert!(k(1 << 50, 7) < K::NEVER);
-            assert_eq!((k(5, 7).time(10), k(5, 7).slot(10)), (Time::from_ps(5), 7));
+            assert_eq!((k(5, 7).time(10), k(5, 7).slot(10), k(5, 7).low(1023)), (Time::from_ps(5), 7, 7));
         }
         check::<u64>();
         check::<u128>();
@@ -126,5 +141,6 @@ mod tests {
         assert!(fits_64_bits(10_000, Time::from_ps(500_000_000_000_000)));
         assert!(!fits_64_bits(1 << 20, Time::from_ps(10_000_000_000_000)));
         assert_eq!((slot_bits(1), slot_bits(255), slot_bits(256)), (1, 8, 9));
+        assert_eq!((slot_mask(1), slot_mask(255), slot_mask(u32::MAX as usize)), (1, 255, u32::MAX));
     }
 }

@@ -22,7 +22,7 @@ use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
 use crate::parts;
 use crate::port::{CLOSED, Port};
-use crate::qdisc::{Backlog, Drops, QCx, Qdisc, Why};
+use crate::qdisc::{Drops, QCx, Qdisc, Why};
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
@@ -258,10 +258,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.queued || port.busy_until > now {
             return self.accept_busy(i, pkt, now, obs);
         }
-        if (!O::ON || self.relays.on)
-            && let Some(room) = port.lane
-            && room.admits(Backlog::default(), pkt.len)
-        {
+        if port.open && (!O::ON || self.relays.on) {
             // Its queue would say nothing else.
             if port.feeds {
                 return self.transmit_on(i, pkt, now, obs);

@@ -15,6 +15,8 @@ use change::Changed;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 
+/// No packet is longer, its headers included.
+pub(crate) const LONGEST: u32 = 1 << 17;
 /// [`Port::busy_until`] of a port whose link is down. That of a station is `MAX`.
 pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
 
@@ -54,6 +56,8 @@ pub struct Port<Q> {
     pub(crate) ahead: u32,
     /// Whether the loop knows that packets wait there.
     pub(crate) listed: bool,
+    /// Whether any packet passes its queue that finds nothing waiting, and nobody wants to see that.
+    pub(crate) open: bool,
     // What few hops touch.
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
@@ -124,6 +128,7 @@ impl<Q: Qdisc> Port<Q> {
             fed_by: u32::MAX,
             held: Backlog::default(),
             listed: false,
+            open: false,
             lane: None,
             ahead: 0,
             wake: Time::MAX,
@@ -255,6 +260,11 @@ impl<Q: Qdisc> Port<Q> {
     #[inline]
     pub(crate) fn ps_a_byte(&self) -> Option<u64> {
         self.pace.ps_a_byte()
+    }
+    /// Packets may wait on its ring, as many as there is room for, or none may.
+    pub(crate) fn set_lane(&mut self, lane: Option<Room>) {
+        self.lane = lane;
+        self.open = lane.is_some_and(|room| room.admits(Backlog::default(), LONGEST));
     }
     /// Whether nothing is on the link.
     #[inline]

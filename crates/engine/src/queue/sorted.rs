@@ -1,7 +1,7 @@
 //! A sorted array of the events to come, for networks in which few are pending.
 
 use super::QuadHeap;
-use crate::event::{EventQueue, Key, Slot, slot_bits};
+use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
 use fairlane_units::Time;
 
 /// Events in the array at most: so many are passed over in the worst case when one is put in.
@@ -20,6 +20,7 @@ pub struct Sorted<K = u64> {
     /// The earliest in the heap; [`Key::NEVER`] if there is none.
     from: K,
     bits: u32,
+    mask: Slot,
 }
 
 impl<K: Key> Sorted<K> {
@@ -70,7 +71,14 @@ impl<K: Key> Sorted<K> {
 
 impl<K: Key> EventQueue for Sorted<K> {
     fn with_slots(slots: usize) -> Self {
-        Self { near: Box::new([K::NEVER; ROOM]), len: 0, far: QuadHeap::with_slots(1), from: K::NEVER, bits: slot_bits(slots) }
+        Self {
+            near: Box::new([K::NEVER; ROOM]),
+            len: 0,
+            far: QuadHeap::with_slots(1),
+            from: K::NEVER,
+            bits: slot_bits(slots),
+            mask: slot_mask(slots),
+        }
     }
 
     #[inline]
@@ -95,7 +103,7 @@ impl<K: Key> EventQueue for Sorted<K> {
             return None;
         }
         self.len = next;
-        Some((time, key.slot(self.bits)))
+        Some((time, key.low(self.mask)))
     }
 
     fn len(&self) -> usize {

@@ -1,7 +1,7 @@
 //! A tournament of the sources of events, for networks in which many of them have one pending.
 
 use super::QuadHeap;
-use crate::event::{EventQueue, Key, Slot, slot_bits};
+use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
 use fairlane_units::Time;
 
 /// A winner tree (Knuth, vol. 3, section 5.4.1): each source has a leaf of its own with the event that it has pending, and each node above has the earlier of its two
@@ -17,6 +17,7 @@ pub struct Tournament<K = u64> {
     /// The earliest in the heap; [`Key::NEVER`] if there is none.
     from: K,
     bits: u32,
+    mask: Slot,
 }
 
 /// Matches up to the root.
@@ -92,7 +93,14 @@ impl<K: Key> Tournament<K> {
 
 impl<K: Key> EventQueue for Tournament<K> {
     fn with_slots(slots: usize) -> Self {
-        Self { nodes: Box::new([K::NEVER; NODES]), open: 0, far: QuadHeap::with_slots(1), from: K::NEVER, bits: slot_bits(slots) }
+        Self {
+            nodes: Box::new([K::NEVER; NODES]),
+            open: 0,
+            far: QuadHeap::with_slots(1),
+            from: K::NEVER,
+            bits: slot_bits(slots),
+            mask: slot_mask(slots),
+        }
     }
 
     fn push(&mut self, time: Time, slot: Slot) {
@@ -129,7 +137,7 @@ impl<K: Key> EventQueue for Tournament<K> {
         if time > last || key == K::NEVER {
             return None;
         }
-        let slot = key.slot(self.bits);
+        let slot = key.low(self.mask);
         let source = source(time, slot);
         self.open = SOURCES + source as usize % SOURCES;
         self.nodes[self.open % NODES] = K::NEVER;

@@ -24,16 +24,20 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Finds the ports that keep packets on their ring. Of those of which an observer wants to see what comes, or what leaves as it does, they are in the queue.
     pub(crate) fn find_lanes(&mut self, seen: &[u32]) {
         for port in self.ports.iter_mut().filter(|p| p.is_plain() && p.tied == p.feeds) {
-            port.lane = port.ps_a_byte().and(port.qdisc.tail());
+            port.set_lane(port.ps_a_byte().and(port.qdisc.tail()));
         }
-        seen.iter().for_each(|&i| self.ports[i as usize].lane = None);
+        seen.iter().for_each(|&i| self.ports[i as usize].set_lane(None));
     }
 
     /// A packet arrives at a port whose transmitter is at work, and whose queue has no packets. Returns whether it is on the ring, or dropped.
     #[inline(always)]
     pub(super) fn line_up<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) -> bool {
         let port = &mut self.ports[i as usize];
-        let Some(room) = port.lane.filter(|_| self.relays.on && !port.rough && port.queued == (port.held.pkts > 0)) else { return false };
+        let Some(room) = port.lane else { return false };
+        // Where some wait on the ring more may.
+        if port.held.pkts == 0 && (port.queued || port.rough || !self.relays.on) {
+            return false;
+        }
         debug_assert!(port.busy_until >= now, "no shaper, and what was due has left");
         if !room.admits(port.held, pkt.len) {
             port.counters.waiting().occupancy.change(now, port.held);

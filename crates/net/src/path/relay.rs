@@ -14,15 +14,13 @@ use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::packet::QPkt;
-use crate::port::Port;
+use crate::port::{LONGEST, Port};
 use crate::qdisc::{Backlog, Qdisc};
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 /// Places that a packet may go before others on a ring until its feeder is taken for one whose packets are too mixed for this.
 const FAR: usize = 64;
-/// No packet is longer, its headers included.
-const LONGEST: u32 = 1 << 17;
 /// A packet on a link shorter than its transmission would cost events of its own to be on time.
 const COMMON: u64 = 1500;
 
@@ -93,7 +91,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(crate) fn untie(&mut self, i: u32) {
         let port = &mut self.ports[i as usize];
         port.feeds = false;
-        port.lane = None;
+        port.set_lane(None);
         let fed_by = port.fed_by;
         if let Some(feeder) = self.ports.get_mut(fed_by as usize) {
             feeder.feeds = false;
@@ -104,7 +102,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(crate) fn untie_all(&mut self) {
         self.relays = Relays::default();
         for port in &mut self.ports {
-            (port.tied, port.feeds, port.fed_by, port.lane) = (false, false, u32::MAX, None);
+            (port.tied, port.feeds, port.fed_by) = (false, false, u32::MAX);
+            port.set_lane(None);
         }
     }
 
@@ -183,7 +182,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// A packet reaches the far end of the link of a feeder or of a relay.
-    #[inline(never)]
+    #[inline]
     pub(super) fn on_tied<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         let on = port.fed_by;
