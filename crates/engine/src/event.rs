@@ -13,8 +13,15 @@ pub type Slot = u32;
 pub trait Key: Copy + Ord + Send + std::fmt::Debug {
     /// After every event.
     const NEVER: Self;
-    /// Packs an event; the slot takes the low `bits`. A time that does not fit becomes [`Self::NEVER`]'s.
-    fn pack(time: Time, slot: Slot, bits: u32) -> Self;
+    /// The latest time that fits beside so many bits of slots.
+    fn latest(bits: u32) -> Time;
+    /// Packs an event not after that; the slot takes the low `bits`.
+    fn join(time: Time, slot: Slot, bits: u32) -> Self;
+    /// Packs any event. A time that does not fit becomes [`Self::NEVER`]'s.
+    #[inline]
+    fn pack(time: Time, slot: Slot, bits: u32) -> Self {
+        if time <= Self::latest(bits) { Self::join(time, slot, bits) } else { Self::NEVER }
+    }
     /// The slot.
     fn slot(self, bits: u32) -> Slot;
     /// The slot, of which `mask` has the bits.
@@ -26,10 +33,12 @@ pub trait Key: Copy + Ord + Send + std::fmt::Debug {
 impl Key for u64 {
     const NEVER: Self = Self::MAX;
     #[inline]
-    fn pack(time: Time, slot: Slot, bits: u32) -> Self {
-        let t = time.as_ps();
-        let key = t << bits;
-        if key >> bits == t { key | Self::from(slot) } else { Self::NEVER }
+    fn latest(bits: u32) -> Time {
+        Time::from_ps(Self::MAX >> bits)
+    }
+    #[inline]
+    fn join(time: Time, slot: Slot, bits: u32) -> Self {
+        time.as_ps() << bits | Self::from(slot)
     }
     #[inline]
     fn slot(self, bits: u32) -> Slot {
@@ -48,7 +57,11 @@ impl Key for u64 {
 impl Key for u128 {
     const NEVER: Self = Self::MAX;
     #[inline]
-    fn pack(time: Time, slot: Slot, bits: u32) -> Self {
+    fn latest(_: u32) -> Time {
+        Time::MAX
+    }
+    #[inline]
+    fn join(time: Time, slot: Slot, bits: u32) -> Self {
         Self::from(time.as_ps()) << bits | Self::from(slot)
     }
     #[inline]

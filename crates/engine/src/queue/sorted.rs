@@ -21,6 +21,8 @@ pub struct Sorted<K = u64> {
     from: K,
     bits: u32,
     mask: Slot,
+    /// Events after it never come.
+    latest: Time,
 }
 
 impl<K: Key> Sorted<K> {
@@ -78,12 +80,16 @@ impl<K: Key> EventQueue for Sorted<K> {
             from: K::NEVER,
             bits: slot_bits(slots),
             mask: slot_mask(slots),
+            latest: K::latest(slot_bits(slots)),
         }
     }
 
     #[inline]
     fn push(&mut self, time: Time, slot: Slot) {
-        let key = K::pack(time, slot, self.bits);
+        if time > self.latest {
+            return self.far.push_key(K::NEVER);
+        }
+        let key = K::join(time, slot, self.bits);
         if key >= self.from {
             self.far.push_key(key);
         } else if !self.insert(key) {

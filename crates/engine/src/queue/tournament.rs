@@ -18,6 +18,8 @@ pub struct Tournament<K = u64> {
     from: K,
     bits: u32,
     mask: Slot,
+    /// Events after it never come.
+    latest: Time,
 }
 
 /// Matches up to the root.
@@ -100,6 +102,7 @@ impl<K: Key> EventQueue for Tournament<K> {
             from: K::NEVER,
             bits: slot_bits(slots),
             mask: slot_mask(slots),
+            latest: K::latest(slot_bits(slots)),
         }
     }
 
@@ -109,7 +112,10 @@ impl<K: Key> EventQueue for Tournament<K> {
 
     #[inline]
     fn push_of(&mut self, source: Slot, time: Time, slot: Slot) {
-        let (key, leaf) = (K::pack(time, slot, self.bits), SOURCES + source as usize);
+        if time > self.latest {
+            return self.push_far(K::NEVER);
+        }
+        let (key, leaf) = (K::join(time, slot, self.bits), SOURCES + source as usize);
         if leaf == self.open {
             self.open = 0;
             self.play(leaf, key);
