@@ -1,6 +1,7 @@
 use super::*;
 use crate::{TcpParams, resolve_params};
 use fairlane_net::{Class, flag};
+use proptest::prelude::*;
 use serde_json::json;
 
 fn config(extra: serde_json::Value) -> std::sync::Arc<TcpConfig> {
@@ -56,6 +57,49 @@ fn rfc2018_case_3() {
     assert_eq!(arrive(&mut r, &c, 8000, 8500), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
     assert_eq!(arrive(&mut r, &c, 6500, 7000), (5500, vec![(6000, 7500), (8000, 8500)]));
     assert_eq!(arrive(&mut r, &c, 5500, 6000), (7500, vec![(8000, 8500)]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The rules of RFC 2018 section 4 and RFC 2883 section 4, word by word, over segments in any order, some of them twice: a duplicate first, and the block that it lies in;
+    /// the block with the latest segment; those reported most recently.
+    #[test]
+    fn blocks_are_those_of_the_rules(order in prop::collection::vec((0..40_u64, 0..3_u64), 1..120)) {
+        let (mut r, c) = (Receiver::starting_at(5000), config(json!({})));
+        let (mut here, mut next, mut recent) = ([false; 64], 0, Vec::new());
+        // Mostly in order, with holes.
+        for (k, (n, way)) in order.into_iter().enumerate() {
+            let n = if way == 0 { n } else { (k as u64 / 2 + n % 4).min(39) };
+            let again = here[n as usize];
+            here[n as usize] = true;
+            let block = |here: &[bool; 64], of: u64| {
+                let start = (0..=of).rev().take_while(|&i| here[i as usize]).last()?;
+                Some((start, (of..).find(|&i| !here[i as usize])?))
+            };
+            if n > next {
+                recent.retain(|&of| block(&here, of) != block(&here, n));
+                recent.insert(0, n);
+                recent.truncate(4);
+            }
+            next = (0..).find(|&i| !here[i as usize]).unwrap();
+            let mut want = Vec::new();
+            if again {
+                want.push((n, n + 1));
+            }
+            let mut above = Vec::new();
+            for of in again.then_some(n).into_iter().chain(recent.iter().copied()) {
+                let b = block(&here, of).unwrap();
+                if b.0 > next && !above.contains(&b) && want.len() + above.len() < 4 {
+                    above.push(b);
+                }
+            }
+            want.extend(above);
+            let at = |n: u64| 5000 + 500 * n;
+            let want = want.into_iter().map(|(from, to)| (at(from), at(to))).collect();
+            prop_assert_eq!(arrive(&mut r, &c, at(n), at(n + 1)), (at(next), want));
+        }
+    }
 }
 
 /// The last hole repaired and the last duplicate reported, all is as at the start, and the next hole is reported as the first was.
