@@ -5,6 +5,7 @@ use crate::limit::Limit;
 use crate::packet::{Class, Segment};
 use crate::sample::SenderSample;
 use fairlane_units::{Dur, Rate, Time};
+use std::ops::Deref;
 
 /// One of the few timers of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +73,43 @@ impl Timers {
     }
 }
 
+/// The deadlines of an endpoint during one call.
+#[derive(Debug)]
+pub struct Deadlines<'a> {
+    all: &'a mut Timers,
+    /// The earliest that was set during the call: the network need not look at the others.
+    pub(crate) soonest: Time,
+}
+
+impl Deadlines<'_> {
+    /// Sets or moves a deadline.
+    #[inline]
+    pub fn set(&mut self, id: TimerId, at: Time) {
+        self.all.set(id, at);
+        if at < self.soonest {
+            self.soonest = at;
+        }
+    }
+    /// Takes a deadline back.
+    #[inline]
+    pub fn cancel(&mut self, id: TimerId) {
+        self.all.cancel(id);
+    }
+    /// Takes one timer that is due, if any, and clears it.
+    #[inline]
+    pub fn take_due(&mut self, now: Time) -> Option<TimerId> {
+        self.all.take_due(now)
+    }
+}
+
+impl Deref for Deadlines<'_> {
+    type Target = Timers;
+    #[inline]
+    fn deref(&self) -> &Timers {
+        self.all
+    }
+}
+
 /// A segment on its way out, with what the IP layer needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Out {
@@ -90,7 +128,7 @@ pub struct Cx<'a> {
     /// Segments to send, in order.
     pub out: &'a mut Vec<Out>,
     /// The endpoint's deadlines.
-    pub timers: &'a mut Timers,
+    pub timers: Deadlines<'a>,
     /// Payload bytes handed to the application, in order and for the first time, during this call.
     pub delivered: u64,
     /// A round-trip time measured during this call.
@@ -103,7 +141,7 @@ impl<'a> Cx<'a> {
     /// Surroundings with nothing reported yet.
     #[inline]
     pub fn new(now: Time, out: &'a mut Vec<Out>, timers: &'a mut Timers) -> Self {
-        Self { now, out, timers, delivered: 0, rtt: None, finished: false }
+        Self { now, out, timers: Deadlines { all: timers, soonest: Time::MAX }, delivered: 0, rtt: None, finished: false }
     }
     /// Sends a segment of `len` bytes on the wire.
     #[inline]

@@ -68,11 +68,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_bytes += u64::from(len);
         }
         let (id, ecn, back) = (self.arena.insert_sent(seg, now), seg.ecn(), ep & 1 == 1);
-        let mut pkt = QPkt { id, len, flow, hop: route, at: now, class, ecn, proto, data, back, conn };
-        let first = match self.hops.get(route as usize) {
-            Some(&first) => first,
-            None => self.first_step(route, &mut pkt.hop),
+        let (first, hop) = match self.hops.get(route as usize) {
+            Some(&first) => (first, route),
+            None => self.first_step(route),
         };
+        let mut pkt = QPkt { id, len, flow, hop, at: now, class, ecn, proto, data, back, conn };
         if O::ON && obs.hears(EpId(ep)) {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg: *self.arena.get(id) });
         }
@@ -81,11 +81,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Where a packet begins its way when there is no table of hops.
     #[cold]
-    fn first_step(&mut self, route: u32, hop: &mut u32) -> u32 {
-        let Some(maze) = &mut self.maze else { return NOWHERE };
-        let (first, next) = maze.step(route);
-        *hop = next;
-        first
+    #[inline(never)]
+    fn first_step(&mut self, route: u32) -> (u32, u32) {
+        self.maze.as_mut().map_or((NOWHERE, route), |maze| maze.step(route))
     }
 
     /// Adds an event.
@@ -253,8 +251,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].
     #[inline(always)]
     pub(crate) fn accept<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
-        let port = &mut self.ports[i as usize];
         pkt.at = now;
+        let port = &mut self.ports[i as usize];
         if port.queued || port.busy_until > now {
             return self.accept_busy(i, pkt, now, obs);
         }

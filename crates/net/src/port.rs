@@ -279,7 +279,11 @@ impl<Q: Qdisc> Port<Q> {
     /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, or `MAX`.
     #[inline(always)]
     pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Time> {
-        self.ring.take(into).then(|| self.first().map_or(Time::MAX, |next| next.at))
+        let &pkt = self.ring.front()?;
+        self.ring.advance();
+        let next = self.first().map_or(Time::MAX, |next| next.at);
+        *into = pkt;
+        Some(next)
     }
     /// The packet that leaves the queue next, where that is known beforehand.
     #[inline]

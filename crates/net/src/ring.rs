@@ -87,16 +87,6 @@ impl<T: Copy> Ring<T> {
         self.head = self.head.wrapping_add(n) & (self.buf.len() as u32 - 1);
         self.len -= n;
     }
-    /// Takes the oldest record, which is copied once. Returns whether there was any.
-    #[inline]
-    pub(crate) fn take(&mut self, into: &mut T) -> bool {
-        if self.len == 0 {
-            return false;
-        }
-        *into = self.buf[self.index(0)];
-        self.pass(1);
-        true
-    }
     /// Takes the oldest record.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {

@@ -26,6 +26,12 @@ impl Side {
         Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0 }
     }
 
+    /// [`Self::arm`] after a call since the last time in which deadlines up from `soonest` were set, and which no event of a timer caused: mostly nothing is to be done.
+    #[inline(always)]
+    pub(crate) fn arm_from(&mut self, soonest: Time) -> Option<Time> {
+        if soonest < self.armed { self.arm() } else { None }
+    }
+
     /// The time for which an event is to be queued now, if any.
     #[inline(always)]
     pub(crate) fn arm(&mut self) -> Option<Time> {

@@ -222,23 +222,30 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             // Of a connection that is over: nobody is there who would hear.
             return;
         }
-        self.call_endpoint(ep, now, obs, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
+        self.call_endpoint(ep, now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
     }
 
     /// Calls an endpoint and carries out what it asked for.
     #[inline]
     pub(crate) fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
-        self.call_endpoint(ep, now, obs, |e, cx, _| call(e, cx));
+        self.call_endpoint(ep, now, obs, true, |e, cx, _| call(e, cx));
     }
 
-    /// The same with a look at packets.
-    #[inline]
-    fn call_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena)) {
+    /// The same with a look at packets; `all`: deadlines of before may have no event.
+    #[inline(always)]
+    fn call_endpoint<O: Observer>(
+        &mut self,
+        ep: u32,
+        now: Time,
+        obs: &mut O,
+        all: bool,
+        call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena),
+    ) {
         let side = &mut self.sides[ep as usize];
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[ep as usize], &mut cx, &self.path.arena);
-        let (delivered, rtt) = (cx.delivered, cx.rtt);
-        if let Some(next) = side.arm() {
+        let (delivered, rtt, soonest) = (cx.delivered, cx.rtt, cx.timers.soonest);
+        if let Some(next) = if all { side.arm() } else { side.arm_from(soonest) } {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let origin = (side.route, side.proto, side.conn);

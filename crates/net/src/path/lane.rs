@@ -120,11 +120,15 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
             pkt.at = port.busy_until.later(port.delay);
             let slot = if goes_on(relay, pkt, !port.rough) { next } else { i };
-            let at = pkt.at;
+            let (at, until) = (pkt.at, port.busy_until);
             if first == 0 {
                 self.push(at, slot, Turn::Act);
             } else if port.ring.get(first - 1).is_some_and(|before| before.at >= at) {
                 self.sift(i, first);
+            }
+            // It is at work again nearly always.
+            if until > now {
+                break;
             }
         }
         self.catch_up(i, obs);

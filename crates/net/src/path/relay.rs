@@ -184,23 +184,21 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet reaches the far end of the link of a feeder or of a relay.
     #[inline]
     pub(super) fn on_tied<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
-        let port = &mut self.ports[i as usize];
-        let on = port.fed_by;
-        let Some(feeder) = self.ports.get_mut(on as usize) else { return self.on_long_way(i, now, pkt, obs) };
+        let on = self.ports[i as usize].fed_by;
+        let Ok([feeder, relay]) = self.ports.get_disjoint_mut([on as usize, i as usize]) else { return self.on_long_way(i, now, pkt, obs) };
         // What waits there has the hop of the feeder.
-        match feeder.ring.front() {
-            Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
-            _ => return self.on_long_way(i, now, pkt, obs),
-        }
+        let Some(&head) = feeder.ring.front().filter(|head| head.at == now && self.hops[head.hop as usize] == i) else {
+            return self.on_long_way(i, now, pkt, obs);
+        };
         feeder.ring.advance();
         let next = feeder.first().map_or((Time::MAX, 0), |p| (p.at, p.hop));
         let look = feeder.queued && (feeder.busy_until <= now || next.0 > feeder.busy_until.later(feeder.delay));
+        relay.counters.sent_pkts += 1;
+        relay.counters.sent_bytes += u64::from(head.len);
+        *pkt = head;
         if next.0 != Time::MAX {
             self.push(next.0, self.hops[next.1 as usize], Turn::Act);
         }
-        let counters = &mut self.ports[i as usize].counters;
-        counters.sent_pkts += 1;
-        counters.sent_bytes += u64::from(pkt.len);
         if look {
             self.settle::<O, false>(on, now, obs);
             self.wake_after(on, obs);
