@@ -114,7 +114,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Begins the transmission of a packet at a feeder.
-    #[inline(never)]
+    #[inline]
     pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, start: Time, obs: &mut O) {
         let next = self.hops[pkt.hop as usize + 1];
         let Ok([port, relay]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
