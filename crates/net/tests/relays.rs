@@ -293,6 +293,40 @@ impl Observer for Told {
     }
 }
 
+/// A link becomes shorter, and then slower while a packet is sent that arrives with the last of the longer way anyway: neither it nor those behind it come later than that, and time does
+/// not go back.
+#[test]
+fn shorter_and_then_slower() {
+    let n = Net {
+        pairs: vec![[(12, 1264), (0, 1)], [(26, 136), (0, 1)]],
+        neck_kbps: 20_000,
+        neck_us: 1333,
+        limit: 34,
+        faster: 2,
+        end_us: 0,
+        odd: (false, true, true),
+        seed: 0,
+    };
+    for shortcuts in [false, true] {
+        let mut w = n.build::<QuadHeap>(shortcuts);
+        let mut told = Told { kinds: vec![0; 22], prompt: true, told: Vec::new() };
+        let at = |us| Time::ZERO + Dur::from_us(us);
+        w.advance(at(600), u64::MAX, &mut told);
+        w.set_delay(PortId(1), Dur::from_us(7118), &mut ());
+        w.advance(at(7848), u64::MAX, &mut told);
+        w.set_delay(PortId(0), Dur::from_us(6), &mut ());
+        w.advance(at(8007), u64::MAX, &mut told);
+        w.set_rate(PortId(0), Rate::from_bps(3_320_000), &mut ());
+        w.advance(at(20_000), u64::MAX, &mut told);
+        assert!(told.told.is_sorted_by_key(|t| t.2), "observers see events in the order of time");
+        let hops: Vec<_> = told.told.iter().filter(|t| (t.0, t.1) == ("hop", 0)).map(|t| t.2).collect();
+        // What was sent at 20 Mbit/s arrives up to 9.213 ms, with the three behind it; the next ends 424 us after those (176 bytes at 3.32 Mbit/s).
+        let last = at(9213);
+        assert_eq!(hops.iter().filter(|&&t| t == last).count(), 5, "{hops:?}");
+        assert!(hops.iter().any(|&t| t > last));
+    }
+}
+
 /// Behind a neck that is much slower nearly every packet takes the short way: two events for three links.
 #[test]
 fn two_hops_cost_one_event() {

@@ -75,12 +75,11 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
         let now = self.now;
         self.settle::<O, true>(i, now, obs);
         let port = &mut self.ports[i as usize];
-        if let Some((before, after)) = port.set_rate(rate, now)
+        if let Some(ends) = port.set_rate(rate, now)
             && let Some(mut last) = port.ring.pop_back()
         {
-            // The packet before it may have had a longer way.
-            let at = after.later(last.at.since(before));
-            let at = port.ring.back().map_or(at, |p| at.max(p.at));
+            let previous = port.ring.back().map_or(Time::ZERO, |p| p.at);
+            let at = port.moved(last.at, ends, previous);
             let moved = port.ring.is_empty() && at != last.at;
             last.at = at;
             port.ring.push(last);

@@ -9,10 +9,20 @@ use fairlane_units::{Dur, Rate, Time};
 /// What changes have left to do.
 #[derive(Clone, Debug)]
 pub(super) struct Changed {
-    /// The delay became shorter: that delay, and when the last packet arrives that had the longer one. None overtakes it.
-    shorter: Option<(Dur, Time)>,
+    /// The delay became shorter.
+    shorter: Option<Shorter>,
     /// When the timer of a queue is due that came while the run went on; `MAX` for none.
     tick: Time,
+}
+
+/// A delay that is shorter than that of packets on the link. None overtakes another.
+#[derive(Clone, Copy, Debug)]
+struct Shorter {
+    delay: Dur,
+    /// When the last packet arrives that had the longer one.
+    last: Time,
+    /// Whether the transmission of another has begun since.
+    begun: bool,
 }
 
 impl<Q: Qdisc> Port<Q> {
@@ -48,7 +58,7 @@ impl<Q: Qdisc> Port<Q> {
         let delay = delay.saturating_sub(self.impair().map_or(Dur::ZERO, |i| i.early()));
         let last = self.ring.back().map(|p| p.at);
         self.delay = delay;
-        let shorter = last.map(|last| (delay, last));
+        let shorter = last.map(|last| Shorter { delay, last, begun: false });
         if shorter.is_some() || self.has_changed().is_some() {
             self.changed().shorter = shorter;
         }
@@ -60,8 +70,9 @@ impl<Q: Qdisc> Port<Q> {
 
     /// The delay of the packet whose transmission ends at `end`.
     pub(super) fn keep_order(&mut self, end: Time) {
-        let Some((delay, last)) = self.has_changed().and_then(|c| c.shorter) else { return };
+        let Some(Shorter { delay, last, .. }) = self.has_changed().and_then(|c| c.shorter) else { return };
         self.delay = delay.max(last.since(end));
+        self.changed().shorter = Some(Shorter { delay, last, begun: true });
         if self.delay == delay {
             self.changed().shorter = None;
             if self.schedule().is_none() && self.device().is_none() {
@@ -70,9 +81,25 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
+    /// When the packet in transmission arrives that would have been there at `at`, now that its transmission ends at `after` in place of `before`; the one before it is there at
+    /// `previous`.
+    pub(crate) fn moved(&mut self, at: Time, (before, after): (Time, Time), previous: Time) -> Time {
+        let moved = after.later(at.since(before)).max(previous);
+        match self.more.as_mut().and_then(|m| m.changed.as_mut()).and_then(|c| c.shorter.as_mut()) {
+            // It would have arrived sooner but for the one that it must not overtake.
+            Some(s) if s.begun => after.later(s.delay).max(s.last),
+            Some(s) => {
+                // The one that others must not overtake.
+                s.last = moved;
+                moved
+            }
+            None => moved,
+        }
+    }
+
     /// The delay that packets have which need not wait for others.
     pub(super) fn own_delay(&self) -> Dur {
-        self.has_changed().and_then(|c| c.shorter).map_or(self.delay, |(delay, _)| delay)
+        self.has_changed().and_then(|c| c.shorter).map_or(self.delay, |s| s.delay)
     }
 
     /// Loses and copies packets as `what` says from now on.
