@@ -23,7 +23,7 @@ from fairlane.base.cores import available_threads
 from fairlane.study import Study
 from fairlane.study.crew import Threads
 
-BUDGET = 0.05
+BUDGET = 0.03
 SEEDS = 10
 SCENARIO = {
     "duration": "1s",

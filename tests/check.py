@@ -80,6 +80,7 @@ FILES = {
     "study": (
         "kept",
         "closer",
+        "study_cell",
         "study_dask",
         "study_file",
         "study_mistakes",

@@ -437,10 +437,10 @@ class Failing:
     def __getattr__(self, name):
         return getattr(self.real, name)
 
-    def run(self, resolved, seeds, *rest):
+    def run(self, resolved, seeds, *rest, **more):
         if seeds == [2]:
             raise RunError("the run needs more than the clock can hold")
-        return self.real.run(resolved, seeds, *rest)
+        return self.real.run(resolved, seeds, *rest, **more)
 
 
 def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):

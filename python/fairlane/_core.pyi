@@ -1,6 +1,6 @@
 """Types of the extension; `fairlane` wraps all of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, Self, final
 
@@ -31,6 +31,7 @@ def run(
     captures: tuple[list[tuple[str, list[str]]], int | None, bool, bool] | None = None,
     trace: tuple[list[str], list[str], list[str], str | None, str | None, str, str] | None = None,
     why: bool = False,
+    here: bool = False,
 ) -> list[Run]: ...
 def write_series(runs: list[Run], table: str, path: str | PathLike[str]) -> bool: ...
 def read_document(text: str, filename: str, format: str, schema: str) -> str: ...
@@ -163,6 +164,7 @@ class Run:
     setup_s: float
     peak_packets: int
     warnings: list[tuple[str, str]]
+    def cell(self, key: str, engine: str, wanted: Sequence[tuple[str, str, Sequence[str]]] | None = None) -> bytes: ...
     def flows(self) -> _Columns: ...
     def links(self) -> _Columns: ...
     def network(self) -> _Columns: ...

@@ -4,13 +4,15 @@ use crate::error;
 use crate::events::{self, Asked};
 use crate::resolved::Resolved;
 use fairlane_scenario::{
-    CaptureRequest, Captures, Options, Progress, RunOutput, SeriesTable, SeriesWriter, Style, Table, run_traced, within_run,
+    CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted, cell,
+    run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How often Python hears of the progress, and may stop the runs.
@@ -29,9 +31,10 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
 /// raises, or a signal handler raises (Ctrl-C), the runs stop. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
-/// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them.
+/// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them. `here`: on the calling thread, which then asks `progress` itself between stretches of the run, and
+/// later where these take longer: no thread has to be made, and waited for, where runs are short.
 #[pyfunction]
-#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false))]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run(
     py: Python<'_>,
@@ -43,6 +46,7 @@ pub(crate) fn run(
     captures: Option<CapturesArgument>,
     trace: Option<Asked>,
     why: bool,
+    here: bool,
 ) -> PyResult<Vec<Run>> {
     if within_run() {
         return Err(error::nested(py));
@@ -52,8 +56,11 @@ pub(crate) fn run(
         seeds.push(resolved.scenario.seed);
     }
     let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, ..Options::default() };
-    let state = Progress::default();
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
+    if here {
+        return run_here(py, resolved, &options, tracing.as_ref(), progress.map(Bound::unbind));
+    }
+    let state = Progress::default();
     std::thread::scope(|scope| {
         let (send, mut receive) = sync_channel(1);
         let (options, state) = (&options, &state);
@@ -82,12 +89,40 @@ pub(crate) fn run(
                 }
             }
         };
-        match (stopped, outcome) {
-            (Some(e), _) => Err(e),
-            (None, Err(e)) => Err(error::run(py, &e)),
-            (None, Ok(runs)) => Ok(runs.into_iter().map(|output| Run { output }).collect()),
-        }
+        answer_of(py, stopped, outcome)
     })
+}
+
+/// What Python is told of runs; `stopped`: why they were not to go on.
+fn answer_of(py: Python<'_>, stopped: Option<PyErr>, outcome: Result<Vec<RunOutput>, RunError>) -> PyResult<Vec<Run>> {
+    match (stopped, outcome) {
+        (Some(e), _) => Err(e),
+        (None, Err(e)) => Err(error::run(py, &e)),
+        (None, Ok(runs)) => Ok(runs.into_iter().map(|output| Run { output }).collect()),
+    }
+}
+
+/// `run` on the calling thread.
+fn run_here(
+    py: Python<'_>,
+    resolved: &fairlane_scenario::Resolved,
+    options: &Options,
+    tracing: Option<&Tracing>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<Run>> {
+    let stopped = Arc::new(Mutex::new(None));
+    let why = stopped.clone();
+    let state = Progress::asking(HEARTBEAT, move |state| {
+        let answer = Python::attach(|py| heartbeat(py, progress.as_ref().map(|p| p.bind(py)), state));
+        let goes_on = answer.is_ok();
+        if let (Err(e), Ok(mut why)) = (answer, why.lock()) {
+            *why = Some(e);
+        }
+        goes_on
+    });
+    let outcome = py.detach(|| run_traced(resolved, options, tracing, &state));
+    let stopped = stopped.lock().ok().and_then(|mut e| e.take());
+    answer_of(py, stopped, outcome)
 }
 
 /// Lets pending signals through and tells Python how far the runs are.
@@ -158,6 +193,12 @@ impl Run {
     #[getter]
     fn setup_s(&self) -> f64 {
         self.output.setup_s
+    }
+    /// What a study keeps of it: the tables (`wanted`: table, metric, names of the rows; none given: all) as one long table in Parquet.
+    #[pyo3(signature = (key, engine, wanted=None))]
+    fn cell<'py>(&self, py: Python<'py>, key: &str, engine: &str, wanted: Option<Vec<Wanted>>) -> PyResult<Bound<'py, PyBytes>> {
+        let file = py.detach(|| cell(&self.output, key, engine, wanted.as_deref()))?;
+        Ok(PyBytes::new(py, &file))
     }
     /// Most packets alive at once.
     #[getter]

@@ -7,6 +7,7 @@ mod apart;
 mod bench;
 mod build;
 mod capture;
+mod cell;
 mod channel;
 mod check;
 mod code;
@@ -43,6 +44,7 @@ pub use apart::{Apart, partition};
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
+pub use cell::{Wanted, cell};
 pub use channel::{ChannelAt, StationAt, WayAt};
 #[doc(hidden)]
 pub use check::parse_file;

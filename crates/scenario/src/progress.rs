@@ -1,6 +1,9 @@
 //! How far runs have come.
 
+use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// How far a set of runs has come; read and stopped from other threads.
 #[derive(Debug, Default)]
@@ -11,9 +14,39 @@ pub struct Progress {
     /// Simulated time done, in millionths of a run.
     parts: AtomicU64,
     stop: AtomicBool,
+    listener: Option<Listener>,
+}
+
+/// Somebody who is asked now and then, on a thread that runs, whether to go on.
+struct Listener {
+    every: Duration,
+    asked: Mutex<Instant>,
+    goes_on: Box<dyn Fn(&Progress) -> bool + Send + Sync>,
+}
+
+impl Listener {
+    /// Whether it is time to ask; one of several threads does.
+    fn due(&self) -> bool {
+        let Ok(mut asked) = self.asked.try_lock() else { return false };
+        let due = asked.elapsed() >= self.every;
+        if due {
+            *asked = Instant::now();
+        }
+        due
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener").field("every", &self.every).finish_non_exhaustive()
+    }
 }
 
 impl Progress {
+    /// One that asks, not more often than `every`, whether the runs are to go on: for a caller whose own thread runs, and who cannot look meanwhile.
+    pub fn asking(every: Duration, goes_on: impl Fn(&Self) -> bool + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Listener { every, asked: Mutex::new(Instant::now()), goes_on: Box::new(goes_on) }), ..Self::default() }
+    }
     /// Share of all simulated time that is done, 0..=1.
     pub fn fraction(&self) -> f64 {
         let runs = self.runs.load(Ordering::Relaxed).max(1) as f64;
@@ -32,6 +65,11 @@ impl Progress {
         self.stop.store(true, Ordering::Relaxed);
     }
     pub(crate) fn stopped(&self) -> bool {
+        if let Some(listener) = self.listener.as_ref().filter(|l| l.due())
+            && !(listener.goes_on)(self)
+        {
+            self.stop();
+        }
         self.stop.load(Ordering::Relaxed)
     }
     /// One of the runs has moved on: by so many millionths of its span, and so many events.

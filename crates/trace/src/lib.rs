@@ -2,6 +2,7 @@
 
 pub mod events;
 mod hop_delay;
+mod long;
 mod parquet;
 pub mod pcapng;
 pub mod reading;
@@ -11,4 +12,5 @@ mod varint;
 pub mod why;
 
 pub use hop_delay::HopDelay;
+pub use long::{LongTable, Of, Subjects};
 pub use series::SeriesFile;

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import os
 import socket
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from .. import _core
@@ -38,8 +36,6 @@ SCHEMA = {
     "value": pl.Float64,
     "text": pl.String,
 }
-TABLES = ("flows", "groups", "links", "network", "flow_series", "link_series")
-_LABELS = ("name", "from", "to", "transport", "flow", "link", "time")
 
 
 class Stopped(FairlaneError):
@@ -80,7 +76,8 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
                 worker=worker,
             )
         load_plugins(task.plugins)
-        (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set())
+        # On this thread: another one would have to be made and waited for, and with as many runs as processors it waits for one in turn.
+        (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set(), here=True)
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
     except FairlaneError as e:
         if halt.is_set():
@@ -126,84 +123,6 @@ def digest_of(path: str) -> str:
         raise FairlaneError(str(e).replace("cannot read", "cannot read the plug-in", 1)) from e
 
 
-def _encode(task: Task, run: Any) -> bytes:
-    """The cell's table as Parquet, sealed where it is made, so that neither the way here nor a disk can change it unnoticed.
-
-    Names are numbers in one vocabulary until the end, so that neither many small tables nor time series of a million rows cost much.
-    """
-    words = _Words()
-    blocks = [block for table in TABLES if (block := _long(table, getattr(run, table)(), task.wanted, words)) is not None]
-    facts = [(m, float(getattr(run, m))) for m in ("seed", "events", "packet_hops", "peak_packets")]
-    texts = [("fingerprint", str(run.fingerprint)), ("engine", task.engine), *(("warning", text) for _, text in run.warnings)]
-    head = len(facts) + len(texts)
-    blocks.insert(
-        0,
-        _Block(
-            np.full(head, words["run"], np.uint32),
-            np.full(head, words[""], np.uint32),
-            np.full(head, np.nan),
-            np.array([words[m] for m, _ in facts + texts], np.uint32),
-            np.array([v for _, v in facts] + [np.nan] * len(texts)),
-        ),
-    )
-    columns = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    n = len(columns[0])
-    # One indexing for the three columns, and no expression: the query engine would cost more than all the rest.
-    named = pl.Series(list(words), dtype=pl.String)[np.concatenate((columns[0], columns[1], columns[3]))]
-    frame = pl.DataFrame(
-        {
-            "key": pl.Series([task.key], dtype=pl.String).new_from_index(0, n),
-            "table": named[:n],
-            "name": named[n : 2 * n],
-            "time": pl.Series(columns[2], nan_to_null=True),
-            "metric": named[2 * n :],
-            "value": pl.Series(columns[4], nan_to_null=True),
-            "text": pl.Series([None] * len(facts) + [t for _, t in texts] + [None] * (n - head), dtype=pl.String),
-        }
-    )
-    out = io.BytesIO()
-    frame.write_parquet(out, compression="lz4", statistics=False)
-    return seal_parquet(out.getvalue(), seal_of(task.key))
-
-
-class _Words(dict[str, int]):
-    """Numbers for words, in the order of their first use."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-
-class _Block(NamedTuple):
-    """Rows of the long table; words by their numbers, NaN where there is nothing."""
-
-    table: np.ndarray
-    name: np.ndarray
-    time: np.ndarray
-    metric: np.ndarray
-    value: np.ndarray
-
-
-def _long(table: str, columns: dict[str, Any], wanted: tuple[tuple[str, str, tuple[str, ...]], ...] | None, words: _Words) -> _Block | None:
-    """The metrics of a table below one another; what has no value (NaN) is left out."""
-    metrics = [m for m in columns if m not in _LABELS]
-    if wanted is not None:
-        keep: dict[str, set[str]] = {}
-        for t, m, own in wanted:
-            if t == table:
-                keep.setdefault(m, set()).update(own)
-        metrics = [m for m in metrics if m in keep]
-    if not metrics:
-        return None
-    n = len(columns[metrics[0]])
-    rows = columns.get("name") or columns.get("flow") or columns.get("link") or [""] * n
-    names = np.array([words[x] for x in rows], np.uint32)
-    values = np.concatenate([np.asarray(columns[m], dtype=np.float64) for m in metrics])
-    there = ~np.isnan(values)
-    if wanted is not None:
-        there &= np.concatenate([np.array([x in keep[m] for x in rows], bool) for m in metrics])
-    k = len(metrics)
-    times = np.tile(np.asarray(columns["time"], dtype=np.float64), k) if "time" in columns else np.full(n * k, np.nan)
-    number = np.repeat(np.array([words[m] for m in metrics], np.uint32), n)
-    at = np.flatnonzero(there)
-    return _Block(np.full(len(at), words[table], np.uint32), np.tile(names, k)[at], times[at], number[at], values[at])
+def _encode(task: Task, run: _core.Run) -> bytes:
+    """The cell's table as Parquet, sealed where it is made, so that neither the way here nor a disk can change it unnoticed."""
+    return seal_parquet(run.cell(task.key, task.engine, task.wanted), seal_of(task.key))
