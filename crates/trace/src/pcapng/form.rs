@@ -108,8 +108,14 @@ impl Forms {
 }
 
 impl Form {
+    /// [`Self::write`] over IPv6, apart: what it needs would be made ready for every packet.
+    #[inline(never)]
+    pub(super) fn write_six(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &QPkt, seg: &Segment) -> Option<usize> {
+        self.write::<true>(out, ns, pkt, seg)
+    }
+
     /// Writes the block of a packet and returns its length.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write<const SIX: bool>(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &QPkt, seg: &Segment) -> Option<usize> {
         // In two pieces: one of this length would be a call.
         *out.first_chunk_mut::<FRONT>()? = *self.image.first_chunk::<FRONT>()?;

@@ -119,20 +119,19 @@ pub(super) const fn isn(flow: u32, conn: u16, back: bool) -> u32 {
     ((((conn as u64) << 32) + flow as u64 * 2 + back as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-/// Folds a sum of 16-bit words to the Internet checksum of RFC 1071.
+/// Folds a sum of 16-bit or 32-bit words to the Internet checksum of RFC 1071.
 #[inline]
-pub(super) const fn checksum(mut sum: u64) -> u16 {
-    sum = (sum & 0xFFFF_FFFF) + (sum >> 32);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    !(sum as u16)
+pub(super) const fn checksum(sum: u64) -> u16 {
+    let (low, carry) = (sum as u32).overflowing_add((sum >> 32) as u32);
+    let sum = low.wrapping_add(carry as u32);
+    // Both halves add up in the upper one, with the carry that the lower one hands it.
+    !(sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
 }
 
-/// Both 16-bit words of a 32-bit one.
+/// Both 16-bit words of a 32-bit one, as part of a sum: as they are, for a carry out of the lower one counts one in the upper one (section 2(A)), and folding carries the rest around.
 #[inline]
 pub(super) const fn words(w: u32) -> u64 {
-    (w >> 16) as u64 + (w & 0xFFFF) as u64
+    w as u64
 }
 
 /// Puts bytes in their place: one move, where a copy between slices would be a call.

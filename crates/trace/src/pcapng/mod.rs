@@ -236,30 +236,31 @@ impl Capture {
         Ok(Written(whole))
     }
 
-    #[inline]
+    #[inline(always)]
     fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
-        // Where the queue is not asked for, a packet that left one is like any other.
-        let note = if matches!(note, Note::Left(_)) && !self.style.queue { Note::Plain } else { note };
-        let kind = if note.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
-        let known = kind.and_then(|key| self.forms.known(&key));
-        if let Some((form, file)) = known.and_then(|form| Some((form, self.files.get_mut(form.file as usize)?)))
-            && let (Some(count), Some(out)) =
-                (file.counts.get_mut(form.interface as usize), file.sink.room(BLOCK).first_chunk_mut::<BLOCK>())
-        {
-            let ns = time.as_ps() / PS_PER_NS;
-            let written = if self.style.ipv6 { form.write::<true>(out, ns, pkt, seg) } else { form.write::<false>(out, ns, pkt, seg) };
-            if let Some(len) = written {
-                (self.last, count.packets) = (time, count.packets + 1);
-                return file.sink.used(len);
-            }
+        if !note.silent() || self.again(tapped, of_port, time, pkt, seg).is_none() {
+            self.any_packet(tapped, of_port, time, pkt, seg, note);
         }
-        self.any_packet(tapped, of_port, time, pkt, seg, note, kind);
+    }
+
+    /// Writes a packet of which nothing is said, and of whose kind one was written before: few questions, and few values that all of them need at once.
+    #[inline(never)]
+    fn again(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment) -> Option<()> {
+        // Where there is to be payload nothing is kept as a form.
+        let form = self.forms.known(&Key::of(tapped, of_port, pkt, seg)?)?;
+        let file = self.files.get_mut(form.file as usize)?;
+        let (count, out) = (file.counts.get_mut(form.interface as usize)?, file.sink.room(BLOCK).first_chunk_mut::<BLOCK>()?);
+        let ns = time.as_ps() / PS_PER_NS;
+        let len = if self.style.ipv6 { form.write_six(out, ns, pkt, seg)? } else { form.write::<false>(out, ns, pkt, seg)? };
+        (self.last, count.packets) = (time, count.packets + 1);
+        file.sink.used(len);
+        Some(())
     }
 
     /// The same for one of whose kind none was written so far, or that is unlike all others.
     #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "what was found out on the way here is not asked again")]
-    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note, kind: Option<Key>) {
+    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+        let kind = if note.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
@@ -448,7 +449,9 @@ impl Observer for Capture {
     fn on_dequeue(&mut self, e: &DequeueEvent) {
         for tap in self.ports.at(e.port.0) {
             if !self.ports.all[tap].inbound {
-                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Left(e.backlog));
+                // Where the queue is not asked for, a packet that left one is like any other.
+                let note = if self.style.queue { Note::Left(e.backlog) } else { Note::Plain };
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, note);
             }
         }
     }

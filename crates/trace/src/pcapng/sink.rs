@@ -9,6 +9,11 @@ use std::thread::JoinHandle;
 
 /// Bytes handed to the system at once: large enough that calls cost nothing beside copying.
 const BUFFER: usize = 1 << 20;
+/// Bytes of one call: for more the system looks for larger pieces of memory, which are not always at hand.
+const PIECE: usize = 1 << 18;
+/// A file as long as this is going to be longer: room for as much again is asked for, up to so much.
+const LONG: u64 = 4 << 20;
+const AHEAD: u64 = 16 << 20;
 /// Full buffers that may wait. When the disk is slower than the simulation, that waits as well: memory stays flat.
 const WAITING: usize = 4;
 
@@ -32,14 +37,62 @@ enum Message {
     Bytes(usize, Vec<u8>, usize),
 }
 
+/// A file as the thread has it.
+struct Output {
+    file: File,
+    written: u64,
+    /// Up to here there is room on the disk that was asked for.
+    reserved: u64,
+    /// Whether the system gives room ahead.
+    gives: bool,
+}
+
+impl Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for piece in bytes.chunks(PIECE) {
+            self.reserve(piece.len() as u64);
+            self.file.write_all(piece)?;
+            self.written += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Asks for room ahead, a quarter less work for the system than finding some for each page as it comes. The file is no longer for it.
+    fn reserve(&mut self, more: u64) {
+        if self.written >= LONG && self.written + more > self.reserved && self.gives {
+            let at = self.written.max(self.reserved);
+            let len = self.written.min(AHEAD);
+            self.gives = reserve(&self.file, at, len);
+            self.reserved = at + len;
+        }
+    }
+
+    /// Gives back what was not needed. The file is whole, whatever becomes of that.
+    fn end(&self) {
+        if self.reserved > self.written {
+            let _ = self.file.set_len(self.written);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, at: u64, len: u64) -> bool {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, at, len).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64, _: u64) -> bool {
+    false
+}
+
 fn write(full: &Receiver<Message>, empty: &Sender<Vec<u8>>, failure: &OnceLock<Failure>) {
-    let mut files = Vec::new();
+    let mut files: Vec<Output> = Vec::new();
     while let Ok(message) = full.recv() {
         match message {
-            Message::File(file) => files.push(file),
+            Message::File(file) => files.push(Output { file, written: 0, reserved: 0, gives: true }),
             Message::Bytes(n, buffer, len) => {
                 if let (Some(file), None) = (files.get_mut(n), failure.get())
-                    && let Err(e) = file.write_all(buffer.get(..len).unwrap_or_default())
+                    && let Err(e) = file.write(buffer.get(..len).unwrap_or_default())
                 {
                     // Only this thread sets it.
                     let _ = failure.set((n, e));
@@ -49,6 +102,7 @@ fn write(full: &Receiver<Message>, empty: &Sender<Vec<u8>>, failure: &OnceLock<F
             }
         }
     }
+    files.iter().for_each(Output::end);
 }
 
 impl Writer {

@@ -141,6 +141,29 @@ fn long_captures_are_whole() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// What was asked for ahead and not needed is no longer the file's.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_captures_take_no_more_of_the_disk_than_they_are_long() {
+    use std::os::unix::fs::MetadataExt;
+    const PACKETS: u64 = 60_000;
+    let folder = folder("ahead");
+    let request = Request { file: folder.join("x.pcapng"), points: Points::Links(vec![link_end()]) };
+    let mut c = Capture::new(network(), Style::default(), std::slice::from_ref(&request)).unwrap();
+    for i in 0..PACKETS {
+        let seg = Segment::new(1 + 1000 * i, 1, flag::ACK, 1000);
+        c.on_dequeue(&DequeueEvent { time: Time::from_ps(i * 1000), port: PortId(0), pkt: pkt(0), backlog: Backlog::default(), seg });
+    }
+    c.finish().unwrap().put_in_place().unwrap();
+    let file = std::fs::File::open(&request.file).unwrap();
+    file.sync_all().unwrap();
+    let found = file.metadata().unwrap();
+    assert!(found.len() > 5 << 20 && found.blocks() * 512 < found.len() + (1 << 20), "{} bytes, {} blocks", found.len(), found.blocks());
+    let packets = blocks(&std::fs::read(&request.file).unwrap()).iter().filter(|b| b.0 == 6).count();
+    assert_eq!(packets as u64, PACKETS);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 const SNAPLEN: u32 = 262_144;
 
 /// A folder that is not there is told at once, with the file.
