@@ -95,14 +95,16 @@ impl Occupancy {
 }
 
 /// Counters of a port since the last reset. Those of every hop come first; the rest, [`RareCounters`], are read and written as if they lay here.
+///
+/// Packets and bytes do not lie side by side, here and in [`FlowCounters`]: the compiler would make a vector of the two to be added, which takes three times the instructions.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PortCounters {
     /// Packets that left the queue. Their transmission began with that, unless the port has a device that holds packets.
     pub sent_pkts: u64,
+    rare: Rare<RareCounters>,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    rare: Rare<RareCounters>,
     /// Made when the first packet waits: at most ports of a large network none does.
     waiting: Option<Box<Waiting>>,
 }
@@ -326,10 +328,10 @@ impl IndexMut<usize> for Reasons {
 pub struct FlowCounters {
     /// Data packets handed to the network.
     pub sent_pkts: u64,
-    /// Their bytes on the wire.
-    pub sent_bytes: u64,
     /// Bytes on the wire of the data packets that arrived; their number is that of the `delay`s.
     pub received_bytes: u64,
+    /// Bytes on the wire of those sent.
+    pub sent_bytes: u64,
     /// Payload bytes delivered to the application in order, each once.
     pub delivered: u64,
     /// One-way delays of the data packets that arrived.

@@ -51,9 +51,20 @@ impl<const B: u32> Hist<B> {
     pub fn add(&mut self, v: u64) {
         let i = bucket::<B>(v).wrapping_sub(self.lowest) as usize;
         match self.counts.get_mut(i) {
-            Some(c) if *c < u32::MAX => *c += 1,
-            _ => self.add_many(v, 1),
+            Some(c) => {
+                *c = c.wrapping_add(1);
+                if *c == 0 {
+                    self.carry(bucket::<B>(v), 1);
+                }
+            }
+            None => self.add_many(v, 1),
         }
+    }
+
+    /// A bucket went past 2^32, so often.
+    #[cold]
+    fn carry(&mut self, b: u32, times: u64) {
+        self.carries.get_or_insert_default().extend((0..times).map(|_| b));
     }
 
     /// Where `v` would be counted.
@@ -120,7 +131,7 @@ impl<const B: u32> Hist<B> {
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;
         if sum >> 32 != 0 {
-            self.carries.get_or_insert_default().extend((0..sum >> 32).map(|_| b));
+            self.carry(b, sum >> 32);
         }
     }
 

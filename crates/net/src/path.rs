@@ -104,7 +104,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.settle::<O, false>(i, now, obs);
             port = &mut self.ports[i as usize];
         }
-        if port.rough | port.tied {
+        if port.is_odd() {
             return if port.rough { self.on_rough(i, now, pkt, obs) } else { self.on_tied(i, now, pkt, obs) };
         }
         let Some(next) = port.take(pkt) else { return NOWHERE };

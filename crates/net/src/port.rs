@@ -276,6 +276,11 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn first(&self) -> Option<&QPkt> {
         if self.is_idle() { None } else { self.ring.head() }
     }
+    /// Whether it is rough or tied: one look at both.
+    #[inline(always)]
+    pub(crate) fn is_odd(&self) -> bool {
+        u16::from_ne_bytes([self.rough.into(), self.tied.into()]) != 0
+    }
     /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, or `MAX`.
     #[inline(always)]
     pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Time> {
