@@ -34,7 +34,7 @@ struct Track {
 /// Where a piece lies.
 #[derive(Clone, Debug)]
 enum Place {
-    Memory(Arc<[u8]>),
+    Memory(Arc<Vec<u8>>),
     File(u64),
 }
 
@@ -85,26 +85,30 @@ impl Shelf {
 
     /// Bytes of the piece that is being made, as in [`Piece::lengths`].
     fn lengths(&self) -> Vec<usize> {
-        std::iter::once(self.rows.len()).chain(self.tracks.iter().map(|t| t.open.len())).collect()
+        self.open().map(<[u8]>::len).collect()
     }
 
     fn close(&mut self) {
         let lengths = self.lengths();
-        let mut bytes = Vec::with_capacity(lengths.iter().sum());
-        bytes.append(&mut self.rows);
-        for track in &mut self.tracks {
-            bytes.append(&mut track.open);
-        }
-        let place = if self.held < MEMORY { None } else { self.write(&bytes).ok().map(Place::File) };
-        // Where no file can be written the piece stays in memory.
+        let place = if self.held < MEMORY { None } else { self.write().ok().map(Place::File) };
+        // Where no file can be written the piece stays in memory. It is put there once: a page that is touched for the first time costs as much as a sample.
         let place = place.unwrap_or_else(|| {
+            let mut bytes = Vec::with_capacity(lengths.iter().sum());
+            self.open().for_each(|part| bytes.extend_from_slice(part));
             self.held += bytes.len();
             Place::Memory(bytes.into())
         });
+        self.rows.clear();
+        self.tracks.iter_mut().for_each(|track| track.open.clear());
         self.pieces.push(Piece { place, lengths });
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<u64> {
+    /// The piece that is being made: the rows, and each track.
+    fn open(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&self.rows[..]).chain(self.tracks.iter().map(|t| &t.open[..]))
+    }
+
+    fn write(&mut self) -> io::Result<u64> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
             none => none.insert(Arc::new(Mutex::new((tempfile::tempfile()?, 0)))),
@@ -113,8 +117,10 @@ impl Shelf {
         let (file, end) = &mut *guard;
         let begin = *end;
         file.seek(SeekFrom::Start(begin))?;
-        file.write_all(bytes)?;
-        *end += bytes.len() as u64;
+        for part in std::iter::once(&self.rows).chain(self.tracks.iter().map(|t| &t.open)) {
+            file.write_all(part)?;
+            *end += part.len() as u64;
+        }
         Ok(begin)
     }
 
