@@ -352,7 +352,8 @@ impl<P: Plugs> WorldBuilder<P> {
         };
         if shortcuts {
             let watched = world.sampler.as_ref().map_or(&[] as &[u32], |s| s.watched());
-            world.path.find_relays(watched, |_| false);
+            world.path.find_relays(&[], |_| false);
+            world.path.find_sampled(watched);
             world.path.find_lanes(&[]);
         }
         Ok(world)

@@ -295,9 +295,9 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn next(&self) -> Option<&QPkt> {
         if self.held.pkts > 0 { self.ring.get(self.ring.len() - self.held.pkts as usize) } else { self.qdisc.head() }
     }
-    /// Of a plain port: how long the transmission of a packet takes.
-    fn tx_time(&self, pkt: &QPkt) -> Dur {
-        let len = u64::from(pkt.len);
+    /// Of a plain port: how long the transmission of so many bytes takes.
+    pub(crate) fn tx_time(&self, len: u32) -> Dur {
+        let len = u64::from(len);
         self.pace.ps_a_byte().map_or_else(|| self.rate().tx_time(len), |ps| Dur::from_ps(len * ps))
     }
     /// Of a plain port: when the transmission of a packet on its ring ends.
@@ -306,7 +306,7 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Of a plain port: when the transmission of a packet on its ring began.
     pub(crate) fn begun(&self, pkt: &QPkt) -> Time {
-        Time::ZERO + pkt.at.since(Time::ZERO + self.delay + self.tx_time(pkt))
+        Time::ZERO + pkt.at.since(Time::ZERO + self.delay + self.tx_time(pkt.len))
     }
     /// Whether the next packet of a feeder may be at the far end of its link before the one at the head of its ring has its event.
     #[inline]

@@ -18,12 +18,14 @@ pub(crate) struct Side {
     pub(crate) proto: Proto,
     /// Which connection of its flow it is an end of.
     pub(crate) conn: u16,
+    /// Whether anything happened to it since the last sample.
+    pub(crate) stirred: bool,
 }
 
 impl Side {
     /// Of an endpoint whose packets' hops begin there.
     pub(crate) fn new(route: u32, proto: Proto) -> Self {
-        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0 }
+        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0, stirred: true }
     }
 
     /// [`Self::arm`] after a call since the last time in which deadlines up from `soonest` were set, and which no event of a timer caused: mostly nothing is to be done.

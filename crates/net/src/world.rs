@@ -218,8 +218,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 return;
             }
         }
-        if pkt.conn != self.sides[ep as usize].conn {
-            // Of a connection that is over: nobody is there who would hear.
+        let side = &mut self.sides[ep as usize];
+        if pkt.conn != side.conn {
+            // Of a connection that is over: nobody is there who would hear. It counts as one that came.
+            side.stirred = true;
             return;
         }
         self.call_endpoint(ep, now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
@@ -242,6 +244,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena),
     ) {
         let side = &mut self.sides[ep as usize];
+        side.stirred = true;
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[ep as usize], &mut cx, &self.path.arena);
         let (delivered, rtt, soonest) = (cx.delivered, cx.rtt, cx.timers.soonest);
@@ -452,7 +455,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
-            let next = s.record(now, &mut self.path, |f| (&endpoints[2 * f], &endpoints[2 * f + 1]), open, obs);
+            let ends = |f: usize| (&endpoints[2 * f], &endpoints[2 * f + 1]);
+            let next = s.record(now, &mut self.path, ends, &mut self.sides, open, obs);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }

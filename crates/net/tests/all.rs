@@ -5,4 +5,5 @@ mod laws;
 mod outages;
 mod relays;
 mod rough;
+mod samples;
 mod toy;

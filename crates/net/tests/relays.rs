@@ -115,6 +115,19 @@ fn sampling(step: u64) -> Sampling {
     Sampling { step: Dur::from_us(step), flows, ports }
 }
 
+/// What there is at the end of a run of which some ports are sampled, what arrived and the series of the ports.
+fn sampled(n: &Net, shortcuts: bool, which: &[bool], step: u64) -> (Seen, Vec<f64>, [Vec<f64>; 4]) {
+    let mut b = n.begin(shortcuts);
+    let watched = (0..2 + 4 * n.pairs.len()).filter(|&i| which[i]).map(|i| PortId(i as u32)).collect();
+    b.sample(sampling(step), watched);
+    let mut w = b.build::<QuadHeap>().unwrap();
+    w.advance(Time::ZERO + END, u64::MAX, &mut ());
+    w.settle(&mut ());
+    let sampler = w.take_sampler().unwrap();
+    let links = ["pkts", "bytes", "carried", "drops"].map(|name| sampler.links.kept.column(name).unwrap().unwrap());
+    (seen(&w), sampler.flows.kept.column("arrived").unwrap().unwrap(), links)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -180,17 +193,7 @@ proptest! {
     /// Samples of some ports, and of all flows.
     #[test]
     fn series_are_the_same(n in nets(), which in prop::collection::vec(any::<bool>(), 22), step in 1_u64..3000) {
-        let [plain, short] = [false, true].map(|shortcuts| {
-            let mut b = n.begin(shortcuts);
-            let watched = (0..2 + 4 * n.pairs.len()).filter(|&i| which[i]).map(|i| PortId(i as u32)).collect();
-            b.sample(sampling(step), watched);
-            let mut w = b.build::<QuadHeap>().unwrap();
-            w.advance(Time::ZERO + END, u64::MAX, &mut ());
-            w.settle(&mut ());
-            let sampler = w.take_sampler().unwrap();
-            let links = ["pkts", "bytes", "carried", "drops"].map(|name| sampler.links.kept.column(name).unwrap().unwrap());
-            (seen(&w), sampler.flows.kept.column("arrived").unwrap().unwrap(), links)
-        });
+        let [plain, short] = [false, true].map(|shortcuts| sampled(&n, shortcuts, &which, step));
         prop_assert_eq!(short, plain);
     }
 
@@ -327,10 +330,9 @@ fn shorter_and_then_slower() {
     }
 }
 
-/// Behind a neck that is much slower nearly every packet takes the short way: two events for three links.
-#[test]
-fn two_hops_cost_one_event() {
-    let n = Net {
+/// A neck with ten times as fast links behind it.
+fn slow_neck() -> Net {
+    Net {
         pairs: vec![[(50, 1000), (0, 1)]; 4],
         neck_kbps: 10_000,
         neck_us: 5000,
@@ -339,10 +341,17 @@ fn two_hops_cost_one_event() {
         end_us: 1000,
         odd: (false, false, false),
         seed: 1,
-    };
+    }
+}
+
+/// Behind a neck that is much slower nearly every packet takes the short way: two events for three links, whether somebody samples them or not.
+#[test]
+fn two_hops_cost_one_event() {
+    let n = slow_neck();
+    let end = Time::ZERO + Dur::from_ms(4000);
     let run = |shortcuts| {
         let mut w = n.build::<QuadHeap>(shortcuts);
-        let (mut steps, end) = (0, Time::ZERO + Dur::from_ms(4000));
+        let mut steps = 0;
         while !w.advance(end, 1, &mut ()) {
             steps += 1;
         }
@@ -350,7 +359,27 @@ fn two_hops_cost_one_event() {
     };
     // One event at a time parts what goes together, so it is counted in one piece.
     let plain = run(false);
-    let mut w = n.build::<QuadHeap>(true);
-    assert!(w.advance(Time::ZERO + Dur::from_ms(4000), plain * 7 / 10, &mut ()), "of {plain} events a third is spared");
-    assert!(w.packet_hops() > plain - 200);
+    for sampled in [false, true] {
+        let mut b = n.begin(true);
+        if sampled {
+            b.sample(sampling(100_000), (0..18).map(PortId).collect());
+        }
+        let mut w = b.build::<QuadHeap>().unwrap();
+        assert!(w.advance(end, plain * 7 / 10, &mut ()), "of {plain} events a third is spared");
+        assert!(w.packet_hops() > plain - 200);
+    }
+}
+
+/// Samples while packets pass ports of which some have begun there, one is on its way out and some have not come; of long ones that short ones overtake on the way to
+/// another node while a sample is taken; and of ends that are far away, so that packets pass many samples.
+#[test]
+fn samples_fall_between_packets() {
+    let far = Net { end_us: 20_000, ..slow_neck() };
+    let mixed = Net { pairs: vec![[(9, 1459), (0, 1)], [(30, 1), (4, 700)], [(3, 300), (0, 1)]], faster: 1, neck_us: 1500, ..slow_neck() };
+    for n in [slow_neck(), far, mixed.clone(), Net { faster: 3, ..mixed }] {
+        for step in [7, 100, 333, 1000, 9000] {
+            let [plain, short] = [false, true].map(|shortcuts| sampled(&n, shortcuts, &[true; 22], step));
+            assert!(short == plain, "{n:?}, {step} us");
+        }
+    }
 }

@@ -63,6 +63,35 @@ fn gauges_and_their_declarations_are_the_same() {
     assert!(silent.iter().all(BTreeSet::is_empty), "gauges of flows and of links that are declared, but nobody hands on: {silent:?}");
 }
 
+/// A link that stands still is passed over, but not what a queue tells that it was given meanwhile.
+#[test]
+fn a_queue_that_comes_while_its_link_rests_hands_on_its_gauges() {
+    let text = r#"
+        duration = "2s"
+        sample = "50ms"
+        [topology.dumbbell]
+        pairs = 1
+        bottleneck = { rate = "10Mbit/s", delay = "10ms", queue.droptail.limit = "100p" }
+        [flows.tcp]
+        from = "s0"
+        to = "d0"
+        start = "1800ms"
+        tcp = "newreno"
+        [[at]]
+        time = "1s"
+        set = { "links.bottleneck.queue" = "red" }
+    "#;
+    let scenario = resolve(text, "a test", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let out = run_all(&scenario, &Options { seeds: vec![1], ..Options::default() }, &Progress::default()).unwrap().remove(0);
+    let links = out.link_series.unwrap();
+    let [times, avg] = ["time", "avg"].map(|name| links.column(name).unwrap().unwrap());
+    let told = times.iter().zip(&avg).filter(|(_, avg)| !avg.is_nan());
+    let instants: Vec<f64> = told.map(|(time, _)| (time * 20.0).round()).collect();
+    // In both directions.
+    let want: Vec<f64> = (21..=40).flat_map(|at| [f64::from(at); 2]).collect();
+    assert_eq!(instants, want);
+}
+
 #[test]
 fn names_of_classes_and_tins_lead_to_their_declaration() {
     for (column, name) in [

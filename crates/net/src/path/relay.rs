@@ -7,7 +7,7 @@
 //!
 //! A short packet behind a long one may come before that has left after all. Then, and where a packet has to wait for one that goes the long way, it goes the
 //! long way, too. All this is within the loop: when `advance` returns, or the parts of a network are put together, each packet is on the ring of the link that it is on ([`Path::part_all`]), so that whoever reads or
-//! changes a port sees nothing of it.
+//! changes a port sees nothing of it. Only the sampler looks while the loop runs: for it packets are counted that have begun on a relay by then ([`Path::count_begun`]).
 
 use super::{END, NOWHERE, Path, begin};
 use crate::ids::PortId;
@@ -17,7 +17,7 @@ use crate::packet::QPkt;
 use crate::port::{LONGEST, Port};
 use crate::qdisc::{Backlog, Qdisc};
 use fairlane_engine::{EventQueue, Slot};
-use fairlane_units::Time;
+use fairlane_units::{Dur, Time};
 
 /// Places that a packet may go before others on a ring until its feeder is taken for one whose packets are too mixed for this.
 const FAR: usize = 64;
@@ -35,11 +35,51 @@ pub(crate) struct Relays {
     pub(crate) on: bool,
     /// Whether ports were chosen for an observer, who sees nothing of them.
     pub(crate) unseen: bool,
+    /// Feeders with a relay that is sampled.
+    sampled: Vec<u32>,
+    /// By the number of the feeder how far its ring has been counted; empty where nothing is sampled.
+    marks: Vec<Mark>,
+    /// Relays that were sending a packet of a feeder's ring at the last sample, and until when.
+    sending: Vec<(u32, Time)>,
+    /// Bytes of the longest packet that was overtaken on a ring.
+    longest: u32,
+}
+
+/// What has been counted of a feeder's ring for samples: packets that have begun on a relay by the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// When one of no length that began at that sample is at the far end.
+    seen: Time,
+    /// So many packets at the head need no look any more: they have left their relay, or go the long way. One that comes before them goes
+    /// the long way, too: it is on the link of the feeder yet.
+    done: usize,
+    /// Packets that had gone from the head then.
+    gone: u64,
+    /// Which of [`Relays::sending`] are on it.
+    sending: (usize, usize),
+}
+
+impl Mark {
+    /// Whether a packet that passes a relay has been counted there.
+    #[inline]
+    fn counted<Q: Qdisc>(&self, pkt: &QPkt, relay: &Port<Q>) -> bool {
+        pkt.at <= self.seen.later(relay.tx_time(pkt.len))
+    }
+    /// How many packets at the head need no look when so many have gone.
+    fn done(&self, gone: u64) -> usize {
+        self.done.saturating_sub(gone.wrapping_sub(self.gone) as usize)
+    }
+}
+
+/// Packets that a feeder has sent and that have gone from its ring, from some number on: so nobody needs to count them as they go.
+fn gone<Q>(feeder: &Port<Q>) -> u64 {
+    let under_way = feeder.ring.len() - feeder.held.pkts as usize;
+    feeder.counters.sent_pkts.wrapping_sub(under_way as u64)
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Finds feeders and their relays: all that a feeder feeds are alike, so that packets hardly overtake one another on its ring. What counters of a port are
-    /// read in the loop, or of what an observer sees, is told by `watched`; at the far end of which links somebody looks at packets, by `looks`.
+    /// Finds feeders and their relays: all that a feeder feeds are alike, so that packets hardly overtake one another on its ring. What an observer sees, or must be no
+    /// relay for another reason, is told by `watched`; at the far end of which links somebody looks at packets, by `looks`.
     pub(crate) fn find_relays(&mut self, watched: &[u32], looks: impl Fn(u32) -> bool) {
         if self.maze.is_some() {
             return;
@@ -87,12 +127,21 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
+    /// Ports whose counters are read in the loop: at the instant of a sample, after [`Self::count_begun`].
+    pub(crate) fn find_sampled(&mut self, ports: &[u32]) {
+        let mut feeders: Vec<u32> = ports.iter().map(|&i| self.ports[i as usize].fed_by).filter(|&f| f != u32::MAX).collect();
+        feeders.sort_unstable();
+        feeders.dedup();
+        self.relays.marks = vec![Mark::default(); if feeders.is_empty() { 0 } else { self.ports.len() }];
+        self.relays.sampled = feeders;
+    }
+
     /// Packets of a port go the long way from now on, those that it feeds and those that it is fed, and wait in its queue. Between two calls of `advance` only.
     pub(crate) fn untie(&mut self, i: u32) {
         let port = &mut self.ports[i as usize];
         port.feeds = false;
         port.set_lane(None);
-        let fed_by = port.fed_by;
+        let fed_by = std::mem::replace(&mut port.fed_by, u32::MAX);
         if let Some(feeder) = self.ports.get_mut(fed_by as usize) {
             feeder.feeds = false;
         }
@@ -161,15 +210,18 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let ring = &mut self.ports[i as usize].ring;
         let mut k = end;
         let Some(&pkt) = ring.get(k) else { return };
+        let mut longest = self.relays.longest;
         while let Some(&before) = k.checked_sub(1).and_then(|j| ring.get(j)).filter(|p| key(p) > key(&pkt)) {
             if let Some(place) = ring.get_mut(k) {
                 *place = before;
             }
+            longest = longest.max(before.len);
             k -= 1;
         }
         if let Some(place) = ring.get_mut(k) {
             *place = pkt;
         }
+        self.relays.longest = longest;
         if k == 0 {
             // That of the packet that was the first comes in vain, or is found again.
             self.push(pkt.at, self.hops[pkt.hop as usize], Turn::Act);
@@ -193,8 +245,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         feeder.ring.advance();
         let next = feeder.first().map_or((Time::MAX, 0), |p| (p.at, p.hop));
         let look = feeder.queued && (feeder.busy_until <= now || next.0 > feeder.busy_until.later(feeder.delay));
-        relay.counters.sent_pkts += 1;
-        relay.counters.sent_bytes += u64::from(head.len);
+        if self.relays.marks.get(on as usize).is_none_or(|mark| !mark.counted(&head, relay)) {
+            relay.counters.sent_pkts += 1;
+            relay.counters.sent_bytes += u64::from(head.len);
+        }
         *pkt = head;
         if next.0 != Time::MAX {
             self.push(next.0, self.hops[next.1 as usize], Turn::Act);
@@ -250,6 +304,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The same for one feeder. Packets that reach a relay at this instant have done so if they are `here`.
     fn part(&mut self, i: u32, now: Time, here: bool) {
+        let mark = self.relays.marks.get_mut(i as usize).map_or_else(Mark::default, |mark| {
+            mark.done = 0;
+            *mark
+        });
         let port = &mut self.ports[i as usize];
         let under_way = port.ring.len() - port.held.pkts as usize;
         let ring = &mut port.ring;
@@ -268,8 +326,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             let relay = &mut self.ports[n as usize];
             let begun = relay.begun(pkt);
             if begun < now || begun == now && here {
-                relay.counters.sent_pkts += 1;
-                relay.counters.sent_bytes += u64::from(pkt.len);
+                if !mark.counted(pkt, relay) {
+                    relay.counters.sent_pkts += 1;
+                    relay.counters.sent_bytes += u64::from(pkt.len);
+                }
                 // What came the long way may have gone after it by now.
                 self.place(n, pkt, n);
                 return false;
@@ -285,6 +345,72 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let ring = &mut self.ports[i as usize].ring;
         all.into_iter().chain(waiting).for_each(|p| ring.push(p));
+    }
+
+    /// A sample is about to be taken: packets that have begun on a relay that is sampled are counted there. At its far end they are no more.
+    ///
+    /// Begun have those at the head of a feeder's ring, and further behind some that others have overtaken. What has left its relay, or
+    /// goes the long way, is not looked at again: how many samples a packet passes does not matter. And behind a packet that has not begun there are none that have but those that were overtaken, so the look ends where these would be late.
+    pub(crate) fn count_begun(&mut self, now: Time) {
+        let Self { ports, hops, relays, .. } = self;
+        let Relays { sampled, marks, sending, longest, on, .. } = relays;
+        sending.clear();
+        for &i in sampled.iter().filter(|_| *on) {
+            let (feeder, mark) = (&mut ports[i as usize], &mut marks[i as usize]);
+            let (under_way, gone) = (feeder.ring.len() - feeder.held.pkts as usize, gone(feeder));
+            let mut k = mark.done(gone);
+            mark.sending = (sending.len(), sending.len());
+            let Some(first) = feeder.ring.get(k).filter(|_| feeder.feeds && k < under_way) else { continue };
+            let n = hops[first.hop as usize + usize::from(hops[first.hop as usize] == i)];
+            // Nothing here needs the ring in its place.
+            let ring = std::mem::take(&mut feeder.ring);
+            // All relays of a feeder have the same rate and delay.
+            let alike = &ports[n as usize];
+            let (delay, rate, ps) = (alike.delay, alike.link().rate, alike.ps_a_byte());
+            let tx_time = |len: u32| ps.map_or_else(|| rate.tx_time(len.into()), |ps| Dur::from_ps(u64::from(len) * ps));
+            let (begun, late) = (now.later(delay), now.later(delay + tx_time(*longest)));
+            let mut done = None;
+            while k < under_way
+                && let Some(&QPkt { at, len, hop, .. }) = ring.get(k)
+            {
+                let (n, tx) = (hops[hop as usize], tx_time(len));
+                if n == i || at > begun.later(tx) {
+                    if at > late {
+                        break;
+                    }
+                    if n != i {
+                        done = done.or(Some(k));
+                    }
+                } else {
+                    if at > mark.seen.later(tx) {
+                        let counters = &mut ports[n as usize].counters;
+                        counters.sent_pkts += 1;
+                        counters.sent_bytes += u64::from(len);
+                    }
+                    if at > begun {
+                        done = done.or(Some(k));
+                        sending.push((n, Time::ZERO + at.since(Time::ZERO + delay)));
+                    }
+                }
+                k += 1;
+            }
+            *mark = Mark { seen: begun, done: done.unwrap_or(k), gone, sending: (mark.sending.0, sending.len()) };
+            ports[i as usize].ring = ring;
+        }
+    }
+
+    /// Until when a port that is sampled is at work, as far as packets have begun by now; after [`Self::count_begun`].
+    #[inline]
+    pub(crate) fn at_work(&self, i: u32, now: Time) -> Time {
+        let port = &self.ports[i as usize];
+        // While packets wait at a relay all others have begun.
+        let ahead = port.busy_until > now && !port.queued && self.relays.on;
+        if !ahead || !self.ports.get(port.fed_by as usize).is_some_and(|f| f.feeds) {
+            return port.busy_until;
+        }
+        let (from, to) = self.relays.marks.get(port.fed_by as usize).map_or((0, 0), |mark| mark.sending);
+        let sending = self.relays.sending.get(from..to).and_then(|some| some.iter().find(|(n, _)| *n == i));
+        sending.map_or_else(|| port.ring.back().map_or(Time::ZERO, |p| port.end(p)), |(_, end)| *end)
     }
 
     /// A look at the queue of a feeder, where packets on its link come too late for it.

@@ -34,6 +34,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             let side = &mut self.sides[ep.0 as usize];
             side.timers = Timers::default();
             side.conn = side.conn.wrapping_add(1);
+            side.stirred = true;
             self.endpoints[ep.0 as usize] = end;
         }
         if let Some(g) = &mut self.govern {

@@ -47,9 +47,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         self.path.untie_all();
         let seen: Vec<u32> = (0..self.path.ports.len() as u32).filter(|&i| obs.sees(PortId(i))).collect();
-        let sampled = self.sampler.iter().flat_map(|s| s.watched());
-        let watched: Vec<u32> = seen.iter().chain(sampled).copied().collect();
-        self.path.find_relays(&watched, |i| obs.crosses(PortId(i)));
+        self.path.find_relays(&seen, |i| obs.crosses(PortId(i)));
+        self.path.find_sampled(self.sampler.as_ref().map_or(&[], |s| s.watched()));
         let whole = |&i: &u32| obs.joins(PortId(i)) || obs.prompt(PortId(i));
         self.path.find_lanes(&seen.into_iter().filter(whole).collect::<Vec<_>>());
         self.path.relays.unseen = true;

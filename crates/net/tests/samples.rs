@@ -1,0 +1,33 @@
+//! What stands still is passed over when samples are taken, and nothing of it can be seen.
+
+use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use fairlane_engine::QuadHeap;
+use fairlane_net::*;
+use fairlane_units::{Dur, Rate, Time};
+
+/// Packets of a connection that is over are counted where they arrive, in the step in which they do, though no end of the flow is called, and a step without any lies between two of them.
+#[test]
+fn packets_of_a_connection_that_is_over_are_in_its_series() {
+    let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
+    let (s, d) = (b.node("s"), b.node("d"));
+    for (name, from, to) in [("there", s, d), ("back", d, s)] {
+        // A packet of 1000 bytes takes a millisecond, and is on its way for 40.
+        let (rate, delay) = (Rate::from_bps(8_000_000), Dur::from_ms(40));
+        let (qdisc, impairments) = (Tail::new(100), Impairments::default());
+        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
+    }
+    let ends = || [Toy::Sender { window: 20, flying: 0, next: 0, size: 960 }, Toy::Receiver { got: 0 }];
+    let [sender, receiver] = ends();
+    let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver });
+    b.app(Once(f, Time::ZERO), vec![f]);
+    let received: Column<FlowSample> = ("received", |rows, out| out.extend(rows.iter().map(|r| r.received as f64)));
+    b.sample(Sampling { step: Dur::from_us(250), flows: vec![received], ports: Vec::new() }, Vec::new());
+    let mut w = b.build::<QuadHeap>().unwrap();
+    w.advance(Time::ZERO + Dur::from_us(30_100), u64::MAX, &mut ());
+    w.begin(f, Once(f, Time::ZERO + Dur::from_secs(9)), ends(), &mut ());
+    w.advance(Time::ZERO + Dur::from_ms(100), u64::MAX, &mut ());
+    let series = w.take_sampler().unwrap().flows.kept.column("received").unwrap().unwrap();
+    // The first is there after 41 ms, which is the step that ends then, and one in each millisecond from then on.
+    let want: Vec<f64> = (0..=400).map(|step| if step % 4 == 0 && (164..244).contains(&step) { 1000.0 } else { 0.0 }).collect();
+    assert_eq!(series, want);
+}
