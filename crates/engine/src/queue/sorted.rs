@@ -34,7 +34,12 @@ impl<K: Key> Sorted<K> {
             return false;
         }
         self.len = i + 1;
-        while i > 0 && near[i - 1] < key {
+        // Two give way at once while both have to.
+        while i >= 2 && near[i - 2] < key {
+            (near[i - 1], near[i]) = (near[i - 2], near[i - 1]);
+            i -= 2;
+        }
+        if i > 0 && near[i - 1] < key {
             near[i] = near[i - 1];
             i -= 1;
         }
