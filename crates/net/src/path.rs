@@ -115,9 +115,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The packet at the head of a link was taken; the one behind it, which is there at `next`, has its event from now on.
     #[inline(always)]
-    fn go_on<O: Observer>(&mut self, i: u32, next: Time, obs: &O) {
-        if next != Time::MAX {
-            self.push(next, i, Turn::Act);
+    fn go_on<O: Observer>(&mut self, i: u32, next: Option<Time>, obs: &O) {
+        if let Some(at) = next {
+            self.push(at, i, Turn::Act);
         } else if self.ports[i as usize].queued {
             self.arm_wake(i, obs);
         }

@@ -281,12 +281,12 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn is_odd(&self) -> bool {
         u16::from_ne_bytes([self.rough.into(), self.tied.into()]) != 0
     }
-    /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, or `MAX`.
+    /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, if there is one.
     #[inline(always)]
-    pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Time> {
+    pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Option<Time>> {
         let &pkt = self.ring.front()?;
         self.ring.advance();
-        let next = self.first().map_or(Time::MAX, |next| next.at);
+        let next = self.first().map(|next| next.at);
         *into = pkt;
         Some(next)
     }

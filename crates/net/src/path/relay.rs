@@ -243,15 +243,15 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.on_long_way(i, now, pkt, obs);
         };
         feeder.ring.advance();
-        let next = feeder.first().map_or((Time::MAX, 0), |p| (p.at, p.hop));
-        let look = feeder.queued && (feeder.busy_until <= now || next.0 > feeder.busy_until.later(feeder.delay));
+        let next = feeder.first().map(|p| (p.at, p.hop));
+        let look = feeder.queued && (feeder.busy_until <= now || next.is_none_or(|(at, _)| at > feeder.busy_until.later(feeder.delay)));
         if self.relays.marks.get(on as usize).is_none_or(|mark| !mark.counted(&head, relay)) {
             relay.counters.sent_pkts += 1;
             relay.counters.sent_bytes += u64::from(head.len);
         }
         *pkt = head;
-        if next.0 != Time::MAX {
-            self.push(next.0, self.hops[next.1 as usize], Turn::Act);
+        if let Some((at, hop)) = next {
+            self.push(at, self.hops[hop as usize], Turn::Act);
         }
         if look {
             self.settle::<O, false>(on, now, obs);
