@@ -18,7 +18,7 @@ from conftest import DUMBBELL
 from fairlane.study import Factor, Level, Study, StudySpec, selector
 from fairlane.study.store import Store
 
-POINTS, SEEDS, KILLS = 5, 100, 6
+POINTS, SEEDS, KILLS = 5, 150, 6
 CELLS = POINTS * SEEDS
 
 CHILD = """
