@@ -3445,14 +3445,16 @@ class FixedRange(PropagationParams):
 @dataclass(kw_only=True)
 class Tcp(TransportParams):
     """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions;
-    both ends of a flow share the values. The defaults are the preset `rfc`. A
-    preset is a named set of values, nothing more: see `fairlane explain ns2`.
+    both ends of a flow share the values. The defaults are the preset `modern`:
+    what current stacks share. A preset is a named set of values, nothing more:
+    see `fairlane explain rfc`.
 
     Args:
         preset: The named set of values that those not given are taken from.
-            (one of `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`, default "rfc")
+            (one of `modern`, `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`,
+            default "modern")
         cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
-            (cc: name or table, default "newreno")
+            (cc: name or table, default "cubic")
         recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
             `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
             `ns3`, default unset)
@@ -3514,7 +3516,7 @@ class Tcp(TransportParams):
         byte_counting: Segments that one acknowledgment may count for in growing
             the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
             Unset: every acknowledgment counts as one segment, however much it
-            covers (RFC 2581). (integer, default 1, from 1)
+            covers (RFC 2581). (integer, default 1000, from 1)
         avoidance_counts_all: Whether `byte_counting` bounds slow start alone
             and congestion avoidance counts all that an acknowledgment covers
             (RFC 3465 sections 2.1 and 2.2; ns-3). (true or false, default
@@ -3554,7 +3556,7 @@ class Tcp(TransportParams):
         grow_by_delivered: Whether the window grows by what an acknowledgment
             newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by
             what it covers: SACKed data below it has been delivered before.
-            (true or false, default false)
+            (true or false, default true)
         new_cwv: Whether a window that was not used for long is taken back to
             what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2
             to 4.5). (true or false, default false)
@@ -3621,15 +3623,15 @@ class Tcp(TransportParams):
             (one of `rfc6298`, `rfc793`, default unset)
         rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
             (duration, default "1s", 1us to 1h)
-        rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s",
-            1us to 1h)
+        rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default
+            "200ms", 1us to 1h)
         rto_min_first: Whether `rto_min` is the least that is backed off (RFC
             6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise the least
             that back-off leaves. (true or false, default true)
         rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration,
             default "60s", 1us to 24h)
         rto_granularity: G of RFC 6298 section 2: the variation term of the RTO
-            is never smaller. (duration, default "1ms", up to 10s)
+            is never smaller. (duration, default "200ms", up to 10s)
         rto_after_syn_loss: RTO for the first data after a lost SYN (RFC 6298
             section 5.7). Unset: what is in force. (duration, default "3s", 1us
             to 1h)
@@ -3680,7 +3682,7 @@ class Tcp(TransportParams):
             4.2: at least every second); 1: delayed ACK off. (integer, default
             2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2:
-            below 500 ms). (duration, default "200ms", 1us to 500ms)
+            below 500 ms). (duration, default "40ms", 1us to 500ms)
         quick_acks: Acknowledgments that are not delayed at the start of a
             connection, after a pause of more than the RTO and after data that
             came before, if the window holds twice as many segments (Linux
@@ -3697,14 +3699,14 @@ class Tcp(TransportParams):
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
             section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
-            SACK recovery. (true or false, default false)
+            SACK recovery. (true or false, default true)
         rack_echo: Whether for `rack` a retransmission has arrived only if the
             timestamp echoed is no older than it (RFC 8985 section 6.2 step 2).
             While data below is missing receivers echo older ones (RFC 7323
             section 4.3). Otherwise it is enough that a round-trip time has
-            passed (Linux `tcp_rack_advance`). (true or false, default true)
+            passed (Linux `tcp_rack_advance`). (true or false, default false)
         tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or
-            false, default false)
+            false, default true)
         tlp_ack_delay: How long the receiver may hold back the acknowledgment of
             a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section
             7.2; Linux: its smallest RTO). (duration, default "200ms", up to
@@ -3713,7 +3715,7 @@ class Tcp(TransportParams):
             of its clock). (duration, default "0s", up to 1s)
         prr: Proportional rate reduction: the cut of a loss is spread over the
             recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
-            `rfc9937`, `ns3`, default "off")
+            `rfc9937`, `ns3`, default "rfc9937")
         prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC
             9937 section 6.2). (one of `flight`, `window`, `pipe`,
             `outstanding`, default "flight")
@@ -3825,7 +3827,7 @@ class Tcp(TransportParams):
     """
 
     _name: ClassVar[str] = "tcp"
-    preset: Literal["rfc", "ns2", "ns3", "linux", "linux-6.12"] | None = None
+    preset: Literal["modern", "rfc", "ns2", "ns3", "linux", "linux-6.12"] | None = None
     cc: Cc | None = None
     recovery: Literal["tahoe", "timeout", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
     mss: Size | None = None

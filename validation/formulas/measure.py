@@ -19,7 +19,7 @@ def segments_per_second(case: LossCase, seconds: int = 2000, seeds: str = SEEDS)
     """Goodput in segments of 1000 bytes a second, and the mean round-trip time."""
     net = fl.Network(duration=f"{seconds}s", warmup=f"{seconds // 20}s")
     net.link("a", "b", name="l", rate="10Gbit/s", delay=f"{RTT * 500:g}ms", loss=case.p, reverse={"loss": 0.0})
-    tcp = {"cc": case.cc, "mss": "1000B", "ack_every": case.b, "receive_window": "256MiB", "initial_ssthresh": "100p"}
+    tcp = {"preset": "rfc", "cc": case.cc, "mss": "1000B", "ack_every": case.b, "receive_window": "256MiB", "initial_ssthresh": "100p"}
     net.flow("f", "a", "b", tcp=tcp)
     flows = net.run(seeds=seeds).flows
     return flows["goodput"].mean() / 8000, flows["rtt_mean"].mean()
@@ -34,7 +34,7 @@ def exponent(case: RttCase, seconds: int = 200, seeds: str = SEEDS) -> float:
     net.link("r", "d", name="l", rate=f"{RATE}Mbit/s", delay="1ms", queue=queue)
     for name, rtt in (("short", case.short_ms), ("long", case.long_ms)):
         net.link(f"s.{name}", "r", name=f"a.{name}", rate="1Gbit/s", delay=f"{(rtt - 2) / 2:g}ms")
-        net.flow(name, f"s.{name}", "d", tcp={"cc": case.cc, "recovery": "sack", "mss": "1448B", "receive_window": "64MiB"})
+        net.flow(name, f"s.{name}", "d", tcp={"preset": "rfc", "cc": case.cc, "recovery": "sack", "mss": "1448B", "receive_window": "64MiB"})
     flows = net.run(seeds=seeds).flows
     of = {name: flows.filter(pl.col("flow") == name) for name in ("short", "long")}
     share = of["short"]["goodput"].mean() / of["long"]["goodput"].mean()

@@ -210,8 +210,8 @@ def page() -> str:
     """The page."""
     out = ["<!-- Written by `python -m validation.rfc` from validation/rfc/tables: change these. -->", "# What the RFCs ask for", ""]
     out += [
-        "What the RFCs of TCP ask of a sender and a receiver: whether it is here by default (`yes`), with a preset or a parameter",
-        "(`preset`), or not (`no`, with the reason), and the test that shows it. MUST stands for REQUIRED and SHALL as well, SHOULD for",
+        "What the RFCs of TCP ask of a sender and a receiver: whether the preset `rfc` has it (`yes`), another preset or a parameter",
+        "(`preset`), or nothing (`no`, with the reason), and the test that shows it. MUST stands for REQUIRED and SHALL as well, SHOULD for",
         "RECOMMENDED; a *step* is what an algorithm does where the RFC has no key word.",
         "",
         "Each table accounts for all key words of its RFC (`python -m validation.rfc.count rfc5681.txt` counts those of a text): a row",

@@ -1,4 +1,4 @@
-//! Whether the parameters of an endpoint make sense, and which of them are in force.
+//! Checks the parameters of an endpoint, and tells which of them are in force.
 
 use crate::choices::{EcnMode, FastOpen, InitialWindow, LossBasis, Prr, Scheme, len_bytes};
 use crate::params::TcpParams;
@@ -71,18 +71,8 @@ impl TcpParams {
                 return Err(range(field, format!("{ratio} is not between 0.1 and 100")));
             }
         }
-        let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3);
-        let other = self.scheme() != Scheme::Sack;
-        for (field, on) in [
-            ("rack", self.rack && other),
-            ("tlp", self.tlp && other),
-            ("prr", self.prr != Prr::Off && other && self.scheme() != Scheme::Ns3),
-            ("dsack_undo", self.dsack_undo && blind),
-            ("loss_basis", self.loss_basis == LossBasis::Pipe && blind),
-        ] {
-            if on {
-                return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));
-            }
+        if let Some(field) = self.without_sack().next() {
+            return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));
         }
         if self.fast_open != FastOpen::Off && !(self.handshake && self.handshake_ack) {
             return Err(range("fast_open", "needs the three steps of a handshake: write handshake = true and handshake_ack = true"));
@@ -116,6 +106,36 @@ impl TcpParams {
             return Err(range(field, format!("{b} is more than 1000B")));
         }
         self.cc.check_schema().map_err(|m| range("cc", m))
+    }
+
+    /// Names of the parameters that are set and need a recovery scheme other than the one in force.
+    fn without_sack(&self) -> impl Iterator<Item = &'static str> {
+        let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3);
+        let other = self.scheme() != Scheme::Sack;
+        [
+            ("rack", self.rack && other),
+            ("tlp", self.tlp && other),
+            ("prr", self.prr != Prr::Off && other && self.scheme() != Scheme::Ns3),
+            ("dsack_undo", self.dsack_undo && blind),
+            ("loss_basis", self.loss_basis == LossBasis::Pipe && blind),
+        ]
+        .into_iter()
+        .filter_map(|(field, on)| on.then_some(field))
+    }
+
+    /// Switches off what needs a recovery scheme other than the one in force, except for the fields that are `written` by a user: these are mistakes, which
+    /// [`check`](Self::check) names.
+    pub(crate) fn drop_inherited(&mut self, written: impl Fn(&str) -> bool) {
+        let inherited: Vec<_> = self.without_sack().filter(|field| !written(field)).collect();
+        for field in inherited {
+            match field {
+                "rack" => self.rack = false,
+                "tlp" => self.tlp = false,
+                "prr" => self.prr = Prr::Off,
+                "dsack_undo" => self.dsack_undo = false,
+                _ => self.loss_basis = LossBasis::Smaller,
+            }
+        }
     }
 
     /// The parameters without what belongs to another recovery scheme than theirs, or misses what it needs.

@@ -16,7 +16,9 @@ macro_rules! choices {
 choices! {
     /// Names of the sets of values in `presets.json`.
     Preset {
-        /// What the RFCs say, modern options off.
+        /// The choices that current stacks share: SACK, RACK-TLP, PRR, short timeouts, growth by bytes acknowledged.
+        Modern,
+        /// The text of the RFCs, younger options off.
         Rfc,
         /// The one-way agents of ns-2.35 with their defaults.
         Ns2,

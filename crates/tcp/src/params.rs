@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.
 ///
-/// The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see `fairlane explain ns2`.
+/// The defaults are the preset `modern`: what current stacks share. A preset is a named set of values, nothing more: see `fairlane explain rfc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TcpParams {
@@ -345,7 +345,7 @@ pub struct TcpParams {
 impl Default for TcpParams {
     fn default() -> Self {
         Self {
-            preset: Preset::Rfc,
+            preset: Preset::Modern,
             cc: CcParams::default(),
             recovery: None,
             mss: Bytes(1460),
@@ -365,7 +365,7 @@ impl Default for TcpParams {
             initial_ssthresh: None,
             ssthresh_from_window: false,
             syn_loss_ssthresh: None,
-            byte_counting: Some(1),
+            byte_counting: Some(1000),
             avoidance_counts_all: false,
             growth_unit: GrowthUnit::Fraction,
             slow_start: None,
@@ -379,7 +379,7 @@ impl Default for TcpParams {
             empty_window_probes: false,
             rtt_of_sacked: false,
             cwnd_limited_by_round: false,
-            grow_by_delivered: false,
+            grow_by_delivered: true,
             new_cwv: false,
             loss_basis: LossBasis::Smaller,
             ssthresh_whole_segments: false,
@@ -399,11 +399,11 @@ impl Default for TcpParams {
             pacing_free: 0,
             pacing_catch_up: 0.0,
             rto_initial: Dur::from_secs(1),
-            rto_min: Dur::from_secs(1),
+            rto_min: Dur::from_ms(200),
             rto_min_first: true,
             rto_max: Dur::from_secs(60),
             rto_rule: None,
-            rto_granularity: Dur::from_ms(1),
+            rto_granularity: Dur::from_ms(200),
             rto_after_syn_loss: Some(Dur::from_secs(3)),
             rtt_tick: Dur::from_ps(1),
             rtt_sampling: RttSampling::Every,
@@ -419,16 +419,16 @@ impl Default for TcpParams {
             rtt_in_ticks: false,
             rtt_smoothed: false,
             ack_every: 2,
-            ack_delay: Dur::from_ms(200),
+            ack_delay: Dur::from_ms(40),
             quick_acks: 0,
             sack_delay: Dur::ZERO,
             dupthresh: 3,
-            rack: false,
-            rack_echo: true,
-            tlp: false,
+            rack: true,
+            rack_echo: false,
+            tlp: true,
             tlp_ack_delay: Dur::from_ms(200),
             timer_slack: Dur::ZERO,
-            prr: Prr::Off,
+            prr: Prr::Rfc9937,
             prr_base: PrrBase::Flight,
             prr_whole_segments: true,
             fack_overdamping: false,

@@ -101,7 +101,8 @@ pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
     if let Some(with) = with {
         refine(&mut merged, with, &table);
     }
-    let params: TcpParams = serde_json::from_value(Value::Object(merged)).map_err(|e| ParamsError::Read(e.to_string()))?;
+    let mut params: TcpParams = serde_json::from_value(Value::Object(merged)).map_err(|e| ParamsError::Read(e.to_string()))?;
+    params.drop_inherited(|field| table.contains_key(field));
     params.check()?;
     Ok(params)
 }

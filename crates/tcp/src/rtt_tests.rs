@@ -27,7 +27,9 @@ impl Estimator {
     }
 }
 
-fn estimator(p: serde_json::Value) -> Estimator {
+/// Under the preset `rfc`, unless `p` names another one.
+fn estimator(mut p: serde_json::Value) -> Estimator {
+    p.as_object_mut().unwrap().entry("preset").or_insert("rfc".into());
     let c = TcpConfig::new(&resolve_params(p).unwrap(), Class(0)).unwrap();
     Estimator(RttEstimator::new(&c), c)
 }

@@ -1,11 +1,11 @@
 //! Presets are data that merge under what the user writes; senseless values are refused with a field and a hint.
 
-use fairlane_tcp::{CcParams, Preset, Scheme, Tcp, TcpParams, presets, resolve_params};
+use fairlane_tcp::{CcParams, Preset, Prr, Scheme, Tcp, TcpParams, presets, resolve_params};
 use serde_json::{Value, json};
 
 #[test]
 fn every_preset_reads_and_resolves_to_itself() {
-    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["rfc", "ns2", "ns3", "linux", "linux-6.12"]);
+    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["modern", "rfc", "ns2", "ns3", "linux", "linux-6.12"]);
     for preset in presets() {
         assert!(!preset.doc.is_empty());
         let p = resolve_params(json!({ "preset": preset.name })).unwrap();
@@ -19,7 +19,34 @@ fn every_preset_reads_and_resolves_to_itself() {
         assert_eq!(resolve_params(written).unwrap(), p, "a resolved table resolves to itself");
     }
     assert_eq!(resolve_params(json!({})).unwrap(), TcpParams::default());
-    assert_eq!(resolve_params(json!({ "preset": "rfc" })).unwrap(), TcpParams::default());
+    assert_eq!(resolve_params(json!({ "preset": "modern" })).unwrap(), TcpParams::default());
+}
+
+/// The default is what current stacks share; the strict text of the RFCs has a name.
+#[test]
+fn the_default_is_a_current_stack() {
+    let ms = fairlane_units::Dur::from_ms;
+    let p = resolve_params(json!("bbr3")).unwrap();
+    assert_eq!((p.preset, p.scheme(), p.rack, p.tlp, p.prr), (Preset::Modern, Scheme::Sack, true, true, Prr::Rfc9937));
+    // Linux `tcp_rtt_estimator` and FreeBSD `TCPT_RANGESET` both wait 200 ms beyond SRTT; delayed acknowledgments must come sooner.
+    assert_eq!((p.rto_min, p.rto_granularity, p.ack_delay), (ms(200), ms(200), ms(40)));
+    let p = resolve_params(json!({ "preset": "rfc", "cc": "bbr3" })).unwrap();
+    assert_eq!((p.rack, p.tlp, p.prr, p.byte_counting), (false, false, Prr::Off, Some(1)));
+    // RFC 6298 section 2.4: the minimum RTO is one second.
+    assert_eq!(p.rto_min, ms(1000));
+}
+
+/// Algorithms with the name of a recovery scheme keep it: there what needs SACK is off, unless a user writes it, which is a mistake.
+#[test]
+fn inherited_values_that_need_sack_are_off_without_it() {
+    for (cc, scheme) in [("tahoe", Scheme::Tahoe), ("reno", Scheme::Reno), ("newreno", Scheme::Newreno), ("fack", Scheme::Fack), ("vegas", Scheme::Vegas)] {
+        let p = resolve_params(json!(cc)).unwrap();
+        assert_eq!((p.scheme(), p.rack, p.tlp, p.prr), (scheme, false, false, Prr::Off), "{cc}");
+    }
+    assert!(!resolve_params(json!({ "preset": "linux", "recovery": "newreno" })).unwrap().rack);
+    let mistake = resolve_params(json!({ "cc": "newreno", "rack": true })).unwrap_err();
+    assert_eq!(mistake.field(), Some("rack"));
+    assert!(mistake.to_string().contains("recovery = \"sack\""));
 }
 
 /// A preset that starts from another has its values, and for an algorithm what either says.
@@ -55,7 +82,8 @@ fn algorithms_by_name_alias_and_table() {
         (json!({ "cc": "Agent/TCP/Newreno" }), "newreno", Scheme::Newreno),
         (json!({ "cc": { "sack": {} } }), "sack", Scheme::Sack),
         (json!({ "cc": "reno", "recovery": "sack" }), "reno", Scheme::Sack),
-        (json!({}), "newreno", Scheme::Newreno),
+        (json!({}), "cubic", Scheme::Sack),
+        (json!({ "preset": "rfc" }), "newreno", Scheme::Newreno),
     ] {
         let p = resolve_params(value).unwrap();
         assert_eq!((p.cc.name(), p.scheme()), (name, scheme));

@@ -222,7 +222,7 @@ impl CcParams {
 
 impl Default for CcParams {
     fn default() -> Self {
-        Self::Newreno(super::reno::RenoParams::default())
+        Self::Cubic(super::cubic::CubicParams::default())
     }
 }
 

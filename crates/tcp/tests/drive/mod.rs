@@ -26,9 +26,9 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// `tcp` are parameters of TCP, segments of 1000 bytes and no slow-start threshold unless it says so.
+    /// `tcp` are parameters of TCP: the preset `rfc`, segments of 1000 bytes and no slow-start threshold unless it says so.
     pub fn new(tcp: Value, rtt: Dur) -> Self {
-        let mut table = json!({ "mss": "1000B", "initial_window": "10p" });
+        let mut table = json!({ "preset": "rfc", "mss": "1000B", "initial_window": "10p" });
         for (key, value) in tcp.as_object().unwrap() {
             table[key] = value.clone();
         }

@@ -122,7 +122,11 @@ pub struct Pair<C = AnyCc> {
     out: Vec<fairlane_net::Out>,
 }
 
-pub fn params(json: serde_json::Value) -> TcpParams {
+/// Parameters over the preset `rfc`, unless they name another one.
+pub fn params(mut json: serde_json::Value) -> TcpParams {
+    if let Some(table) = json.as_object_mut() {
+        table.entry("preset").or_insert("rfc".into());
+    }
     resolve_params(json).unwrap()
 }
 
