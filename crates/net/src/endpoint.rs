@@ -161,7 +161,7 @@ pub struct FlowView {
     pub data_bytes: u64,
     /// Payload bytes retransmitted.
     pub retransmit_bytes: u64,
-    /// Retransmission timeouts with data outstanding.
+    /// Retransmission timeouts with data or a FIN outstanding.
     pub timeouts: u64,
     /// Fast retransmits: entries into loss recovery without a timeout.
     pub fast_recoveries: u64,

@@ -194,7 +194,7 @@ metrics! { FLOW_METRICS: FlowSubject {
     "acks_lost" ["packets"] sum "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.counters.other_drops as f64;
     "marked" ["packets"] sum "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.counters.marked as f64;
     "retransmits" ["packets"] sum "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
-    "timeouts" ["count"] sum "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
+    "timeouts" ["count"] sum "expirations of the retransmission timer with data or a FIN outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
     "fast_recoveries" ["count"] sum "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.base.fast_recoveries) as f64;
     "cwnd_cuts" ["count"] sum "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.base.cwnd_cuts) as f64;
     "ecn_cuts" ["count"] sum "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.base.ecn_cuts) as f64;

@@ -321,9 +321,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.ack_now = true;
     }
 
-    /// Feedback in an acknowledgment whose SACK blocks newly cover `sacked` bytes, before anything is made of it.
-    pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
-        let delivered = (seg.ack - self.una + sacked).saturating_sub(self.tx.board.sacked_below(seg.ack));
+    /// Feedback in an acknowledgment that covers `news` bytes, in order or by SACK blocks for the first time, before anything is made of it.
+    pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, news: u64, cx: &mut Cx<'_>) {
+        let delivered = news.saturating_sub(self.tx.board.sacked_below(seg.ack));
         let accurate = self.ecn.mode == EcnMode::Accecn;
         let (echo, ce) = if accurate {
             let packets = self.accecn_marks(seg, delivered);
@@ -396,9 +396,9 @@ impl Scoreboard {
     /// Bytes below `ack` that were SACKed: news no more.
     fn sacked_below(&self, ack: u64) -> u64 {
         let (mut bytes, mut i) = (0, self.head);
-        while self.sacked() != 0 && i != self.tail && self.at(i).seq < ack {
+        while self.has_sacked() && i != self.tail && self.at(i).seq < ack {
             let s = self.at(i);
-            bytes += if s.is(SACKED) { u64::from(s.len) } else { 0 };
+            bytes += if s.is(SACKED) { s.data() } else { 0 };
             i = i.wrapping_add(1);
         }
         bytes

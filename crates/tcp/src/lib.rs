@@ -16,6 +16,7 @@ mod cwv;
 mod ecn;
 mod endpoint;
 mod fast_open;
+mod fin;
 mod handshake;
 mod hold;
 mod info;

@@ -28,14 +28,15 @@ impl<C: CongestionControl> Tcp<C> {
             let full = flight + u64::from(self.cfg.smss) > window;
             return if !full && self.waits_for_pace(timers) { Limit::Pacing } else { Limit::Recovery };
         }
+        let data = self.data_in(self.new_len());
         let bounds = [
-            (self.cfg.window.saturating_sub(self.nxt - self.una), Limit::SendBuffer),
-            (self.edge.saturating_sub(self.nxt), Limit::Receiver),
-            (room, self.window_limit()),
+            (self.cfg.window.saturating_sub(self.nxt - self.una), data, Limit::SendBuffer),
+            (self.edge.saturating_sub(self.nxt), len, Limit::Receiver),
+            (room, data, self.window_limit()),
         ];
-        let tightest = bounds.into_iter().filter(|(room, _)| *room < len).min_by_key(|(room, _)| *room);
+        let tightest = bounds.into_iter().filter(|(room, need, _)| room < need).min_by_key(|(room, ..)| *room);
         match tightest {
-            Some((_, limit)) => limit,
+            Some((.., limit)) => limit,
             None if self.waits_for_pace(timers) => Limit::Pacing,
             None => self.window_limit(),
         }

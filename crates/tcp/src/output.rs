@@ -91,7 +91,8 @@ impl<C: CongestionControl> Tcp<C> {
                 self.resend(i, true, cx);
             } else {
                 let len = self.new_len();
-                if len != 0 && flight + u64::from(len) > window {
+                let data = self.data_in(len);
+                if data != 0 && flight + data > window {
                     self.cwnd_limited = true;
                     break;
                 }
@@ -111,7 +112,7 @@ impl<C: CongestionControl> Tcp<C> {
                     }
                     break;
                 }
-                if self.cfg.tso && !self.tso_allows(window - flight, cx.now) {
+                if self.cfg.tso && data != 0 && !self.tso_allows(window - flight, cx.now) {
                     self.cwnd_limited = true;
                     break;
                 }
@@ -122,7 +123,7 @@ impl<C: CongestionControl> Tcp<C> {
         if burst == 0 {
             self.cwnd_limited = true;
         }
-        if self.tx.board.is_empty() && self.data_end > self.nxt && cx.timers.get(TimerId::Rto).is_none() {
+        if self.tx.board.is_empty() && self.new_len() != 0 && cx.timers.get(TimerId::Rto).is_none() {
             // The peer's window is shut: RFC 9293 section 3.8.6.1.
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
@@ -196,7 +197,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn fits(&self, len: u32) -> bool {
         let end = self.nxt + u64::from(len);
-        end <= self.edge && end - self.una <= self.cfg.window
+        end <= self.edge && end.min(self.data_end).saturating_sub(self.una) <= self.cfg.window
     }
 
     /// Sends new data.
@@ -214,12 +215,12 @@ impl<C: CongestionControl> Tcp<C> {
         if !self.cfg.rtt_every {
             self.time_new(end, cx.now);
         }
-        self.tx.pipe += u64::from(len);
+        self.tx.pipe += s.data();
         if self.more.prr.is_some() {
-            self.prr_sent(u64::from(len));
+            self.prr_sent(s.data());
         }
         if self.rate.is_some() {
-            self.rate_sent(self.tx.board.tail.wrapping_sub(1), u64::from(len), cx.now);
+            self.rate_sent(self.tx.board.tail.wrapping_sub(1), s.data(), cx.now);
         }
         self.emit(&s, false, cx);
     }
@@ -242,10 +243,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let s = self.tx.board.resend(index, cx.now, count);
         if count {
-            self.tx.pipe += u64::from(s.len);
+            self.tx.pipe += s.data();
         }
         if self.more.prr.is_some() {
-            self.prr_sent(u64::from(s.len));
+            self.prr_sent(s.data());
         }
         if self.more.doubt.is_some() {
             self.note_resend(cx.now);
@@ -253,10 +254,10 @@ impl<C: CongestionControl> Tcp<C> {
         if self.more.rack.is_some() {
             self.rack_resent(index, cx.now);
         }
-        self.tx.count.retransmits += 1;
-        self.tx.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
+        self.tx.count.retransmits += u32::from(s.data() != 0);
+        self.tx.count.retransmit_bytes += s.data();
         if self.rate.is_some() {
-            self.rate_sent(index, u64::from(s.len), cx.now);
+            self.rate_sent(index, s.data(), cx.now);
         }
         self.emit(&s, true, cx);
     }
@@ -283,7 +284,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.paced {
             self.pace_sent(u64::from(payload), cx.now);
         }
-        self.tx.count.data_segments += 1;
+        self.tx.count.data_segments += u64::from(payload != 0);
         self.tx.last_sent = cx.now;
         if let Some(quick) = &mut self.rcv.quick {
             quick.sent(cx.now);

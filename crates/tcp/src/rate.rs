@@ -4,7 +4,7 @@
 
 use crate::cc::{CongestionControl, LostSample, RateSample};
 use crate::endpoint::Tcp;
-use crate::scoreboard::{COUNTED, SACKED, Scoreboard};
+use crate::scoreboard::{COUNTED, FIN, SACKED, Scoreboard};
 use fairlane_net::Cx;
 use fairlane_units::{Dur, Rate, Time};
 
@@ -20,6 +20,13 @@ pub(crate) struct News {
     pub(crate) at: Time,
     /// One past its last byte.
     pub(crate) end: u64,
+}
+
+impl News {
+    /// Payload bytes: FIN is no data.
+    fn data(&self) -> u64 {
+        u64::from(self.len) - u64::from(self.flags & FIN != 0)
+    }
 }
 
 /// What an acknowledgment changed on the scoreboard, for what looks at each segment.
@@ -97,8 +104,8 @@ impl RateSampler {
 
     /// The sample of an acknowledgment; `ce_bytes` of what it delivered were marked.
     fn sample(&mut self, diary: &Diary, ce_bytes: u64, min_rtt: Dur, now: Time) -> Option<RateSample> {
-        let newly_delivered: u64 = diary.delivered.iter().map(|n| u64::from(n.len)).sum();
-        let newly_lost: u64 = diary.lost.iter().map(|n| u64::from(n.len)).sum();
+        let newly_delivered: u64 = diary.delivered.iter().map(News::data).sum();
+        let newly_lost: u64 = diary.lost.iter().map(News::data).sum();
         if newly_delivered == 0 {
             return None;
         }
@@ -150,7 +157,8 @@ impl Scoreboard {
             if s.flags & (SACKED | COUNTED) == 0 {
                 let end = s.end().min(ack);
                 diary.part = end < s.end();
-                diary.delivered.push(News { index: i, len: (end - s.seq) as u32, flags: s.flags, at: s.at, end });
+                let flags = if diary.part { s.flags & !FIN } else { s.flags };
+                diary.delivered.push(News { index: i, len: (end - s.seq) as u32, flags, at: s.at, end });
             }
             i = i.wrapping_add(1);
         }
@@ -184,12 +192,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// The algorithm hears of each segment that the diary has as lost.
     pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
         let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return };
-        for n in &diary.lost {
+        for n in diary.lost.iter().filter(|n| n.data() != 0) {
             let stamp = rate.stamp(n.index);
-            rate.lost += u64::from(n.len);
+            rate.lost += n.data();
             self.cc.on_lost(&LostSample {
                 now: cx.now,
-                bytes: n.len.into(),
+                bytes: n.data(),
                 tx_in_flight: stamp.tx_in_flight,
                 lost: rate.lost - stamp.lost,
                 app_limited: stamp.app_limited,

@@ -23,6 +23,10 @@ impl Sent {
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
+    /// Payload bytes: FIN is no data.
+    pub(crate) fn data(&self) -> u64 {
+        u64::from(self.len) - u64::from(self.is(FIN))
+    }
     pub(crate) fn news(&self, index: u32) -> News {
         News { index, len: self.len, flags: self.flags, at: self.at, end: self.end() }
     }
@@ -44,6 +48,9 @@ pub(crate) const PUSH: u8 = 32;
 pub(crate) const COUNTED: u8 = 128;
 
 /// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
+///
+/// The sums count sequence space, so that a FIN is lost, SACKed and sent again like any segment. What fills a window is data alone (RFC 5681 section 2):
+/// that is what [`Self::pipe`], [`Self::flight`], [`Self::outstanding`] and [`Self::sacked`] give.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
@@ -63,6 +70,8 @@ pub(crate) struct Scoreboard {
     pub(crate) runs: u32,
     /// Everything below it that was sent once has been judged by RACK.
     pub(crate) checked: u32,
+    /// The last segment carries FIN.
+    pub(crate) finished: bool,
     /// SACKed bytes at or above `edge`.
     pub(crate) above: u64,
     pub(crate) sacked: u64,
@@ -94,6 +103,7 @@ impl Scoreboard {
         high: 0,
         runs: 0,
         checked: 0,
+        finished: false,
         above: 0,
         sacked: 0,
         lost: 0,
@@ -122,21 +132,27 @@ impl Scoreboard {
     /// Bytes not cumulatively acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
-        self.out
+        self.out - self.fin_in(0)
     }
     /// Bytes in the network, as far as is known: SetPipe of RFC 6675 section 4.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
-        self.out - self.sacked - self.lost + self.resent
+        if self.finished { self.pipe_before_fin() } else { self.out - self.sacked - self.lost + self.resent }
     }
     /// Bytes out, without those that wait to be retransmitted: FlightSize of a sender that knows no SACK.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
-        (self.out + self.resent - self.lost).min(self.out)
+        if self.finished { self.flight_before_fin() } else { (self.out + self.resent - self.lost).min(self.out) }
     }
     /// Bytes covered by SACK blocks.
+    #[inline]
     pub(crate) fn sacked(&self) -> u64 {
-        self.sacked
+        self.sacked - self.fin_in(SACKED)
+    }
+    /// True if a SACK block covers something, be it a FIN.
+    #[inline]
+    pub(crate) fn has_sacked(&self) -> bool {
+        self.sacked != 0
     }
 
     /// Adds the next segment.
@@ -149,6 +165,7 @@ impl Scoreboard {
         self.ring[slot] = seg;
         self.tail = self.tail.wrapping_add(1);
         self.out += u64::from(seg.len);
+        self.finished |= seg.is(FIN);
     }
 
     #[cold]

@@ -22,6 +22,8 @@ struct Ack<'a> {
     sacked: u64,
     rtt: Option<Dur>,
     una: u64,
+    nxt: u64,
+    fin_sent: bool,
     round: u64,
     cwnd_limited: bool,
     phase: Phase,
@@ -49,7 +51,7 @@ impl SampleSource for Ack<'_> {
             acked: self.acked,
             sacked: self.sacked,
             in_flight: if self.cfg.sack { self.board.pipe() } else { self.board.flight() },
-            delivered: self.una - FIRST + self.board.sacked(),
+            delivered: self.una - u64::from(self.fin_sent && self.una == self.nxt) - FIRST + self.board.sacked(),
             rtt: if smoothed { (srtt != Dur::ZERO).then_some(srtt) } else { self.rtt },
             srtt,
             min_rtt: self.estimator.min(),
@@ -74,7 +76,7 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.ack == self.una && seg.payload != 0 && seg.sack_len() == 0 {
             // Data that acknowledges nothing new.
             self.take_window(seg);
-            if self.data_end > self.nxt {
+            if self.new_len() != 0 {
                 self.transmit(self.cfg.max_burst, cx);
             }
             return;
@@ -95,14 +97,15 @@ impl<C: CongestionControl> Tcp<C> {
         let edge = self.edge;
         self.take_window(seg);
         self.begin_ack();
-        let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
+        let (sacked, fresh) = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack_and_fin(seg) } else { (0, 0) };
+        let acked = self.data_between(self.una, seg.ack);
         if self.ecn_on() {
-            self.ecn_take_ack(seg, sacked, cx);
+            self.ecn_take_ack(seg, acked + fresh, cx);
         }
         let taken_back = self.more.doubt.is_some() && self.judge_dsack();
-        self.untold = self.hears_all && (seg.ack > self.una || sacked != 0);
+        self.untold = self.hears_all && (acked != 0 || fresh != 0);
         if let Some(tx) = self.tx.own() {
-            (tx.fresh_acked, tx.fresh_sacked) = (seg.ack - self.una, sacked);
+            (tx.fresh_acked, tx.fresh_sacked) = (acked, fresh);
         }
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
@@ -130,9 +133,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
         // Without SACK each duplicate stands for a segment that arrived (Linux `tcp_add_reno_sack`).
         let stand_ins = if self.cfg.sack { 0 } else { u64::from(self.dupacks) * u64::from(self.cfg.smss) };
+        let delivered = self.delivered();
         // An end that never sent has these at rest, and no state for them.
         if let Some(tx) = self.tx.own() {
-            (tx.una_before, tx.delivered_before, tx.marked_before) = (self.una, self.una + tx.board.sacked() + stand_ins, tx.board.marked);
+            (tx.una_before, tx.delivered_before, tx.marked_before) = (self.una, delivered + stand_ins, tx.board.marked);
         }
     }
 
@@ -140,9 +144,9 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     fn take_late_sack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         self.begin_ack();
-        let sacked = self.take_sack(seg);
-        self.untold = self.hears_all && sacked != 0;
-        (self.tx.fresh_acked, self.tx.fresh_sacked) = (0, sacked);
+        let (sacked, fresh) = self.take_sack_and_fin(seg);
+        self.untold = self.hears_all && fresh != 0;
+        (self.tx.fresh_acked, self.tx.fresh_sacked) = (0, fresh);
         self.rack_on_ack(seg, cx);
         if sacked != 0 {
             self.on_dupack(sacked, cx);
@@ -166,7 +170,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
-        let acked = seg.ack - self.una;
+        let acked = self.data_between(self.una, seg.ack);
         self.una = seg.ack;
         self.silent = false;
         self.tx.limited_bytes = 0;
@@ -200,7 +204,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_gap(acked, cx),
             Phase::Open => {
                 self.dupacks = 0;
-                if self.cfg.progress_forgets_sack && self.tx.board.sacked() != 0 {
+                if self.cfg.progress_forgets_sack && self.tx.board.has_sacked() {
                     self.tx.board.clear_marks(true);
                 }
                 if !self.cwr_goes_on(cx) {
@@ -313,7 +317,8 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Lets the window grow.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
-        if !self.hears_all && !self.ecn.hold {
+        let sacked = sacked.min(self.tx.fresh_sacked);
+        if !self.hears_all && !self.ecn.hold && (acked != 0 || sacked != 0) {
             let acked = self.counted(acked);
             self.hand_on(acked, sacked, None, true, cx);
         }
@@ -323,7 +328,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(always)]
     pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
         let tx = &*self.tx;
-        let (una, round) = (self.una, tx.round);
+        let (una, nxt, fin_sent, round) = (self.una, self.nxt, self.fin_sent, tx.round);
         let (cwnd_limited, phase) = (self.cwnd_limited, self.phase);
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
@@ -332,6 +337,8 @@ impl<C: CongestionControl> Tcp<C> {
             sacked,
             rtt,
             una,
+            nxt,
+            fin_sent,
             round,
             cwnd_limited,
             phase,
@@ -449,7 +456,7 @@ impl<C: CongestionControl> Tcp<C> {
         let room = self.edge.saturating_sub(self.nxt);
         if room != 0 && room < u64::from(self.new_len()) {
             self.send_new(room as u32, cx);
-        } else if self.data_end > self.nxt {
+        } else if self.new_len() != 0 {
             self.rtt.back_off(u32::MAX, &self.cfg);
             if self.cfg.empty_window_probes {
                 self.send_empty_probe(cx);

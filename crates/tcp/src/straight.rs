@@ -38,7 +38,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// A segment with ACK and nothing else: new data acknowledged, at a sender without losses.
     #[inline(never)]
     pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let acked = seg.ack.wrapping_sub(self.una);
+        let mut acked = seg.ack.wrapping_sub(self.una);
         if acked.wrapping_sub(1) >= self.nxt - self.una || seg.seq != self.rcv.nxt || self.phase != Phase::Open || !self.straight {
             return self.on_any(seg, cx);
         }
@@ -59,8 +59,15 @@ impl<C: CongestionControl> Tcp<C> {
         } else if self.cfg.backoff_ends_with_ack {
             self.rtt.end_backoff(&self.cfg);
         }
-        self.hand_on(acked, 0, None, true, cx);
-        if self.tx.board.is_empty() {
+        let empty = self.tx.board.is_empty();
+        if empty {
+            // A FIN is the last to be acknowledged, and no data.
+            acked -= u64::from(self.fin_sent);
+        }
+        if !empty || acked != 0 {
+            self.hand_on(acked, 0, None, true, cx);
+        }
+        if empty {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);
             if self.done() {

@@ -19,6 +19,7 @@ mod duplex;
 mod ecn;
 mod fack;
 mod fast_open;
+mod fin;
 mod fuzz_on_packet;
 mod hold;
 mod linux_preset;

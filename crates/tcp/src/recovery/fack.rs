@@ -101,7 +101,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.grow(acked, sacked, cx);
         }
         let over = if self.cfg.fack_until_no_sack {
-            self.una > self.tx.recover && self.tx.board.sacked() == 0
+            self.una > self.tx.recover && !self.tx.board.has_sacked()
         } else {
             self.una >= self.tx.recover
         };

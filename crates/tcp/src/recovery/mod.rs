@@ -117,9 +117,10 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         let len = self.new_len();
-        if len != 0 && flight + u64::from(len) <= window && self.fits(len) {
+        let data = self.data_in(len);
+        if len != 0 && flight + data <= window && self.fits(len) {
             self.send_new(len, cx);
-            self.tx.limited_bytes += u64::from(len);
+            self.tx.limited_bytes += data;
         }
     }
 }

@@ -56,12 +56,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
     pub(crate) fn newly_delivered(&self) -> u64 {
-        let once = (self.una + self.tx.board.sacked()).saturating_sub(self.tx.delivered_before);
+        let once = self.delivered().saturating_sub(self.tx.delivered_before);
         if !self.cfg.grow_by_delivered {
             return once;
         }
         // The hole itself was not delivered before, whatever stood for the rest (Linux `tcp_remove_reno_sacks`). What arrived a second time was delivered, too.
-        let hole = (self.una - self.tx.una_before).min(self.cfg.smss.into());
+        let hole = self.data_between(self.tx.una_before, self.una).min(self.cfg.smss.into());
         if self.cfg.sack { once + self.more.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once.max(hole) }
     }
 

@@ -195,7 +195,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn note_reordering(&mut self) {
         let before = self.tx.una_before;
         if let Some(rack) = self.more.part(|m| m.rack.as_mut())
-            && self.tx.board.sacked() != 0
+            && self.tx.board.has_sacked()
             && rack.fack > before
         {
             rack.reordered(rack.fack - before, self.cfg.smss);
@@ -287,8 +287,7 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
             rack.fresh_again = 0;
         }
-        (self.tx.una_before, self.tx.delivered_before, self.tx.marked_before) =
-            (self.una, self.una + self.tx.board.sacked(), self.tx.board.marked);
+        (self.tx.una_before, self.tx.delivered_before, self.tx.marked_before) = (self.una, self.delivered(), self.tx.board.marked);
         self.rack_detect_and_arm(cx);
         self.untold = self.hears_all && self.tx.board.marked != self.tx.marked_before;
         if self.tx.board.marked != self.tx.marked_before && self.phase == Phase::Open {

@@ -19,7 +19,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn tlp_schedule(&mut self, cx: &mut Cx<'_>) {
         let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
-        let open = self.phase == Phase::Open && self.tx.board.sacked() == 0;
+        let open = self.phase == Phase::Open && !self.tx.board.has_sacked();
         if !self.cfg.tlp || !open || rack.awaited == Awaited::Reordering {
             return;
         }
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Tcp<C> {
         } else if seg.ack > rack.probe_end {
             // The probe alone arrived: it repaired a loss, which is a sign of congestion.
             rack.probe_end = 0;
-            self.congestion_among(CongestionKind::FastRetransmit, self.una - self.tx.una_before + self.tx.board.outstanding(), cx);
+            self.congestion_among(CongestionKind::FastRetransmit, self.tx.fresh_acked + self.tx.board.outstanding(), cx);
             self.cc.settle();
         } else if self.una == self.tx.una_before && seg.sack_len() == 0 && seg.payload == 0 {
             // A duplicate: both copies arrived.

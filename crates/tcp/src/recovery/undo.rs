@@ -86,7 +86,8 @@ impl<C: CongestionControl> Tcp<C> {
         let window = self.window();
         while self.more.held.is_none() {
             let len = self.new_len();
-            if len == 0 || self.in_flight() + u64::from(len) > window || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
+            let data = self.data_in(len);
+            if len == 0 || (data != 0 && self.in_flight() + data > window) || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
                 break;
             }
             self.send_new(len, cx);
