@@ -36,8 +36,10 @@ pub struct CobaltParams {
     /// Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts.
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub blue_threshold: Option<Dur>,
-    /// Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops.
+    /// True if CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops.
     pub ecn: bool,
+    /// True if the last packet of the queue is never dropped, as in CAKE; it may be marked.
+    pub spare_last: bool,
 }
 
 impl Default for CobaltParams {
@@ -52,6 +54,7 @@ impl Default for CobaltParams {
             decrement: 1.0 / 4096.0,
             blue_threshold: None,
             ecn: true,
+            spare_last: false,
         }
     }
 }
@@ -78,14 +81,15 @@ impl Discipline for CobaltParams {
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "cake",
-            doc: "As sch_cake of Linux sets it up: waits of up to four packets of 1514 bytes are never too long.",
-            values: r#"{"target": "5ms", "interval": "100ms", "mtu": "1514B", "increment": 0.00390625, "decrement": 0.000244140625, "ecn": true}"#,
+            doc: "As sch_cake of Linux sets it up: waits of up to four packets of 1514 bytes are never too long, and the last packet is never dropped.",
+            values: r#"{"target": "5ms", "interval": "100ms", "mtu": "1514B", "increment": 0.00390625, "decrement": 0.000244140625, "ecn": true,
+                        "spare_last": true}"#,
         },
         Preset {
             name: "ns3",
             doc: "CobaltQueueDisc of ns-3 with its defaults: 1.5 MB, BLUE also acts on waits above 400 ms, no marks.",
             values: r#"{"limit": "1500kB", "target": "5ms", "interval": "100ms", "increment": 0.00390625, "decrement": 0.000244140625,
-                        "blue_threshold": "400ms", "ecn": false}"#,
+                        "blue_threshold": "400ms", "ecn": false, "spare_last": false}"#,
         },
     ];
 
@@ -99,9 +103,8 @@ impl Discipline for CobaltParams {
     }
 }
 
-/// Transmission times of a full packet that a flow may wait, alone and for each flow beside it (sch_cake).
-const GUARD_ALONE: u64 = 4;
-const GUARD_SHARED: u64 = 2;
+/// Transmission times of a full packet that a queue may always wait (sch_cake; `2 * bulk_flows` of them belong to its ingress mode alone).
+const GUARD: u64 = 4;
 
 /// The state of COBALT: one for a plain queue, one for each queue of a scheduler with many.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,11 +112,11 @@ pub struct Cobalt {
     target: Dur,
     interval: Dur,
     rate: Rate,
-    mtu_time: Dur,
     increment: f64,
     decrement: f64,
     blue_threshold: Dur,
     ecn: bool,
+    spare_last: bool,
 
     /// Waits up to this are never too long.
     guard: Dur,
@@ -125,6 +128,8 @@ pub struct Cobalt {
     blue_at: Time,
     /// When the link finds nothing to send, if nothing arrives before.
     idle_at: Option<Time>,
+    /// True if it is the only queue of its link.
+    alone: bool,
     sojourn: Dur,
 }
 
@@ -136,20 +141,28 @@ impl Cobalt {
             target: p.target,
             interval: p.interval,
             rate: link.rate,
-            mtu_time,
             increment: p.increment,
             decrement: p.decrement,
             blue_threshold: p.blue_threshold.unwrap_or(Dur::MAX),
             ecn: p.ecn,
-            guard: mtu_time * GUARD_ALONE,
+            spare_last: p.spare_last,
+            guard: mtu_time * GUARD,
             count: 0,
             dropping: false,
             drop_next: Time::ZERO,
             p_drop: 0.0,
             blue_at: Time::ZERO,
             idle_at: None,
+            alone: true,
             sojourn: Dur::ZERO,
         }
+    }
+
+    /// One of several queues of a scheduler, which says when it finds this one empty.
+    #[must_use]
+    pub(crate) fn of_several(mut self) -> Self {
+        self.alone = false;
+        self
     }
 
     /// Signals in force: grows with each, falls while the delay is below target.
@@ -160,11 +173,6 @@ impl Cobalt {
     /// BLUE's drop probability.
     pub fn p_drop(&self) -> f64 {
         self.p_drop
-    }
-
-    /// Tells how many flows with a standing queue share the link: the guard of `mtu` then is two packets of each, at least four.
-    pub fn share_with(&mut self, flows: u32) {
-        self.guard = self.mtu_time * (GUARD_SHARED * u64::from(flows)).max(GUARD_ALONE);
     }
 
     /// A packet of this queue was lost for want of room.
@@ -267,11 +275,14 @@ impl Law for Cobalt {
         }
         let lost = self.p_drop > 0.0 && cx.rng.uniform() < self.p_drop;
         let marked = signal && self.ecn && p.ecn.capable();
+        // A packet that is spared counts as dropped here, as in sch_cake.
         self.keep_up(cx.now, late, lost || (signal && !marked));
-        if cx.held.pkts == 0 {
+        if self.alone && cx.held.pkts == 0 {
             self.idle_at = Some(cx.now + self.rate.tx_time(u64::from(p.len)));
         }
+        let spared = self.spare_last && cx.held.pkts == 0;
         match (lost, signal) {
+            (true, _) | (_, true) if spared => if marked { Verdict::Mark } else { Verdict::Pass },
             (true, _) => Verdict::Drop(Why::Early),
             (false, true) if marked => Verdict::Mark,
             (false, true) => Verdict::Drop(Why::Head),

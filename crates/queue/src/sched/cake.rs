@@ -57,7 +57,8 @@ pub struct CakeParams {
     /// A typical round trip: COBALT's interval, and twenty times its target.
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub rtt: Dur,
-    /// What all queues hold together. Unset: four times what `bandwidth` sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets of 1514 bytes.
+    /// What all queues hold together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
+    /// bandwidth 10240 packets of 1514 bytes.
     pub limit: Option<Len>,
     /// Number of queues in each tin.
     #[schemars(range(min = 1, max = 65536))]
@@ -67,7 +68,7 @@ pub struct CakeParams {
     pub ways: u32,
     /// Salt of the hash. Unset: drawn from the random stream of the queue.
     pub salt: Option<u64>,
-    /// Whether ECN-capable packets are marked instead of dropped; sch_cake always does.
+    /// True if ECN-capable packets are marked instead of dropped; sch_cake always does.
     pub ecn: bool,
 }
 
@@ -97,10 +98,10 @@ const LEAST_QUANTUM: u64 = 300;
 const QUANTA_PER_SEC: u64 = 4096;
 /// COBALT's target is this part of its interval (tc-cake).
 const TARGET_PART: u64 = 20;
-/// Round trips that the automatic limit holds, and its least (sch_cake).
+/// Round trips that the automatic limit holds, its least, and its most: 10240 frames (sch_cake).
 const LIMIT_RTTS: u64 = 4;
 const LEAST_LIMIT: u64 = 4 << 20;
-const LIMIT_FRAMES: u64 = 10_240;
+const MOST_LIMIT: u64 = 10_240 * FRAME;
 
 impl CakeParams {
     /// What a shaper counts for a packet of this length.
@@ -113,12 +114,13 @@ impl CakeParams {
         }
     }
 
-    /// COBALT's times on a tin of this rate: on slow links the target is at least one and a half frames, and the interval grows with it.
-    fn cobalt(&self, rate: Rate) -> CobaltParams {
+    /// COBALT's times in a tin that is shaped to this rate: where it is low the target is at least one and a half frames, and the interval grows with it.
+    /// Without a bandwidth (none) nobody knows the rate, and no frame counts.
+    fn cobalt(&self, rate: Option<Rate>) -> CobaltParams {
         let base = Dur::from_ps(self.rtt.as_ps() / TARGET_PART);
-        let target = base.max(Dur::from_ps(rate.tx_time(FRAME).as_ps() / 2 * 3));
+        let target = rate.map_or(base, |rate| base.max(Dur::from_ps(rate.tx_time(FRAME).as_ps() / 2 * 3)));
         let interval = (self.rtt + target.saturating_sub(base)).max(target * 2);
-        CobaltParams { target, interval, mtu: Some(Bytes(FRAME)), ecn: self.ecn, ..CobaltParams::default() }
+        CobaltParams { target, interval, mtu: rate.map(|_| Bytes(FRAME)), ecn: self.ecn, spare_last: true, ..CobaltParams::default() }
     }
 
     /// What all queues hold together.
@@ -126,9 +128,9 @@ impl CakeParams {
         self.limit.unwrap_or_else(|| match self.bandwidth {
             Some(rate) => {
                 let bytes = u128::from(rate.as_bps()) / 8 * u128::from(self.rtt.as_ps()) / u128::from(PS_PER_SEC) * u128::from(LIMIT_RTTS);
-                Len::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(LEAST_LIMIT))
+                Len::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).clamp(LEAST_LIMIT, MOST_LIMIT))
             }
-            None => Len::Bytes(LIMIT_FRAMES * FRAME),
+            None => Len::Bytes(MOST_LIMIT),
         })
     }
 
@@ -136,7 +138,7 @@ impl CakeParams {
         let part =
             |rate: Rate| Rate::from_bps(((u128::from(rate.as_bps()) * u128::from(share.threshold)) / u128::from(WHOLE)).max(1) as u64);
         let rate = part(self.bandwidth.unwrap_or(link.rate));
-        let law = Cobalt::new(&self.cobalt(rate), LinkInfo { rate, ..link });
+        let law = Cobalt::new(&self.cobalt(self.bandwidth.map(|_| rate)), LinkInfo { rate, ..link }).of_several();
         let quantum = match self.bandwidth {
             Some(_) => (rate.as_bps() / 8 / QUANTA_PER_SEC).clamp(LEAST_QUANTUM, FRAME),
             None => FRAME,
@@ -163,7 +165,7 @@ impl Discipline for CakeParams {
         values: r#"{"bandwidth": null, "tins": "diffserv3", "isolation": "triple_isolate", "rtt": "100ms", "flows": 1024, "ways": 8, "ecn": true}"#,
     }];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
         check::holds("limit", self.limit)?;
         check::some("flows", u64::from(self.flows))?;
         check::some("ways", u64::from(self.ways))?;
@@ -171,7 +173,7 @@ impl Discipline for CakeParams {
         if self.rtt.as_ps() < TARGET_PART {
             return Err(Problem::new("rtt", "must be more than nothing"));
         }
-        self.cobalt(self.bandwidth.unwrap_or(site.link.rate)).check_values().map_err(|p| Problem::new("rtt", p.message))
+        self.cobalt(self.bandwidth).check_values().map_err(|p| Problem::new("rtt", p.message))
     }
 
     fn build(&self, site: &Site<'_>) -> Cake {
@@ -290,8 +292,9 @@ impl Cake {
     /// Makes room at the longest queue of all tins; its COBALT learns of it.
     #[cold]
     fn overflow(&mut self, cx: &mut QCx<'_>) -> bool {
-        let most = self.tins.iter().map(|t| t.queues.fattest()).max().unwrap_or(0);
-        let Some(tin) = self.tins.iter_mut().find(|t| t.queues.fattest() == most) else { return false };
+        // Of equal ones the first, which comes last here.
+        let fattest = self.tins.iter_mut().rev().filter_map(|t| t.queues.fattest().map(|(_, bytes)| (bytes, t)));
+        let Some((_, tin)) = fattest.max_by_key(|&(bytes, _)| bytes) else { return false };
         let now = cx.now;
         let Some(law) = tin.queues.drop_from_fattest(1, cx) else { return false };
         law.full(now);
@@ -304,7 +307,6 @@ impl Qdisc for Cake {
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         let hash = self.map.hash(&p, cx.rng);
         let tin = &mut self.tins[self.tin_of[usize::from(p.class.0 & 63)] as usize];
-        tin.queues.refresh(cx.now, &mut tin.hosts);
         let queues = &tin.queues;
         let name = tin.ways.place(hash, lane(&p), |i| queues.in_use(i));
         if !queues.in_use(name) {

@@ -7,17 +7,15 @@ use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
 use fairlane_units::{Rate, Time};
 
 /// What a turn of a queue is worth, and who wants to know when queues begin and cease to hold a share of the link.
-pub(crate) trait Shares<L> {
+pub(crate) trait Shares {
+    /// True if the link, where it asks and nothing waits, finds every queue empty, so that each leaves its list.
+    const FORGETS_WHEN_IDLE: bool = true;
+
     /// Bytes that queue `i` may send in a turn.
     #[inline]
     fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
         let _ = i;
         quantum
-    }
-    /// A queue under this law is about to be asked for a packet.
-    #[inline]
-    fn prepare(&mut self, law: &mut L) {
-        let _ = law;
     }
     /// Queue `i` now takes its turns among the old flows with something to send, or no longer does.
     #[inline]
@@ -28,7 +26,7 @@ pub(crate) trait Shares<L> {
 
 /// The same for all.
 pub(crate) struct Equal;
-impl<L> Shares<L> for Equal {}
+impl Shares for Equal {}
 
 /// The list a queue is in (RFC 8290 section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +126,12 @@ impl<L: Law> FlowQueues<L> {
         self.slots.len() - 1
     }
 
+    /// True if packets wait in slot `i`; they may have no bytes.
+    #[inline]
+    fn waits(&self, i: usize) -> bool {
+        self.slots[i].fifo.backlog().pkts > 0
+    }
+
     /// Calls slot `i` and brings the books up to date.
     #[inline]
     fn with<R>(&mut self, i: usize, f: impl FnOnce(&mut Fifo<L>) -> R) -> R {
@@ -141,7 +145,7 @@ impl<L: Law> FlowQueues<L> {
         r
     }
 
-    fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares<L>) {
+    fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares) {
         let s = &mut self.slots[i];
         if s.bulk != is {
             s.bulk = is;
@@ -150,7 +154,7 @@ impl<L: Law> FlowQueues<L> {
     }
 
     /// Takes slot `i` out of a list; it may come back as a new flow.
-    fn retire(&mut self, i: usize, shares: &mut impl Shares<L>) {
+    fn retire(&mut self, i: usize, shares: &mut impl Shares) {
         let list = if self.slots[i].place == Place::New { &mut self.new } else { &mut self.old };
         self.links.remove(list, i);
         self.slots[i].place = Place::Nowhere;
@@ -159,11 +163,11 @@ impl<L: Law> FlowQueues<L> {
 
     /// Section 4.1: the packet joins its queue, which becomes a new flow with a full quantum if it was in no list.
     #[inline]
-    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares<L>) {
+    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares) {
         self.refresh(cx.now, shares);
         let i = self.slot(name);
         self.with(i, |fifo| fifo.enqueue(p, cx));
-        if self.bytes[i] == 0 {
+        if !self.waits(i) {
             return;
         }
         match self.slots[i].place {
@@ -181,8 +185,8 @@ impl<L: Law> FlowQueues<L> {
 
     /// Once the link has asked in vain, every queue has been found empty and has left its list.
     #[inline]
-    pub(crate) fn refresh(&mut self, now: Time, shares: &mut impl Shares<L>) {
-        if self.held.pkts == 0 && now >= self.idle_at {
+    fn refresh<S: Shares>(&mut self, now: Time, shares: &mut S) {
+        if S::FORGETS_WHEN_IDLE && self.held.pkts == 0 && now >= self.idle_at {
             while let Some(i) = self.new.first().or_else(|| self.old.first()) {
                 self.retire(i, shares);
             }
@@ -191,7 +195,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// Section 4.2: new flows first, each until its credit is used up; then it joins the old ones and gets its next quantum.
     #[inline]
-    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares<L>) -> Option<QPkt> {
+    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<QPkt> {
         loop {
             let i = self.new.first().or_else(|| self.old.first())?;
             if self.slots[i].credit <= 0 {
@@ -199,13 +203,11 @@ impl<L: Law> FlowQueues<L> {
                 self.make_old(i, shares);
                 continue;
             }
-            let law = self.slots[i].fifo.law_mut();
-            let sent = if self.bytes[i] == 0 {
-                law.on_empty(cx.now);
-                None
-            } else {
-                shares.prepare(law);
+            let sent = if self.waits(i) {
                 self.with(i, |fifo| fifo.dequeue(cx))
+            } else {
+                self.slots[i].fifo.law_mut().on_empty(cx.now);
+                None
             };
             let Some(p) = sent else {
                 // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
@@ -226,29 +228,31 @@ impl<L: Law> FlowQueues<L> {
 
     /// Slot `i`, the first of its list, becomes the last of the old ones.
     #[inline]
-    fn make_old(&mut self, i: usize, shares: &mut impl Shares<L>) {
+    fn make_old(&mut self, i: usize, shares: &mut impl Shares) {
         if self.slots[i].place == Place::Old {
             return self.links.rotate(&mut self.old);
         }
         self.links.remove(&mut self.new, i);
         self.links.push(&mut self.old, i);
         self.slots[i].place = Place::Old;
-        if self.bytes[i] > 0 {
+        if self.waits(i) {
             self.set_bulk(i, true, shares);
         }
     }
 
-    /// Most bytes that any queue holds.
-    pub(crate) fn fattest(&self) -> u64 {
-        self.bytes.iter().copied().max().unwrap_or(0)
+    /// The queue that holds most bytes, as a place among all queues, and these bytes; of equal ones the first. None if no packet waits.
+    pub(crate) fn fattest(&self) -> Option<(usize, u64)> {
+        let most = self.bytes.iter().copied().max()?;
+        // Packets without bytes count as packets.
+        let at = self.bytes.iter().enumerate().position(|(i, &b)| b == most && (b > 0 || self.waits(i)))?;
+        Some((at, most))
     }
 
     /// Section 4.1: drops half of the packets of the queue that holds most bytes, at most `batch` and at least one, from its head. Returns
     /// its law.
     #[cold]
     pub(crate) fn drop_from_fattest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
-        let most = self.fattest();
-        let i = self.bytes.iter().position(|&b| b == most && b > 0)?;
+        let (i, _) = self.fattest()?;
         let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
         for _ in 0..n {
             if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {

@@ -153,22 +153,37 @@ fn marks_instead_of_drops() {
     assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Drop(Why::Head));
 }
 
-/// sch_cake: at 1 Mbit/s four packets of 1514 bytes take 48.4 ms; with 6 flows twelve take 145.3 ms.
+/// sch_cake in egress mode: at 1 Mbit/s four packets of 1514 bytes take 48.4 ms, however many flows share the link.
 #[test]
 fn slow_links_are_guarded() {
     let cake: CobaltParams = serde_json::from_str(CobaltParams::PRESETS[0].values).unwrap();
     let mut c = Cobalt::new(&cake, LinkInfo { rate: Rate::from_mbps(1), delay: Dur::ZERO });
-    assert_eq!(c.guard, Dur::from_us(48_448));
-    c.share_with(1);
-    assert_eq!(c.guard, Dur::from_us(48_448));
-    c.share_with(6);
-    assert_eq!(c.guard, Dur::from_us(145_344));
-    let over = |c: &mut Cobalt, ms| {
+    let mut over = |ms| {
         c.sojourn = Dur::from_ms(ms);
         c.codel(Time::ZERO + Dur::from_secs(1));
         c.dropping
     };
-    assert!(!over(&mut c, 145) && over(&mut c, 146));
+    assert!(!over(48) && over(49));
+}
+
+/// sch_cake: the last packet of a queue may be marked and is never dropped, neither by CoDel's half nor by BLUE. As presets say, sch_cake has this rule and ns-3 has not.
+#[test]
+fn the_last_packet_is_spared() {
+    for (preset, spares) in CobaltParams::PRESETS.iter().zip([true, false]) {
+        let p: CobaltParams = serde_json::from_str(preset.values).unwrap();
+        let mut b = Bench::new(Cobalt::new(&p, link()), 1);
+        let mut last = |ecn, now: Time, p_drop| {
+            b.law.p_drop = p_drop;
+            b.dequeue(&pkt(1000, 0, ecn, Time::from_ps(now.as_ps() - Dur::from_ms(20).as_ps())), now, 0)
+        };
+        let ms = |n: u64| Time::ZERO + Dur::from_ms(1000 + n);
+        assert_eq!(last(Ecn::NotEct, ms(0), 0.0), Verdict::Pass);
+        let (codel, blue) = if spares { (Verdict::Pass, Verdict::Pass) } else { (Verdict::Drop(Why::Head), Verdict::Drop(Why::Early)) };
+        assert_eq!(last(Ecn::NotEct, ms(100), 0.0), codel);
+        assert_eq!(last(Ecn::NotEct, ms(101), 1.0), blue);
+        // 100 ms / sqrt(2) after the first signal, the second is due.
+        assert_eq!(last(Ecn::Ect0, ms(171), 0.0) == Verdict::Mark, p.ecn);
+    }
 }
 
 #[test]

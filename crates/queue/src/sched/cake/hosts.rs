@@ -2,7 +2,6 @@
 
 use super::super::flow_queues::Shares;
 use super::super::hash::HashBy;
-use crate::law::cobalt::Cobalt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,13 +60,11 @@ pub(crate) struct Hosts {
     bulk: Vec<[u32; 2]>,
     /// What earlier divisions of a queue's quantum left over.
     rest: Vec<i64>,
-    /// Bulk flows in all.
-    flows: u32,
 }
 
 impl Hosts {
     pub(crate) fn new(isolation: CakeIsolation, queues: usize) -> Self {
-        Self { counts: isolation.counts(), ends: vec![[0; 2]; queues], bulk: vec![], rest: vec![0; queues], flows: 0 }
+        Self { counts: isolation.counts(), ends: vec![[0; 2]; queues], bulk: vec![], rest: vec![0; queues] }
     }
 
     /// Queue `i` is given to a flow with these addresses.
@@ -88,7 +85,10 @@ impl Hosts {
     }
 }
 
-impl Shares<Cobalt> for Hosts {
+impl Shares for Hosts {
+    // cake_dequeue looks at no queue where nothing waits.
+    const FORGETS_WHEN_IDLE: bool = false;
+
     #[inline]
     fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
         // What a division leaves over is given later, so that hosts with many flows get their share to the byte.
@@ -98,16 +98,10 @@ impl Shares<Cobalt> for Hosts {
     }
 
     #[inline]
-    fn prepare(&mut self, law: &mut Cobalt) {
-        law.share_with(self.flows);
-    }
-
-    #[inline]
     fn bulk(&mut self, i: usize, is: bool) {
         for (k, &end) in self.ends[i].iter().enumerate() {
             let n = &mut self.bulk[end as usize][k];
             *n = if is { *n + 1 } else { *n - 1 };
         }
-        self.flows = if is { self.flows + 1 } else { self.flows - 1 };
     }
 }

@@ -111,3 +111,15 @@ fn idle_time_makes_flows_new() {
     assert!(!q.in_use(0) && q.in_use(1));
     assert_eq!(q.counts(), [1, 0]);
 }
+
+/// Packets without bytes take part like others: their queue enters a list, is asked for them, and loses them where there is no room.
+#[test]
+fn packets_without_bytes_wait_and_leave() {
+    let mut q = queues(1500);
+    (0..4).for_each(|id| offer(&mut q, pkt(id, id % 2, 0)));
+    assert_eq!((q.counts(), q.held()), ([2, 0], Backlog { pkts: 4, bytes: 0 }));
+    assert_eq!(take(&mut q).map(|p| p.id.0), Some(0));
+    assert_eq!(at(Time::ZERO, |cx| q.drop_from_fattest(64, cx).is_some()), (true, vec![2]));
+    assert_eq!((0..3).map(|_| take(&mut q).map(|p| p.id.0)).collect::<Vec<_>>(), [Some(1), Some(3), None]);
+    assert_eq!((q.counts(), q.held(), q.fattest()), ([0, 0], Backlog::default(), None));
+}

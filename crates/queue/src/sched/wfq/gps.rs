@@ -60,6 +60,10 @@ impl Gps {
 
     /// Class `i` gets a packet of this cost at the time last shown.
     pub(super) fn arrive(&mut self, i: usize, cost: u128) {
+        if cost == 0 {
+            // It is served in no time; a class that has nothing else must not count as being served.
+            return;
+        }
         if self.finish[i] <= self.now {
             self.finish[i] = self.now;
             self.sum += u128::from(self.weights[i]);
