@@ -347,6 +347,8 @@ impl<P: Plugs> WorldBuilder<P> {
             out: Vec::new(),
             actions: Vec::new(),
             events_run: 0,
+            still: 0,
+            standstill: None,
             reset_at: Time::ZERO,
             fingerprint: 0,
         };

@@ -75,4 +75,4 @@ pub use route::Routing;
 pub use sample::{Column, Fill, FlowSample, PortSample, Sampler, Sampling, SenderSample, Series};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
 pub use together::LossesTogether;
-pub use world::{Plugs, World};
+pub use world::{Plugs, Standstill, World};

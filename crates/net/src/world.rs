@@ -6,6 +6,9 @@ mod branch;
 mod change;
 mod outage;
 mod read;
+mod standstill;
+
+pub use standstill::Standstill;
 
 use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
@@ -66,12 +69,16 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) out: Vec<Out>,
     pub(crate) actions: Vec<(EpId, Action)>,
     pub(crate) events_run: u64,
+    /// Events at this instant, as far as they were counted.
+    pub(crate) still: u64,
+    pub(crate) standstill: Option<Box<Standstill>>,
     pub(crate) reset_at: Time,
     pub(crate) fingerprint: u64,
 }
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
     /// Runs events up to and including `until`, at most `budget` of them, and as long as the observer has not had enough. Returns whether `until` was reached.
+    /// It never is where simulated time does not move any more: see [`World::standstill`].
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
@@ -82,7 +89,30 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     /// The loop. Returns the number of the last event, unless it reached `until`.
-    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<Slot> {
+    ///
+    /// Whether time moves is looked at between stretches of events, so that no event pays for it.
+    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
+        let mut last = 0;
+        while budget > 0 && self.standstill.is_none() {
+            let (from, events) = (self.path.now, budget.min(standstill::LOOK));
+            let Some((number, left)) = self.stretch(until, events, obs) else {
+                self.still = 0;
+                return None;
+            };
+            last = number;
+            budget -= events - left;
+            if self.stands_still(from, events - left) {
+                self.halt(obs);
+            }
+            if left > 0 {
+                break;
+            }
+        }
+        Some(last)
+    }
+
+    /// The loop for some events. Returns the number of the last one, and how many are left because the observer had enough; nothing if it reached `until`.
+    fn stretch<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<(Slot, u64)> {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
         let (mut left, mut last) = (budget, 0);
@@ -149,7 +179,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             }
         }
         self.events_run += budget - left;
-        Some(last)
+        Some((last, left))
     }
 
     /// Brings near what the events to come will touch. With thousands of links most of an event's time would go to waiting for memory.

@@ -6,4 +6,5 @@ mod outages;
 mod relays;
 mod rough;
 mod samples;
+mod standstill;
 mod toy;

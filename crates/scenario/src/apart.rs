@@ -111,7 +111,7 @@ impl Outside for Around<'_> {
 
 /// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
 pub(crate) fn drive<H: EventQueue>(
-    scenario: &Resolved,
+    (scenario, seed): (&Resolved, u64),
     world: World<BuiltIn, H>,
     cut: Cut,
     (asked, threads): (Apart, usize),
@@ -142,7 +142,10 @@ pub(crate) fn drive<H: EventQueue>(
             }
             stretch.work(0, &around)
         });
-        parts.arrived(until, windows.ok_or(RunError::Stopped)?);
+        let Some(windows) = windows else {
+            return Err(parts.standstill().map_or(RunError::Stopped, |still| RunError::standing(scenario, seed, &still)));
+        };
+        parts.arrived(until, windows);
         if until == warm {
             parts.reset_counters();
         }

@@ -48,7 +48,7 @@ impl Course {
     /// Moves a world towards `end` by at most `budget` events; whether it is there, with all that is to be done there.
     ///
     /// # Errors
-    /// See [`Self::change`].
+    /// Simulated time does not move any more; and see [`Self::change`].
     pub(crate) fn advance<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
@@ -59,6 +59,9 @@ impl Course {
     ) -> Result<bool, RunError> {
         let target = self.next(end);
         let there = world.advance(target, budget, obs);
+        if let Some(still) = world.standstill() {
+            return Err(RunError::standing(self.state(scenario), self.seed, still));
+        }
         Ok(there && self.arrive(scenario, world, obs)? && target == end)
     }
 

@@ -16,10 +16,10 @@ use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, NodeId, Tally, World, WorldBuilder};
+use fairlane_net::{BuildError, NodeId, Standstill, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
-use fairlane_units::{Name, Time};
+use fairlane_units::{Dur, Name, Time};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -123,12 +123,40 @@ pub enum RunError {
     /// A change of the network that could not be.
     #[error("{0}")]
     Change(String),
+    /// Simulated time does not move any more.
+    #[error("simulated time does not move any more: {events} events at {time}{place}")]
+    Standstill {
+        /// The time at which it stands still.
+        time: Dur,
+        /// Events at that time, at least.
+        events: u64,
+        /// Where they are, with words that lead there: link, queue and flow, as far as known.
+        place: String,
+    },
     /// A run panicked: a defect of the simulator.
     #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
     Panicked {
         /// Seed of that run.
         seed: u64,
     },
+}
+
+impl RunError {
+    /// A standstill in the words of the scenario.
+    pub(crate) fn standing(scenario: &Resolved, seed: u64, still: &Standstill) -> Self {
+        let mut place = String::new();
+        let link = still.port.and_then(|p| scenario.link_directions().get(p.0 as usize));
+        if let Some(link) = link {
+            place += &format!(", on link `{}` with queue `{}`", link.name, link.wire.queue.name());
+        }
+        if let Some(channel) = still.channel.and_then(|c| scenario.expanded.channels.get(c as usize)) {
+            place += &format!(", on channel `{}`", channel.name);
+        }
+        if let Some(flow) = still.flow.and_then(|f| scenario.members_at(seed).get(f.0 as usize).map(|m| m.name.clone())) {
+            place += &format!(", of flow `{flow}`");
+        }
+        Self::Standstill { time: still.time.since(Time::ZERO), events: still.events, place }
+    }
 }
 
 thread_local! {
@@ -320,7 +348,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     };
     let cut = apart::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
     if let Some(cut) = cut {
-        let (world, cpu_s) = apart::drive(scenario, world, cut, (watch.parts, watch.threads), progress)?;
+        let (world, cpu_s) = apart::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
         return Ok(Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None });
     }
     // Controls act only in the loop that is compiled for observers.

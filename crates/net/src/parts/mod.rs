@@ -23,13 +23,13 @@ pub use cut::{Cut, Map, Portion, Whole};
 pub use ledger::Ledger;
 pub(crate) use ledger::lost;
 
-use crate::world::{Plugs, World};
+use crate::world::{Plugs, Standstill, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 use pace::Pace;
 use part::Part;
 use post::{Aside, Post};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use turnstile::{OVER, Turnstile};
@@ -54,6 +54,8 @@ pub struct Parts<P: Plugs, H: EventQueue> {
     now: Option<Time>,
     /// Events so far, and how many threads carry them out.
     events: AtomicU64,
+    /// True if time does not move any more in one of them.
+    still: AtomicBool,
     pace: Mutex<Pace>,
 }
 
@@ -158,6 +160,7 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
             parts,
             boxes: (0..count).map(|_| (0..count).map(|_| Default::default()).collect()).collect(),
             events: AtomicU64::new(0),
+            still: AtomicBool::new(false),
             cut,
             round: 0,
             now: None,
@@ -196,6 +199,11 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
     /// That a stretch came to its end; so many windows are over.
     pub fn arrived(&mut self, until: Time, windows: u64) {
         (self.now, self.round) = (Some(until), windows);
+    }
+
+    /// The standstill of the first part that has come to one.
+    pub fn standstill(&self) -> Option<Standstill> {
+        self.parts.iter().find_map(|p| lock(p).world.standstill().copied())
     }
 
     /// Forgets what was counted so far, in all parts.
@@ -243,6 +251,9 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
         let mut part = lock(&self.parts[i]);
         self.open(&mut part, i, window);
         let events = part.run(until);
+        if part.world.standstill().is_some() {
+            self.still.store(true, Ordering::Relaxed);
+        }
         (events, self.deliver(&mut part, i, window) || events > 0)
     }
 }
@@ -324,10 +335,11 @@ impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
         let mut start = until.later(Dur::from_ps(1));
         let events = parts.events.load(Ordering::Relaxed) + all.events;
         parts.events.store(events, Ordering::Relaxed);
-        if until == self.until {
+        let still = parts.still.load(Ordering::Relaxed);
+        if until == self.until && !still {
             self.done.store(next, Ordering::Relaxed);
         }
-        if until == self.until || (next % LOOK == 0 && !outside.more(start, events)) {
+        if until == self.until || still || (next % LOOK == 0 && !outside.more(start, events)) {
             return self.gate.open(OVER, u64::MAX, until);
         }
         if all.busy == 0 {
