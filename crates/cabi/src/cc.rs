@@ -83,7 +83,7 @@ impl CcPlugin for Library {
             Ok(cc) => Box::new(cc),
             Err(m) => {
                 let message = format!("congestion control `{}` of flow `{}`: init: {m}", self.algorithm.name, site.flow);
-                fail(Fault { what: "congestion control", time: Time::ZERO, message });
+                fail(Fault { what: "congestion control", time: Time::ZERO, message, interrupted: false });
                 let mss = u64::from(site.config.mss());
                 let a = &self.algorithm;
                 let state = State::zeroed(a.state_size, None, None);
@@ -140,7 +140,7 @@ impl Foreign {
                 "congestion control `{}` of flow `{}`: cwnd() is {cwnd} after {what}, less than a segment of {} bytes",
                 self.algorithm.name, self.flow, self.mss
             );
-            fail(Fault { what: "congestion control", time: now, message });
+            fail(Fault { what: "congestion control", time: now, message, interrupted: false });
             self.cwnd = self.mss;
             return;
         }

@@ -1,6 +1,7 @@
 //! Congestion controls written in Python: how the simulator calls them, and what they see.
 
 use crate::error;
+use crate::interrupt::{plugged, put_off, stopped};
 use crate::queue::keep_thread_state;
 use fairlane_cabi::Wanted;
 use fairlane_engine::Stream;
@@ -206,19 +207,19 @@ impl Clone for PyCc {
     fn clone(&self) -> Self {
         let mut new = Self { class: Arc::clone(&self.class), flow: Arc::clone(&self.flow), object: None, ..*self };
         let Some(object) = &self.object else { return new };
-        Python::attach(|py| match py.import("copy").and_then(|m| m.getattr("deepcopy")?.call1((object,))) {
+        plugged(|py| match py.import("copy").and_then(|m| m.getattr("deepcopy")?.call1((object,))) {
             Ok(copy) => new.object = Some(copy.unbind()),
-            Err(e) => new.fault("it cannot be copied with the network it is in", &error::traceback(py, &e)),
+            Err(e) => new.fault("it cannot be copied with the network it is in", &error::traceback(py, &e), stopped(py, &e)),
         });
         new
     }
 }
 
 impl PyCc {
-    fn fault(&mut self, what: &str, text: &str) {
+    fn fault(&mut self, what: &str, text: &str, interrupted: bool) {
         self.failed = true;
         let message = format!("congestion control `{}` of flow `{}`: {what}\n{text}", self.class.name, self.flow);
-        fail(Fault { what: "congestion control", time: self.now, message: message.trim_end().to_owned() });
+        fail(Fault { what: "congestion control", time: self.now, message: message.trim_end().to_owned(), interrupted });
     }
 
     /// Calls a method, then reads the answer. After a failure nothing is called any more, and the window is one segment.
@@ -227,13 +228,13 @@ impl PyCc {
             return;
         }
         self.now = now.unwrap_or(self.now);
-        Python::attach(|py| {
+        plugged(|py| {
             let Some(object) = self.object.as_ref().map(|o| o.clone_ref(py)) else { return };
             let object = object.bind(py);
             match f(py, object).and_then(|()| self.read(py, object)) {
                 Ok(None) => {}
-                Ok(Some(wrong)) => self.fault(&format!("after {method}"), &wrong),
-                Err(e) => self.fault(method, &error::traceback(py, &e)),
+                Ok(Some(wrong)) => self.fault(&format!("after {method}"), &wrong, false),
+                Err(e) => self.fault(method, &error::traceback(py, &e), stopped(py, &e)),
             }
             if self.failed {
                 (self.cwnd, self.rate) = (self.mss, None);
@@ -344,22 +345,26 @@ impl PyPlugin {
 impl CcPlugin for PyPlugin {
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
         // Making one is the check: `start` may refuse parameters that do not fit one another.
-        Python::attach(|py| match self.make(py, params, &CcSite::of(config)) {
+        plugged(|py| match self.make(py, params, &CcSite::of(config)) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(e.value(py).to_string()),
-            _ => Ok(()),
+            Err(e) => {
+                put_off(py, &e);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         })
     }
 
     fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
         let rules = site.config.window_rules();
         let mss = u64::from(rules.mss);
-        Python::attach(|py| {
+        plugged(|py| {
             let (class, flow) = (Arc::clone(&self.0), site.flow.into());
             let (ssthresh, now) = (rules.initial_ssthresh, Time::ZERO);
             let mut new = PyCc { class, flow, object: None, mss, cwnd: mss, ssthresh, rate: None, now, failed: false };
             match self.make(py, params, site) {
                 Ok(object) => new.object = Some(object.unbind()),
-                Err(e) => new.fault("start", &error::traceback(py, &e)),
+                Err(e) => new.fault("start", &error::traceback(py, &e), stopped(py, &e)),
             }
             new.call(None, "start", |_, _| Ok(()));
             Box::new(new) as Box<dyn CustomCc>

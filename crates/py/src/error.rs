@@ -1,6 +1,7 @@
 //! Rust errors as the exceptions of `fairlane.errors`.
 
 use fairlane_scenario::{CaptureError, Diagnostics, RunError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -37,6 +38,7 @@ pub(crate) fn scenario(py: Python<'_>, found: &Diagnostics) -> PyErr {
 /// `RunError` with its message.
 pub(crate) fn run(py: Python<'_>, e: &RunError) -> PyErr {
     match e {
+        RunError::Plugin(fault) if fault.interrupted => PyKeyboardInterrupt::new_err(()),
         RunError::Plugin(fault) => raise(py, "PluginError", (e.to_string(), fault.time.as_secs_f64())),
         RunError::Capture(CaptureError::Name(_)) => raise(py, "UnknownNameError", (e.to_string(),)),
         RunError::Capture(CaptureError::Write { .. }) => raise(py, "FolderError", (e.to_string(),)),

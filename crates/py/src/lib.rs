@@ -4,6 +4,7 @@ mod cc;
 mod error;
 mod events;
 mod hand;
+mod interrupt;
 mod live;
 mod quantity;
 mod queue;
@@ -28,6 +29,8 @@ mod _core {
     use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_library, register_cc};
     #[pymodule_export]
     use super::hand::{Simulation, event_columns, picoseconds};
+    #[pymodule_export]
+    use super::interrupt::interrupt;
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]

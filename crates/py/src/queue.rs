@@ -1,6 +1,7 @@
 //! Queue disciplines written in Python: how the simulator calls them, and what they may do.
 
 use crate::error;
+use crate::interrupt::{plugged, put_off, stopped};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_queue::{Nature, Problem};
@@ -194,7 +195,7 @@ impl fmt::Debug for PyQdisc {
 
 impl Clone for PyQdisc {
     fn clone(&self) -> Self {
-        Python::attach(|py| {
+        plugged(|py| {
             let copied = py.import("copy").and_then(|m| m.getattr("deepcopy")?.call1((&self.queue,)));
             let mut new = Self {
                 name: Arc::clone(&self.name),
@@ -231,7 +232,8 @@ impl PyQdisc {
     fn fault(&mut self, py: Python<'_>, now: Time, e: &PyErr) {
         self.failed = true;
         let text = error::traceback(py, e);
-        fail(Fault { what: "queue", time: now, message: format!("queue `{}`:\n{}", self.name, text) });
+        let interrupted = stopped(py, e);
+        fail(Fault { what: "queue", time: now, message: format!("queue `{}`:\n{}", self.name, text), interrupted });
     }
 
     /// Calls a method and carries out what it asked for. After a failure the queue holds nothing and takes nothing.
@@ -239,7 +241,7 @@ impl PyQdisc {
         if self.failed {
             return None;
         }
-        Python::attach(|py| {
+        plugged(|py| {
             let Some(handle) = self.handle.as_ref().map(|h| h.clone_ref(py)) else {
                 self.failed = true;
                 return None;
@@ -340,11 +342,12 @@ impl Qdisc for PyQdisc {
         if !self.has_ready || self.failed {
             return None;
         }
-        Python::attach(|py| {
+        plugged(|py| {
             let answer =
                 self.queue.call_method0(py, intern!(py, "ready")).and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
             answer.unwrap_or_else(|e| {
-                fail(Fault { what: "queue", time: Time::ZERO, message: format!("queue `{}`: ready(): {e}", self.name) });
+                let (message, interrupted) = (format!("queue `{}`: ready(): {e}", self.name), stopped(py, &e));
+                fail(Fault { what: "queue", time: Time::ZERO, message, interrupted });
                 None
             })
         })
@@ -393,14 +396,18 @@ impl PyPlugin {
 impl QueuePlugin for PyPlugin {
     fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
         // Making one is the check: `start` may refuse parameters that do not fit one another.
-        Python::attach(|py| match self.make(py, params, site) {
+        plugged(|py| match self.make(py, params, site) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(Problem::new("", e.value(py).to_string())),
-            _ => Ok(()),
+            Err(e) => {
+                put_off(py, &e);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         })
     }
 
     fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
-        Python::attach(|py| {
+        plugged(|py| {
             let (made, error) = match self.make(py, params, site) {
                 Ok(made) => (Some(made), None),
                 Err(e) => (None, Some(e)),

@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::events::{self, Asked};
+use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
     CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted, cell,
@@ -13,10 +14,12 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often Python hears of the progress, and may stop the runs.
 const HEARTBEAT: Duration = Duration::from_millis(100);
+/// How long runs with plug-ins have to end when they are stopped.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// What is captured with its files; bytes kept of a packet, IPv6, lengths of queues.
 type CapturesArgument = (Vec<(String, Vec<String>)>, Option<u32>, bool, bool);
@@ -29,7 +32,7 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// Runs a resolved scenario once for each seed (none given: its own), `threads` at a time, without holding the interpreter's lock.
 ///
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
-/// raises, or a signal handler raises (Ctrl-C), the runs stop. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
+/// raises, or a signal handler raises (Ctrl-C), the runs stop, and code of plug-ins in Python that they are in gets a KeyboardInterrupt. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
 /// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them. `here`: on the calling thread, which then asks `progress` itself between stretches of the run, and
 /// later where these take longer: no thread has to be made, and waited for, where runs are short.
@@ -51,46 +54,52 @@ pub(crate) fn run(
     if within_run() {
         return Err(error::nested(py));
     }
-    let resolved = resolved.get().inner();
+    let resolved = resolved.get().shared();
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
     let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, ..Options::default() };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     if here {
-        return run_here(py, resolved, &options, tracing.as_ref(), progress.map(Bound::unbind));
+        return run_here(py, &resolved, &options, tracing.as_ref(), progress.map(Bound::unbind));
     }
-    let state = Progress::default();
-    std::thread::scope(|scope| {
-        let (send, mut receive) = sync_channel(1);
-        let (options, state) = (&options, &state);
-        let tracing = &tracing;
-        scope.spawn(move || {
-            // The receiver waits until the end: sending cannot fail.
-            let _ = send.send(run_traced(resolved, options, tracing.as_ref(), state));
+    let state = Arc::new(Progress::default());
+    let (send, mut receive) = sync_channel(1);
+    let runs = state.clone();
+    std::thread::spawn(move || {
+        // Nobody may be left who receives it.
+        let _ = send.send(run_traced(&resolved, &options, tracing.as_ref(), &runs));
+    });
+    let mut stopped: Option<(PyErr, Instant)> = None;
+    let outcome = loop {
+        // The receiver goes into the closure and back: it may be used without the lock, but not shared.
+        let answer;
+        (receive, answer) = py.detach(move || {
+            let answer = receive.recv_timeout(HEARTBEAT);
+            (receive, answer)
         });
-        let mut stopped = None;
-        let outcome = loop {
-            // The receiver goes into the closure and back: it may be used without the lock, but not shared.
-            let answer;
-            (receive, answer) = py.detach(move || {
-                let answer = receive.recv_timeout(HEARTBEAT);
-                (receive, answer)
-            });
-            match answer {
-                Ok(outcome) => break outcome,
-                Err(RecvTimeoutError::Disconnected) => return Err(error::lost(py)),
-                Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(e) = heartbeat(py, progress.as_ref(), state) {
-                        state.stop();
-                        stopped = Some(e);
-                    }
-                }
-            }
+        match answer {
+            Ok(outcome) => break outcome,
+            Err(RecvTimeoutError::Disconnected) => return Err(error::lost(py)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        stopped = match stopped {
+            None => heartbeat(py, progress.as_ref(), &state).err().map(|e| (e, Instant::now())),
+            // Code of C that does not come back: the thread is left to it, and ends with the process.
+            Some((e, since)) if has_plugins() && since.elapsed() > PATIENCE => return Err(e),
+            stopped => stopped,
         };
-        answer_of(py, stopped, outcome)
-    })
+        if stopped.is_some() {
+            state.stop();
+            interrupt_runs(py, state.number());
+        }
+    };
+    answer_of(py, stopped.map(|(e, _)| e), outcome)
+}
+
+/// True if there are queues or congestion controls that are not built in.
+fn has_plugins() -> bool {
+    !fairlane_scenario::plugins().is_empty()
 }
 
 /// What Python is told of runs; `stopped`: why they were not to go on.

@@ -17,7 +17,7 @@ pub use law::avq::{Avq, AvqParams};
 pub use law::blue::{Blue, BlueParams};
 pub use law::choke::{Choke, ChokeParams};
 pub use law::cobalt::{Cobalt, CobaltParams};
-pub use law::codel::{Codel, CodelFiner, CodelParams, CodelTimes, InvSqrt};
+pub use law::codel::{Codel, CodelFiner, CodelParams, CodelShared, CodelTimes, InvSqrt};
 pub use law::droptail::{DropTail, DropTailParams};
 pub use law::fred::{Fred, FredParams};
 pub use law::green::{Green, GreenParams};

@@ -2,8 +2,8 @@
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
 use fairlane_queue::{
-    CakeFraming, CakeIsolation, CakeParams, CakeTins, CodelFiner, CodelTimes, Discipline, DropFrom, DropTailParams, DrrParams, FqClock,
-    FqCodelParams, FqParams, FqPieParams, FqScheduler, HashBy, PieControl, PieMarks, SfqParams,
+    CakeFraming, CakeIsolation, CakeParams, CakeTins, CodelFiner, CodelShared, CodelTimes, Discipline, DropFrom, DropTailParams, DrrParams,
+    FqClock, FqCodelParams, FqParams, FqPieParams, FqScheduler, HashBy, PieControl, PieMarks, SfqParams,
 };
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
@@ -84,12 +84,14 @@ proptest! {
     fn fq_codel(
         seed: u64, us in 200_u64..1500, limit in limits(), memory_limit in proptest::option::of(40_u64..80_000), flows in 1_u32..40, hash in hashes(),
         salt: Option<u64>, quantum in 1_u64..4000, drop_batch in 1_u32..70, target in 1_u64..20, ecn: bool, ce in proptest::option::of(1_u64..30),
+        mtu_of_all: bool, count_evicted: bool,
     ) {
         let p = FqCodelParams {
             ecn,
             scheduler: FqScheduler { limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch },
             times: CodelTimes { target: Dur::from_ms(target), ..CodelTimes::default() },
             finer: CodelFiner { ce_threshold: ce.map(Dur::from_ms), ..CodelFiner::default() },
+            shared: CodelShared { mtu_of_all, count_evicted },
         };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         let most = Backlog { bytes: most(limit).bytes.min(memory_limit.unwrap_or(u64::MAX)), ..most(limit) };
@@ -100,7 +102,7 @@ proptest! {
     #[test]
     fn fq_pie(
         seed: u64, us in 200_u64..1500, limit in limits(), flows in 1_u32..40, quantum in 1_u64..4000, drop_batch in 1_u32..70,
-        target in 1_u64..30, tupdate in 1_u64..30, ecn: bool, derandomize: bool, byte_mode: bool,
+        target in 1_u64..30, tupdate in 1_u64..30, ecn: bool, derandomize: bool, byte_mode: bool, refuse: bool,
     ) {
         let p = FqPieParams {
             scheduler: FqScheduler { limit, flows, quantum: Bytes(quantum), drop_batch, ..FqScheduler::default() },
@@ -112,6 +114,7 @@ proptest! {
                 ..PieControl::default()
             },
             marks: PieMarks { ecn, ..PieMarks::default() },
+            refuse,
         };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: ecn, ..Rules::default() })?;

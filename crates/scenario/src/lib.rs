@@ -67,7 +67,7 @@ pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use progress::Progress;
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
+pub use run::{Options, RunError, RunOutput, Table, run_all, run_number, run_traced, run_with, within_run};
 pub use sampled::{SeriesRows, SeriesTable, SeriesWriter};
 pub use schema::schema;
 pub use series::*;

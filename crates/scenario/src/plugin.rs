@@ -227,6 +227,8 @@ pub struct Fault {
     pub time: Time,
     /// What the plug-in says, with its traceback if it has one.
     pub message: String,
+    /// True if nothing is wrong with it, and it was to stop (Ctrl-C).
+    pub interrupted: bool,
 }
 
 thread_local! {

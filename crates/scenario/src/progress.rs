@@ -5,9 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// Sets of runs so far in this process.
+static SETS: AtomicU64 = AtomicU64::new(1);
+
 /// How far a set of runs has come; read and stopped from other threads.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Progress {
+    number: u64,
     pub(crate) runs: AtomicUsize,
     pub(crate) finished: AtomicUsize,
     events: AtomicU64,
@@ -42,7 +46,25 @@ impl fmt::Debug for Listener {
     }
 }
 
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            number: SETS.fetch_add(1, Ordering::Relaxed),
+            runs: AtomicUsize::new(0),
+            finished: AtomicUsize::new(0),
+            events: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            listener: None,
+        }
+    }
+}
+
 impl Progress {
+    /// The number of the set, one that no other set of this process has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
     /// One that asks, not more often than `every`, whether the runs are to go on: for a caller whose own thread runs, and who cannot look meanwhile.
     pub fn asking(every: Duration, goes_on: impl Fn(&Self) -> bool + Send + Sync + 'static) -> Self {
         Self { listener: Some(Listener { every, asked: Mutex::new(Instant::now()), goes_on: Box::new(goes_on) }), ..Self::default() }

@@ -11,6 +11,7 @@ use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::progress::Progress;
+use crate::registry::QueueSpec;
 use crate::sampled::SeriesTable;
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
@@ -147,7 +148,14 @@ impl RunError {
         let mut place = String::new();
         let link = still.port.and_then(|p| scenario.link_directions().get(p.0 as usize));
         if let Some(link) = link {
-            place += &format!(", on link `{}` with queue `{}`", link.name, link.wire.queue.name());
+            place += &format!(
+                ", on link `{}` with queue `{}`",
+                link.name,
+                match &link.wire.queue {
+                    QueueSpec::Plugin(own) => own.name(),
+                    queue => queue.name(),
+                }
+            );
         }
         if let Some(channel) = still.channel.and_then(|c| scenario.expanded.channels.get(c as usize)) {
             place += &format!(", on channel `{}`", channel.name);
@@ -160,12 +168,17 @@ impl RunError {
 }
 
 thread_local! {
-    /// Whether this thread carries out a run.
-    static RUNS: Cell<bool> = const { Cell::new(false) };
+    /// The set of runs that this thread carries out; 0 for none.
+    static RUNS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether the calling code is part of a run, as that of a plug-in is.
+/// True if the calling code is part of a run, as that of a plug-in is.
 pub fn within_run() -> bool {
+    RUNS.get() != 0
+}
+
+/// The number of the set of runs ([`Progress::number`]) that the calling code is part of; 0 if it is part of none.
+pub fn run_number() -> u64 {
     RUNS.get()
 }
 
@@ -189,7 +202,7 @@ pub fn run_traced(
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         on_thread(|| {
-            as_run(|| {
+            as_run(progress.number(), || {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = options.seeds.get(i) else { break };
@@ -264,9 +277,12 @@ struct Watch<'a> {
     parts: Apart,
 }
 
-/// Marks the calling thread as one that carries out a run while `work` does.
-pub(crate) fn as_run<T>(work: impl FnOnce() -> T) -> T {
-    let before = RUNS.replace(true);
+/// The number of runs in hand, which are no set.
+pub(crate) const IN_HAND: u64 = u64::MAX;
+
+/// Marks the calling thread as one that carries out the set of runs with this number while `work` does.
+pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
+    let before = RUNS.replace(number);
     let done = work();
     RUNS.set(before);
     done

@@ -3,8 +3,8 @@
 use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
 use fairlane_queue::{Admit, Discipline, DropTail, Fifo, Limit, Nature, Problem};
 use fairlane_scenario::{
-    DynQdisc, Fault, Format, Options, Progress, QueuePlugin, RegisterError, Resolved, RunError, RunOutput, fail, register, register_queue,
-    resolve, run_all,
+    DynQdisc, Fault, Format, Options, Progress, QueuePlugin, RegisterError, Resolved, RunError, RunOutput, Simulation, fail, register,
+    register_queue, resolve, run_all,
 };
 use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl Qdisc for Weary {
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         self.seen += 1;
         if self.seen == 100 {
-            fail(Fault { what: "queue", time: cx.now, message: "too many packets".into() });
+            fail(Fault { what: "queue", time: cx.now, message: "too many packets".into(), interrupted: false });
         }
         self.held.add(&p);
         self.queue.push_back(p);
@@ -133,4 +133,67 @@ fn a_fault_ends_the_run_with_its_time() {
     assert!(e.to_string().contains("too many packets") && e.to_string().contains("of simulated time"), "{e}");
     // The thread is free for the next run.
     assert!(run(&scenario("\"droptail\"").unwrap()).is_ok());
+}
+
+/// Keeps a packet and says that it may be sent at once.
+#[derive(Clone, Debug, Default)]
+struct Tease {
+    held: Backlog,
+    kept: Vec<QPkt>,
+}
+
+impl Qdisc for Tease {
+    fn enqueue(&mut self, p: QPkt, _: &mut QCx<'_>) {
+        self.held.add(&p);
+        self.kept.push(p);
+    }
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        self.held
+    }
+    fn head(&self) -> Option<&QPkt> {
+        self.kept.first()
+    }
+    fn ready_at(&self) -> Option<Time> {
+        Some(Time::ZERO)
+    }
+}
+
+struct TeaseMaker;
+
+impl QueuePlugin for TeaseMaker {
+    fn check(&self, _: &Map<String, Value>, _: &Site<'_>) -> Result<(), Problem> {
+        Ok(())
+    }
+    fn build(&self, _: &Map<String, Value>, _: &Site<'_>) -> Box<dyn DynQdisc> {
+        Box::new(Tease::default())
+    }
+    fn nature(&self) -> Nature {
+        Nature { shapes: true, ..Nature::default() }
+    }
+}
+
+/// The link asks it at one instant for ever: the run ends, in one piece and in hand, and says where.
+#[test]
+fn a_run_in_which_time_stands_still_ends() {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    register_queue("tease", "A queue that sends nothing.", schema, Arc::new(TeaseMaker)).unwrap();
+    let scenario = scenario("\"tease\"").unwrap();
+    let e = run(&scenario).unwrap_err();
+    let RunError::Standstill { time, events, place } = &e else { panic!("{e}") };
+    // The first packet is there after it has crossed the access link.
+    assert!(*time > Dur::from_ms(1) && *time < Dur::from_ms(2) && *events > 1 << 22, "{e}");
+    assert!(place.contains("link `bottleneck`") && place.contains("queue `tease`") && place.contains("flow `f."), "{e}");
+    let mut sim = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    let end = sim.end();
+    let in_hand = loop {
+        match sim.advance(end) {
+            Ok(there) => assert!(!there),
+            Err(e) => break e,
+        }
+    };
+    assert!(matches!(in_hand, RunError::Standstill { .. }), "{in_hand}");
+    assert_eq!(sim.advance(end).unwrap_err(), in_hand);
 }

@@ -152,7 +152,7 @@ impl CongestionControl for Weary {
     fn on_ack(&mut self, s: &AckSample) {
         self.seen += 1;
         if self.seen == 100 {
-            fail(Fault { what: "congestion control", time: s.now, message: format!("{} is tired", self.flow) });
+            fail(Fault { what: "congestion control", time: s.now, message: format!("{} is tired", self.flow), interrupted: false });
         }
     }
     fn on_congestion(&mut self, _: &CongestionEvent) {}

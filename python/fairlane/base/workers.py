@@ -15,12 +15,14 @@ import time
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 
+from .threads import Halt
+
 GRACE = 0.3
 """Seconds that a process has to end its run when everything is to stop and its parent is still there."""
 _PR_SET_PDEATHSIG = 1
 """prctl(2)"""
 
-stop = threading.Event()
+stop = Halt()
 """Set to make the runs of this process end at once, unfinished: in worker processes, where no event of the driver's reaches."""
 
 

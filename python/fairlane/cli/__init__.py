@@ -6,6 +6,7 @@ Ctrl-C is 130; a closed pipe is silent.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -17,7 +18,21 @@ BROKEN_PIPE = 141
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the `fairlane` command."""
-    sys.exit(invoke(argv))
+    code = invoke(argv)
+    if code == INTERRUPTED:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """Ends the program although a plug-in in C does not come back: Python would wait for its thread."""
+    import threading
+
+    if any(t is not threading.current_thread() and not t.daemon for t in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def invoke(argv: list[str] | None = None) -> int:

@@ -13,6 +13,8 @@ import hashlib
 import os
 import socket
 import threading
+import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,6 +22,7 @@ import polars as pl
 from .. import _core
 from ..base.files import read_input
 from ..base.sealed import fault_of, seal_parquet
+from ..base.threads import Halt, alarm
 from ..base.workers import stop
 from ..errors import FairlaneError, InputError
 from .model import Outcome, Task
@@ -63,9 +66,32 @@ def is_whole(outcome: Outcome) -> bool:
     return not fault_of(outcome.data, seal_of(outcome.key))
 
 
-def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
+class _Watch:
+    """Asked by a run how far it may go; knows how far it has come, and what time it is."""
+
+    def __init__(self, limit: float | None, halt: threading.Event) -> None:
+        self._limit, self._halt = limit, halt
+        self._began = time.monotonic()
+        self._fraction = 0.0
+
+    def __call__(self, fraction: float, _runs: int, _events: int) -> bool:
+        self._fraction = fraction
+        return not self._halt.is_set() and not self.late()
+
+    def late(self) -> bool:
+        """True if the cell has taken longer than it may."""
+        return self._limit is not None and time.monotonic() - self._began >= self._limit
+
+    def verdict(self) -> str:
+        """What to say of a cell that was late."""
+        assert self._limit is not None
+        return f"it took longer than the cell_limit of {self._limit:g} s: stopped at {100 * self._fraction:.0f} % of its simulated time"
+
+
+def run_task(task: Task, halt: Halt = stop) -> Outcome:
     """Runs a cell and gives its table, or says why there is none. A failing cell is an answer, too; raises `Stopped` when `halt` is set."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
+    watch = _Watch(task.limit, halt)
     try:
         if engine() != task.engine:
             return Outcome(
@@ -76,12 +102,22 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
                 worker=worker,
             )
         load_plugins(task.plugins)
-        # On this thread: another one would have to be made and waited for, and with as many runs as processors it waits for one in turn.
-        (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set(), here=True)
+        with ExitStack() as around:
+            thread = around.enter_context(halt.at_work())
+            if task.limit is not None and task.plugins:
+                # Code of a plug-in is not asked how far it may go.
+                around.enter_context(alarm(task.limit, thread))
+            # On this thread: another one would have to be made and waited for, and with as many runs as processors it waits for
+            # one in turn.
+            (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, watch, here=True)
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
-    except FairlaneError as e:
+    except (FairlaneError, KeyboardInterrupt) as e:
         if halt.is_set():
             raise Stopped("stopped") from None
+        if watch.late():
+            return Outcome(task.key, task.seed, error=watch.verdict(), kind="Limit", worker=worker)
+        if isinstance(e, KeyboardInterrupt):
+            raise
         return Outcome(task.key, task.seed, error=str(e), kind=type(e).__name__, worker=worker)
     except (MemoryError, OSError) as e:
         return Outcome(task.key, task.seed, error=f"{type(e).__name__}: {e}", kind=type(e).__name__, worker=worker)

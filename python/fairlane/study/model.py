@@ -164,6 +164,8 @@ class StudySpec:
     confidence: float = 0.95
     hop_probe: bool = False
     """Whether delays from the second node on are measured too, which takes longer."""
+    cell_limit: float | None = None
+    """Seconds on the clock that a cell may take; None for no limit. No part of what names a result."""
     description: str = ""
     source: tuple[str, str, str] | None = None
     """Text, name and format of the study file, for messages about it. A study made in Python has the text that says the same."""
@@ -224,6 +226,8 @@ class Task:
     """What to keep; None keeps all."""
     hop_probe: bool = False
     """Whether delays from the second node on are measured too."""
+    limit: float | None = None
+    """Seconds on the clock that it may take; None for no limit."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +241,7 @@ class Outcome:
     error: str = ""
     """Why there is no result, in one message."""
     kind: str = ""
-    """Class of the error: ScenarioError, RunError, PluginError, Version, Crash, ..."""
+    """Class of the error: ScenarioError, RunError, PluginError, Limit, Version, Crash, ..."""
     fingerprint: str = ""
     events: int = 0
     cpu_s: float = 0.0

@@ -9,11 +9,11 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 from ..base.cores import available_threads
+from ..base.threads import Pool
 from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
@@ -33,11 +33,17 @@ _compact = json.JSONEncoder(separators=(",", ":")).encode
 class Cells:
     """The cells of a point; they differ in their seeds alone."""
 
-    __slots__ = ("_essence", "_hop_probe", "_plugins", "_point", "_wanted")
+    __slots__ = ("_essence", "_hop_probe", "_limit", "_plugins", "_point", "_wanted")
 
     def __init__(
-        self, point: Point, wanted: Wanted | None = None, plugins: tuple[tuple[str, str], ...] = (), hop_probe: bool = False
+        self,
+        point: Point,
+        wanted: Wanted | None = None,
+        plugins: tuple[tuple[str, str], ...] = (),
+        hop_probe: bool = False,
+        limit: float | None = None,
     ) -> None:
+        self._limit = limit
         self._point, self._wanted, self._plugins, self._hop_probe = point, wanted, plugins, hop_probe
         self._essence = point.essence
         if wanted is not None or plugins or hop_probe:
@@ -46,7 +52,8 @@ class Cells:
 
     def task(self, seed: int) -> Task:
         """The cell of a seed."""
-        return Task(key_of(self._essence, seed), self._point.resolved, seed, engine(), self._plugins, self._wanted, self._hop_probe)
+        key, resolved = key_of(self._essence, seed), self._point.resolved
+        return Task(key, resolved, seed, engine(), self._plugins, self._wanted, self._hop_probe, self._limit)
 
 
 class Plan:
@@ -65,7 +72,7 @@ class Plan:
         """The cell of a point and a seed."""
         cells = self._cells.get(point.index)
         if cells is None:
-            cells = self._cells[point.index] = Cells(point, self._wanted(point), self._plugins, self.spec.hop_probe)
+            cells = self._cells[point.index] = Cells(point, self._wanted(point), self._plugins, self.spec.hop_probe, self.spec.cell_limit)
         return cells.task(seed)
 
     def _wanted(self, point: Point) -> Wanted | None:
@@ -104,7 +111,7 @@ def _resolve_all(spec: StudySpec, combinations: list[tuple[int, ...]], progress:
     """The points of these combinations of levels; raises what is wrong with any of them."""
     points: list[Point] = []
     diagnosis = Diagnosis(spec)
-    with ThreadPoolExecutor(available_threads()) as pool:
+    with Pool(available_threads()) as pool:
         for start in range(0, len(combinations), _CHUNK):
             part = combinations[start : start + _CHUNK]
             made = pool.map(lambda i, c: _try(spec, i, c), range(start, start + len(part)), part)

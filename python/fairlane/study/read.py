@@ -178,6 +178,7 @@ class _Study:
             plugins=tuple(plugins),
             confidence=float(tree.get("confidence", 0.95)),
             hop_probe=tree.get("hop_probe", False),
+            cell_limit=_core.quantity("dur", tree["cell_limit"])[0] if "cell_limit" in tree else None,
             description=tree.get("description", ""),
             source=(t.text, t.name, t.format),
             inline=isinstance(tree.get("scenario"), dict),

@@ -63,6 +63,7 @@ class Study:
         plots: Iterable[Mapping[str, Any] | PlotSpec] | None = None,
         confidence: float | None = None,
         hop_probe: bool | None = None,
+        cell_limit: str | None = None,
         name: str | None = None,
         description: str | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class Study:
             plugins=plugins,
             confidence=confidence,
             hop_probe=hop_probe,
+            cell_limit=cell_limit,
             set=set,
             factors=factors,
             zip=[zip] if isinstance(zip, Mapping) else zip,

@@ -13,7 +13,6 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.extras import need
 from ..base.scenario import checked
+from ..base.threads import Pool
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
 from .asked import Asked, Wrong
@@ -92,7 +92,7 @@ class _Server:
         self._head, self._fresh = head, fresh
         self._token = secrets.token_urlsafe(24)
         self._sockets: set[web.WebSocketResponse] = set()
-        self._crew = ThreadPoolExecutor(MOST_PAGES, "watch")
+        self._crew = Pool(MOST_PAGES, "watch")
 
     async def run(self, port: int, ready: Callable[[str], None]) -> None:
         from aiohttp import web
@@ -131,7 +131,7 @@ class _Server:
                 with suppress(Exception):
                     await asyncio.wait_for(socket.close(code=1001), 0.3)
             await runner.cleanup()
-            self._crew.shutdown(wait=False, cancel_futures=True)
+            self._crew.stop()
 
     def _guarded(self) -> Any:
         from aiohttp import web

@@ -50,7 +50,7 @@ impl QueuePlugin for Library {
     fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
         Box::new(self.make(params, site).unwrap_or_else(|m| {
             let message = format!("queue `{}`: init: {m}", self.discipline.name);
-            fail(Fault { what: "queue", time: Time::ZERO, message });
+            fail(Fault { what: "queue", time: Time::ZERO, message, interrupted: false });
             let state = State::zeroed(self.discipline.state_size, None, None);
             Foreign { state, discipline: Arc::clone(&self.discipline), held: Held::default(), failed: true }
         }))
@@ -219,7 +219,7 @@ impl Foreign {
     /// Ends the run, and gives back every packet so that the books balance.
     fn wrong(&mut self, cx: &mut QCx<'_>, what: &str) {
         self.failed = true;
-        fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name) });
+        fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name), interrupted: false });
         for id in 0..self.held.places.len() as u32 {
             if let Some(p) = self.held.take(id) {
                 cx.drop(p, Why::Overflow);

@@ -32,7 +32,7 @@ pub struct ChokeParams {
     /// Length of a typical packet.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped.
+    /// True if RED's half marks ECN-capable packets instead of dropping them, above `max` as well, as tc's does; packets of a drawn flow are always dropped.
     pub ecn: bool,
 }
 
@@ -57,7 +57,9 @@ const MOST_DRAWS: u32 = 64;
 impl ChokeParams {
     fn red(&self) -> RedParams {
         let tuning = RedTuning { w_q: self.w_q, gentle: self.gentle, mean_packet: self.mean_packet, ecn: self.ecn, ..RedTuning::default() };
-        RedParams { limit: self.limit, admit: self.admit, thresholds: self.thresholds.clone(), tuning, ..RedParams::default() }
+        // sch_choke marks above `max`, too: tc gives it no harddrop.
+        let hard_drop = false;
+        RedParams { limit: self.limit, admit: self.admit, thresholds: self.thresholds.clone(), tuning, hard_drop, ..RedParams::default() }
     }
 }
 

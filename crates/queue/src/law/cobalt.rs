@@ -282,7 +282,13 @@ impl Law for Cobalt {
         }
         let spared = self.spare_last && cx.held.pkts == 0;
         match (lost, signal) {
-            (true, _) | (_, true) if spared => if marked { Verdict::Mark } else { Verdict::Pass },
+            (true, _) | (_, true) if spared => {
+                if marked {
+                    Verdict::Mark
+                } else {
+                    Verdict::Pass
+                }
+            }
             (true, _) => Verdict::Drop(Why::Early),
             (false, true) if marked => Verdict::Mark,
             (false, true) => Verdict::Drop(Why::Head),

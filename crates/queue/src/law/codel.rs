@@ -152,6 +152,19 @@ pub struct Codel {
     last_count: u32,
     inv_sqrt: u16,
     sojourn: Dur,
+    shared: CodelShared,
+    /// Bytes in the other queues, where `mtu` is compared with all.
+    beside: u64,
+}
+
+/// How a CoDel that is one of several in a scheduler takes part in what happens to all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CodelShared {
+    /// True if `mtu` is compared with what waits in all queues together, as in Linux; else with what waits in the packet's own (RFC 8289 section 5.4).
+    pub mtu_of_all: bool,
+    /// True if packets that are dropped from the queue with most bytes raise the count of its CoDel, as in Linux.
+    pub count_evicted: bool,
 }
 
 impl Codel {
@@ -177,7 +190,16 @@ impl Codel {
             last_count: 0,
             inv_sqrt: FULL,
             sojourn: Dur::ZERO,
+            shared: CodelShared::default(),
+            beside: 0,
         }
+    }
+
+    /// One of several in a scheduler.
+    #[must_use]
+    pub(crate) fn sharing(mut self, shared: &CodelShared) -> Self {
+        self.shared = shared.clone();
+        self
     }
 
     /// Drops since dropping state was entered, counted on from the last time if that was not long ago.
@@ -255,6 +277,16 @@ impl Codel {
 
 impl Law for Codel {
     const DROPS_LATE: bool = true;
+    const LOOKS_BESIDE: bool = true;
+
+    #[inline]
+    fn beside(&mut self, bytes: u64) {
+        self.beside = if self.shared.mtu_of_all { bytes } else { 0 };
+    }
+
+    fn on_evict(&mut self, _: &QPkt) {
+        self.count = self.count.saturating_add(u32::from(self.shared.count_evicted));
+    }
 
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Verdict {
@@ -265,7 +297,7 @@ impl Law for Codel {
     #[inline]
     fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         self.sojourn = cx.now.since(p.at);
-        let ok = self.ok_to_drop(cx.now, cx.held.bytes);
+        let ok = self.ok_to_drop(cx.now, cx.held.bytes + self.beside);
         match (self.phase, ok) {
             (Phase::Calm, false) => {}
             (Phase::Calm, true) => return self.enter(cx.now, p),

@@ -82,6 +82,8 @@ pub trait Law: Clone + Send {
     const IDLE: bool = false;
     /// Whether [`Law::on_dequeue`] may answer with a drop.
     const DROPS_LATE: bool = false;
+    /// True if [`Law::beside`] wants to be called.
+    const LOOKS_BESIDE: bool = false;
     /// Whether another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 
@@ -106,6 +108,11 @@ pub trait Law: Clone + Send {
     fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         let _ = (p, cx);
         Verdict::Pass
+    }
+    /// So many bytes wait in the other queues of the scheduler that this one is part of; called before it is asked for a packet.
+    #[inline]
+    fn beside(&mut self, bytes: u64) {
+        let _ = bytes;
     }
     /// A waiting packet was removed to make room, or named by [`Law::victims`]; it will not be sent.
     #[inline]

@@ -61,6 +61,13 @@ impl<L: Law> Fifo<L> {
         Some(p)
     }
 
+    /// Drops an arriving packet for which a scheduler has no room; the law hears of the overflow alone.
+    pub(crate) fn refuse(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let held = self.held();
+        self.law.on_overflow(&p, &mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue });
+        cx.drop(p, Why::Overflow);
+    }
+
     #[inline]
     fn ask(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(&mut L, &mut LawCx<'_>) -> Verdict) -> Verdict {
         let held = self.held();

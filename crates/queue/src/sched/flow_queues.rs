@@ -183,6 +183,13 @@ impl<L: Law> FlowQueues<L> {
         }
     }
 
+    /// Drops a packet of queue `name` that has no room, before it joins.
+    #[cold]
+    pub(crate) fn refuse(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>) {
+        let i = self.slot(name);
+        self.slots[i].fifo.refuse(p, cx);
+    }
+
     /// Once the link has asked in vain, every queue has been found empty and has left its list.
     #[inline]
     fn refresh<S: Shares>(&mut self, now: Time, shares: &mut S) {
@@ -204,6 +211,10 @@ impl<L: Law> FlowQueues<L> {
                 continue;
             }
             let sent = if self.waits(i) {
+                if L::LOOKS_BESIDE {
+                    let beside = self.held.bytes - self.bytes[i];
+                    self.slots[i].fifo.law_mut().beside(beside);
+                }
                 self.with(i, |fifo| fifo.dequeue(cx))
             } else {
                 self.slots[i].fifo.law_mut().on_empty(cx.now);

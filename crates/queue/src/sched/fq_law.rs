@@ -67,6 +67,8 @@ pub struct FqFlows<L> {
     queues: FlowQueues<L>,
     room: Room,
     drop_batch: u32,
+    /// True if a full buffer refuses what arrives.
+    refuses: bool,
 }
 
 impl<L: Law> FqFlows<L> {
@@ -76,7 +78,15 @@ impl<L: Law> FqFlows<L> {
             queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate),
             room: Room::new(p.limit).within(p.memory_limit.map_or(u64::MAX, Bytes::get)),
             drop_batch: p.drop_batch,
+            refuses: false,
         }
+    }
+
+    /// The same, refusing what arrives at a full buffer before its law is asked.
+    #[must_use]
+    pub(crate) fn refusing(mut self, refuses: bool) -> Self {
+        self.refuses = refuses;
+        self
     }
 
     /// The laws of the queues used so far.
@@ -89,6 +99,13 @@ impl<L: Law> Qdisc for FqFlows<L> {
     #[inline]
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         let name = self.map.queue(&p, cx.rng);
+        if self.refuses {
+            let mut with = self.queues.held();
+            with.add(&p);
+            if self.room.exceeded(with) {
+                return self.queues.refuse(name, p, cx);
+            }
+        }
         self.queues.enqueue(name, p, cx, &mut Equal);
         while self.room.exceeded(self.queues.held()) && self.queues.drop_from_fattest(self.drop_batch, cx).is_some() {}
     }

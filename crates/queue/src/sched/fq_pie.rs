@@ -20,6 +20,8 @@ pub struct FqPieParams {
     /// When it marks.
     #[serde(flatten)]
     pub marks: PieMarks,
+    /// True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes gives way (RFC 8290 section 4.1).
+    pub refuse: bool,
 }
 
 impl Discipline for FqPieParams {
@@ -28,9 +30,10 @@ impl Discipline for FqPieParams {
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "linux",
-            doc: "sch_fq_pie of Linux with its defaults: 10240 packets, 32 MiB, 1024 queues, ECN off.",
-            values: r#"{"limit": "10240p", "memory_limit": "32MiB", "flows": 1024, "quantum": "1514B", "drop_batch": 64, "target": "15ms",
-                        "tupdate": "15ms", "alpha": 0.125, "beta": 1.25, "max_burst": "150ms", "panic_delay": "250ms", "ecn": false, "mark_ecnth": 0.1}"#,
+            doc: "sch_fq_pie of Linux with its defaults: 10240 packets, 1024 queues, a full buffer refuses what arrives, series of luck are cut \
+                  short, 2 % more at each update while the delay is above 250 ms, ECN off.",
+            values: r#"{"limit": "10240p", "flows": 1024, "quantum": "1514B", "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25,
+                        "max_burst": "150ms", "derandomize": true, "panic_delay": "250ms", "ecn": false, "mark_ecnth": 0.1, "refuse": true}"#,
         },
         Preset {
             name: "ns3",
@@ -48,6 +51,29 @@ impl Discipline for FqPieParams {
     }
 
     fn build(&self, site: &Site<'_>) -> FqFlows<Pie> {
-        FqFlows::new(&self.scheduler, Pie::of(&self.control, &self.marks, None), site)
+        FqFlows::new(&self.scheduler, Pie::of(&self.control, &self.marks, None), site).refusing(self.refuse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::testing::{Desk, link, pkt, us};
+    use fairlane_net::{Qdisc, Why};
+    use fairlane_units::Len;
+
+    /// sch_fq_pie drops what arrives at a full buffer; the scheduler of RFC 8290, as in ns-3, takes half of the packets of the queue with most bytes.
+    #[test]
+    fn a_full_buffer_refuses_or_takes_from_the_fattest() {
+        for (preset, lost, why) in [(0, vec![4], Why::Overflow), (1, vec![0], Why::Evicted)] {
+            let p: FqPieParams = serde_json::from_str(FqPieParams::PRESETS[preset].values).unwrap();
+            let p = FqPieParams { scheduler: FqScheduler { limit: Len::Packets(4), salt: Some(1), ..p.scheduler }, ..p };
+            let (mut q, mut desk) = (p.build(&link().into()), Desk::new());
+            // Two and two, and one more packet of the second flow.
+            for (id, (flow, len)) in [(0, 1000), (0, 1000), (1, 100), (1, 100), (1, 100)].into_iter().enumerate() {
+                desk.put(&mut q, us(0), pkt(id as u32, flow, len));
+            }
+            assert_eq!((desk.dropped(), desk.drops[0].1, q.backlog().pkts), (lost, why, 4), "{}", FqPieParams::PRESETS[preset].name);
+        }
     }
 }

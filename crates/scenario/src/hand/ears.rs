@@ -21,7 +21,7 @@ impl Simulation {
         let recorder = probes.recorder.get_or_insert_with(|| Recorder::listening(names(scenario, *seed), world.moments(), now));
         let id = recorder.listen(request.filter(scenario, *seed), at_once);
         probes.changed();
-        run::as_run(|| world.look(probes));
+        run::as_run(run::IN_HAND, || world.look(probes));
         Ok(id)
     }
 

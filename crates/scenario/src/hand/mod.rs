@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::course::Course;
 use crate::diag::{Diagnostics, Sources, Span};
 use crate::endpoint::BuiltIn;
-use crate::plugin::take_fault;
+use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
 use crate::resolve::Resolved;
 use crate::run::{self, CpuClock, RunError, RunOutput};
@@ -179,7 +179,7 @@ impl Simulation {
         why::check(&scenario, why)?;
         take_fault();
         let clock = CpuClock::start();
-        let world = run::as_run(|| make(&scenario, seed))?;
+        let world = run::as_run(run::IN_HAND, || make(&scenario, seed))?;
         if let Some(fault) = take_fault() {
             return Err(RunError::Plugin(fault));
         }
@@ -230,13 +230,17 @@ impl Simulation {
         }
         take_fault();
         let clock = CpuClock::start();
-        let mut done = run::as_run(|| go(self));
+        let mut done = run::as_run(run::IN_HAND, || go(self));
         if let Some(fault) = take_fault() {
             done = Err(RunError::Plugin(fault));
         }
         self.cpu_s += clock.seconds();
         if let Err(e) = &done {
-            self.broken = Some(e.clone());
+            self.broken = Some(match e.clone() {
+                // Whoever asks it to go on hears what has stopped it.
+                RunError::Plugin(fault) => RunError::Plugin(Fault { interrupted: false, ..fault }),
+                e => e,
+            });
         }
         done
     }
@@ -244,7 +248,7 @@ impl Simulation {
     /// The same state with a future of its own: without a number the very same future as long as nothing is changed, with one that of other random numbers.
     #[must_use]
     pub fn branch(&self, number: Option<u64>) -> Self {
-        let mut world = run::as_run(|| self.world.branch());
+        let mut world = run::as_run(run::IN_HAND, || self.world.branch());
         if let Some(number) = number {
             world.reseed(number);
         }
@@ -282,7 +286,7 @@ impl Simulation {
         turns::check(self.state(), &next, self.now()).map_err(refused)?;
         let then = self.course.relaid(&next).map_err(SetError::Refused)?;
         let Self { scenario, course, world, probes, .. } = self;
-        let changed = run::as_run(|| world.change(scenario, course, Arc::new(next), waiting, probes));
+        let changed = run::as_run(run::IN_HAND, || world.change(scenario, course, Arc::new(next), waiting, probes));
         if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
             self.broken = Some(e.clone());
             return Err(SetError::Run(e));
@@ -332,7 +336,7 @@ impl Simulation {
     /// See [`Self::scenario`].
     pub fn output(&self) -> Result<(Arc<Resolved>, RunOutput), RunError> {
         let scenario = self.scenario()?;
-        let mut output = run::as_run(|| self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
+        let mut output = run::as_run(run::IN_HAND, || self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
         output.why = self.probes.why.clone().map(|w| why::told(w, &scenario, self.seed, self.now()));
         Ok((scenario, output))
     }
@@ -343,11 +347,11 @@ impl Simulation {
     }
     /// The queue of a link direction at present, by its number.
     pub fn queue(&self, link: u32) -> Row {
-        run::as_run(|| self.world.queue(PortId(link)))
+        run::as_run(run::IN_HAND, || self.world.queue(PortId(link)))
     }
     /// For each flow with packets there its number, packets and bytes; none if the queue does not tell.
     pub fn waiting(&self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
-        run::as_run(|| self.world.waiting(PortId(link)))
+        run::as_run(run::IN_HAND, || self.world.waiting(PortId(link)))
     }
     /// The members of the scenario in this run.
     pub fn flow_names(&self) -> Vec<Name> {

@@ -58,7 +58,7 @@ pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> S
 impl Simulation {
     fn still(&self) -> Still {
         let few = self.scenario.link_directions().len() + self.scenario.members_at(self.seed).len() <= GAUGES;
-        run::as_run(|| self.world.still(few))
+        run::as_run(run::IN_HAND, || self.world.still(few))
     }
 
     /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told. Whatever was told before is told anew.

@@ -6,12 +6,12 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from typing import Any
 
 from ...base.cores import available_threads
+from ...base.threads import PATIENCE, Halt
 from ...base.workers import enlist
 from ...errors import CrewError
 from ..model import Outcome, Task
@@ -32,16 +32,19 @@ class Threads(Crew):
 
     def open(self) -> None:
         """Starts the threads."""
-        self._halt = threading.Event()
+        self._halt, self._own = Halt(), False
         self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="cell")
 
     def close(self, *, hurry: bool) -> None:
-        """Runs under way end within a tenth of a second."""
+        """Runs under way end within a tenth of a second, in the code of a plug-in, too; only that of one in C is left to itself."""
         self._halt.set()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._halt.end(PATIENCE if self._own else None):
+            self._executor.shutdown(wait=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Hands a cell to a thread."""
+        self._own |= bool(task.plugins)
         return self._executor.submit(work, task, self._halt)
 
 
@@ -148,7 +151,7 @@ class Given(Crew):
     def open(self) -> None:
         """Nothing to start."""
         # An event cannot travel; to threads of this process it need not.
-        self._halt = threading.Event() if isinstance(self._executor, ThreadPoolExecutor) else None
+        self._halt = Halt() if isinstance(self._executor, ThreadPoolExecutor) else None
         self._sent: set[Future[Outcome]] = set()
 
     def close(self, *, hurry: bool) -> None:
@@ -158,6 +161,7 @@ class Given(Crew):
         sent = list(self._sent)
         running = [f for f in sent if not f.cancel()]
         if self._halt is not None:
+            self._halt.end()
             wait(running)
 
     def submit(self, task: Task) -> Future[Outcome]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -13,6 +12,7 @@ from concurrent.futures import BrokenExecutor, Future, wait
 from queue import Empty, SimpleQueue
 from typing import ClassVar, NamedTuple, Self
 
+from ...base.threads import Halt
 from ...errors import CrewError
 from .. import cell
 from ..model import Outcome, Task
@@ -24,7 +24,7 @@ REFUSALS = 8
 KEPT = "all finished cells are kept, run the study again to go on"
 
 
-def work(task: Task, halt: threading.Event | None = None) -> Outcome:
+def work(task: Task, halt: Halt | None = None) -> Outcome:
     """Runs a cell where a worker is; whatever the cell's code does comes back as an answer, so nothing strange has to travel."""
     try:
         return cell.run_task(task) if halt is None else cell.run_task(task, halt)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 from ...base.extras import need
+from ...base.threads import Halt
 from ...errors import CrewError
 from .. import cell
 from ..model import Outcome, Task
@@ -205,7 +205,7 @@ HALT = 6011
 """Tag of the message that tells a process to end its run."""
 
 
-class _Halt(threading.Event):
+class _Halt(Halt):
     def is_set(self) -> bool:
         from mpi4py import MPI
 

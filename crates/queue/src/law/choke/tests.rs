@@ -171,3 +171,20 @@ fn impossible_values_are_refused() {
     }
     assert!(ChokeParams::default().check(&link().into()).is_ok());
 }
+
+/// sch_choke as tc sets it up marks an ECN-capable packet whatever the average; RED by itself drops it from `max` on.
+#[test]
+fn marks_above_max_as_well() {
+    for (ecn, marks, drops) in [(true, 1, 0), (false, 0, 1)] {
+        let thresholds = RedThresholds { min: Some(Len::Packets(10)), max: Some(Len::Packets(30)), ..RedThresholds::default() };
+        let p = ChokeParams { ecn, thresholds, w_q: Some(1.0), ..ChokeParams::default() };
+        let mut b = Bench::filled(&bare(1), 60, 0);
+        // Nothing is drawn: RED decides.
+        b.q.law_mut().min = f64::MAX;
+        b.q.law_mut().red = Red::new(&p.red(), link());
+        let (mut rng, mut lost) = (Stream::new(9, "port", "choke", "aqm"), vec![]);
+        let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut lost, marks: 0 };
+        b.q.enqueue(pkt(1000, 5000, Ecn::Ect0, Time::ZERO), &mut cx);
+        assert_eq!((cx.marks, lost.len()), (marks, drops));
+    }
+}
