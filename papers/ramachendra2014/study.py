@@ -20,6 +20,7 @@ from fairlane.papers import (
     Value,
     compare,
     factors_of,
+    jain,
     row_of,
 )
 
@@ -61,7 +62,7 @@ class Ramachendra2014(Paper):
     most_worlds = 72
     declared = opens.DECLARED
     tables = ("results", "uncongested", "modred_unit", "rr_unit")
-    flow_columns = ("throughput", "jitter", "packets_received", "timeouts", "fast_recoveries")
+    flow_columns = ("throughput", "goodput", "jitter", "packets_received", "timeouts", "fast_recoveries")
     link_columns = (
         "utilisation",
         "arrivals",
@@ -74,7 +75,7 @@ class Ramachendra2014(Paper):
         "sojourn_mean",
         *air.COLUMNS,
     )
-    network_columns = ("packets_sent", "delay_mean", "jain")
+    network_columns = ("packets_sent", "delay_mean")
     link_series = ("queue", "green_packets", "yellow_packets", "red_packets", "class0_clamping", "class1_clamping", "class2_clamping")
     links = ("bottleneck", "d0.reverse", *air.LINKS)
     hop_probe = False
@@ -143,7 +144,8 @@ class Ramachendra2014(Paper):
             "overflows": link("drops_overflow"),
             "timeouts": float(sum(f["timeouts"])),
             "recoveries": float(sum(f["fast_recoveries"])),
-            "fairness": float(run.network["jain"][0]),
+            # Over all flows, whatever link limits each.
+            "fairness": jain(f["goodput"]),
         }
         if cell["traffic"] == "counted":
             m |= _by_colour(run)

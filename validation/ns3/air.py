@@ -13,6 +13,7 @@ from statistics import mean
 from typing import Any
 
 import fairlane as fl
+from fairlane.base.metrics import jain
 
 RULES: dict[str, Any] = {"rate": "11Mbit/s", "control_rate": "1Mbit/s", "after_timeout": "difs", "immediate_access": False}
 GROUND: dict[str, Any] = {
@@ -113,7 +114,7 @@ def rows() -> Iterator[Row]:
     for cell in CELLS:
         result = cell.network().run(seeds=cell.seeds)
         waiting = None if cell.waiting is None else result.value("queue_mean", link="ap-air").mean
-        yield Row(cell, result.value("goodput").mean / 1e6, mean(result.network["jain"].to_list()), waiting)
+        yield Row(cell, result.value("goodput").mean / 1e6, mean(jain(run["goodput"].to_list()) for _, run in result.flows.group_by("seed", maintain_order=True)), waiting)
 
 
 def main() -> None:

@@ -78,7 +78,11 @@ impl Maze {
 
     /// The ways on from a place: ports and the places behind them.
     fn ways(&self, at: u32) -> &[(u32, u32)] {
-        let table = &self.tables[self.now];
+        self.ways_of(self.now, at)
+    }
+
+    fn ways_of(&self, table: usize, at: u32) -> &[(u32, u32)] {
+        let table = &self.tables[table];
         &table.ways[table.first[at as usize] as usize..table.first[at as usize + 1] as usize]
     }
 
@@ -92,11 +96,11 @@ impl Maze {
         })
     }
 
-    /// All ports that packets may come to from a place, each once.
-    pub(crate) fn all_ports(&self, from: u32) -> Vec<u32> {
+    /// All ports that packets may come to from a place while a given table is in force, each once.
+    pub(crate) fn all_ports(&self, table: usize, from: u32) -> Vec<u32> {
         let (mut open, mut seen, mut ports) = (vec![from], vec![from], Vec::new());
         while let Some(at) = open.pop() {
-            for &(port, onto) in self.ways(at).iter().filter(|w| w.0 & END == 0) {
+            for &(port, onto) in self.ways_of(table, at).iter().filter(|w| w.0 & END == 0) {
                 ports.push(port);
                 if !seen.contains(&onto) {
                     seen.push(onto);

@@ -332,20 +332,23 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
     /// Bits carried since the last reset: of a packet in transmission what is sent of it.
+    ///
+    /// The end of a transmission is a whole picosecond, so of a packet that has just begun there may seem to be a little more to send than it has: that
+    /// is nothing carried, and not less.
     pub fn carried(&self, now: Time) -> f64 {
         let c = &self.counters;
-        (8 * (c.sent_bytes + c.initial.ahead - self.ahead(now))) as f64 + c.initial.unsent - self.unsent(now)
+        ((8 * (c.sent_bytes + c.initial.ahead - self.ahead(now))) as f64 + c.initial.unsent - self.unsent(now)).max(0.0)
     }
-    /// Bits carried, packets dropped, and those of them that a link lost which was down, as counters have them.
+    /// Bits carried, packets dropped by the queue, and packets that a link lost which was down, as counters have them.
     #[inline]
     pub(crate) fn progress(&self, now: Time) -> (f64, u64, u64) {
         let c = &self.counters;
         if self.more.is_some() || c.has_rare() {
-            return (self.carried(now), c.drops.iter().sum(), c.outage_losses());
+            return (self.carried(now), c.queue_drops(), c.outage_losses());
         }
         // The same, of which all the rest is zero.
         let unsent = if self.busy_until <= now { 0.0 } else { self.unsent(now) };
-        ((8 * c.sent_bytes) as f64 - unsent, 0, 0)
+        (((8 * c.sent_bytes) as f64 - unsent).max(0.0), 0, 0)
     }
     /// Whether nothing waits or is sent, and nothing was ever lost: what a sample tells then follows from the bytes that were sent.
     #[inline]

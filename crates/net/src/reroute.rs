@@ -11,6 +11,8 @@ pub(crate) struct Change {
     pub(crate) ep: u32,
     /// Where its hops begin.
     pub(crate) route: u32,
+    /// Where those of the route before begin.
+    pub(crate) before: u32,
 }
 
 /// All changes of a run, in the order of time.
@@ -26,6 +28,10 @@ impl Reroutes {
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
+    }
+    /// The routes that an endpoint's packets left after `from`, up to `now`, for another one.
+    pub(crate) fn left(&self, ep: u32, from: Time, now: Time) -> impl Iterator<Item = u32> + '_ {
+        self.changes.iter().filter(move |c| c.ep == ep && c.at > from && c.at <= now).map(|c| c.before)
     }
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Time> {

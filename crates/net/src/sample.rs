@@ -61,9 +61,9 @@ pub struct PortSample {
     pub backlog: Backlog,
     /// Bits carried since the sample before.
     pub carried: f64,
-    /// Packets dropped since the sample before.
+    /// Packets dropped by the queue since the sample before.
     pub drops: u64,
-    /// Those of them that a link lost which was down.
+    /// Packets that the link lost because it failed or was down, since the sample before.
     pub outage: u64,
 }
 
@@ -362,7 +362,10 @@ impl Sampler {
             // As it is when nothing but what has begun is on its way there.
             let port = &mut path.ports[i as usize];
             let begins = std::mem::replace(&mut port.busy_until, until);
-            let now = PortBefore::now(port, time);
+            let mut now = PortBefore::now(port, time);
+            // What is carried never falls, but for the rounding of the packet in transmission.
+            debug_assert!(before.carried - now.carried < 100.0 + 1e-9 * now.carried, "{} bits after {}", now.carried, before.carried);
+            now.carried = now.carried.max(before.carried);
             let Backlog { pkts, bytes } = port.backlog();
             let (drops, outage) = (now.drops.wrapping_sub(before.drops), now.outage.wrapping_sub(before.outage));
             let words = [word(now.carried - before.carried), pkts.into(), bytes, drops, outage];

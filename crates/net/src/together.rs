@@ -38,6 +38,11 @@ impl LossesTogether {
             self.hits += 1;
         }
     }
+
+    /// Flows that were hit at all.
+    pub fn flows_hit(&self) -> u64 {
+        self.last.iter().filter(|event| **event > 0).count() as u64
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,18 @@
 //!
 //! The measured span runs from the end of the warm-up to the end of the run; `T` is its length.
 
+mod bottleneck;
 mod group;
+mod measure;
 
+pub use bottleneck::jain;
 pub use group::{GroupSubject, Pooled};
+pub use measure::{Columns, Measured, Rows, measure};
 
-use fairlane_engine::EventQueue;
-use fairlane_net::{Channel, EpId, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, PortId, Qdisc, Tally, Why, World};
-use fairlane_units::{Dur, PS_PER_SEC, Time};
+use bottleneck::fairness;
+
+use fairlane_net::{FlowCounters, FlowView, Occupancy, PortCounters, Tally, Why};
+use fairlane_units::{Dur, PS_PER_SEC};
 use fairlane_wireless::{Lost, RadioCounters};
 use serde_json::{Value, json};
 
@@ -19,6 +24,8 @@ pub struct Metric<S> {
     pub name: &'static str,
     /// Unit of the value.
     pub unit: &'static str,
+    /// Its possible values.
+    pub range: Range,
     /// How it is formed.
     pub formula: &'static str,
     /// What it means.
@@ -29,6 +36,32 @@ pub struct Metric<S> {
     pub pooled: Option<Pooled>,
     value: fn(&S) -> f64,
 }
+
+/// Values that a number can have. An interval of its mean stays within them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// From zero on.
+    Positive,
+    /// From zero to one.
+    Share,
+}
+
+impl Range {
+    /// The least and the largest, if there is one.
+    pub fn bounds(self) -> (f64, Option<f64>) {
+        (0.0, (self == Self::Share).then_some(1.0))
+    }
+}
+
+macro_rules! range {
+    () => {
+        $crate::metrics::Range::Positive
+    };
+    (share) => {
+        $crate::metrics::Range::Share
+    };
+}
+pub(crate) use range;
 
 /// A flow at the end of a run, or several together.
 #[derive(Clone, Default)]
@@ -41,7 +74,9 @@ pub struct FlowSubject {
     /// Payload bytes that arrived in the span, each once.
     arrived: u64,
     span: f64,
+    /// Mean goodput of the flows with the same bottleneck, and the goodput in units of it; of several flows the sums.
     fair: f64,
+    shares: f64,
     /// Mean delay behind the sender's access link, and of how many packets.
     after_first: (f64, u64),
     /// Picoseconds that it took to complete, and how many of them are.
@@ -60,8 +95,10 @@ pub struct LinkSubject {
     span: f64,
     waits: Tally<5>,
     arrivals: f64,
-    /// TCP flows whose data packets pass it.
+    /// TCP flows whose data packets could take it in the span.
     tcp_flows: u64,
+    /// Flows whose bottleneck it is, and Jain's index of their goodputs.
+    limited: (u64, f64),
 }
 
 /// The interface of a wireless station at the end of a run; none: a link that is not on a channel.
@@ -83,7 +120,12 @@ impl StationSubject {
 /// The whole network at the end of a run.
 pub struct NetworkSubject {
     goodputs: Vec<f64>,
+    /// The bottleneck of each.
+    at: Vec<u32>,
     tcp: Vec<f64>,
+    tcp_at: Vec<u32>,
+    /// Of the flow that has least in units of the equal share of its bottleneck.
+    worst_share: f64,
     throughput: f64,
     drops: f64,
     link_losses: f64,
@@ -107,18 +149,15 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
 }
 
+/// Share of the packets that were lost. Both counts are of one population, the packets whose fate was decided in the measured span, so it lies between 0 and 1
+/// whenever they were sent.
+fn ended_badly(lost: f64, well: f64) -> f64 {
+    ratio(lost, lost + well)
+}
+
 /// Sum from a plain zero: that of no numbers would else be -0.0.
 fn sum(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, b| a + b)
-}
-
-/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 if all are equal, 1/n if one of n has all.
-///
-/// NaN if nobody has anything, or there is nobody: the definition is 0/0 there, and no value would be right. 1 would make the queue that lets
-/// nothing through the fairest of all; and of the limits, that along equal shares is 1, that along one flow's 1/n.
-pub fn jain(x: &[f64]) -> f64 {
-    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
-    if squares == 0.0 { f64::NAN } else { sum * sum / (x.len() as f64 * squares) }
 }
 
 fn lost(c: &FlowCounters) -> f64 {
@@ -166,17 +205,18 @@ macro_rules! metrics {
     (@pooled all) => { Some(Pooled::All) };
     (@pooled mean) => { Some(Pooled::Mean) };
     (@pooled null) => { Some(Pooled::Null) };
-    ($list:ident: $subject:ty { $($name:literal [$unit:literal] $($pooled:ident)? $formula:literal, $doc:literal, $source:literal => $value:expr;)* }) => {
+    ($list:ident: $subject:ty { $($name:literal [$unit:literal $($range:ident)?] $($pooled:ident)? $formula:literal, $doc:literal, $source:literal => $value:expr;)* }) => {
         #[allow(missing_docs)]
         pub static $list: &[Metric<$subject>] =
-            &[$(Metric { name: $name, unit: $unit, formula: $formula, doc: $doc, source: $source, pooled: metrics!(@pooled $($pooled)?), value: $value }),*];
+            &[$(Metric { name: $name, unit: $unit, range: range!($($range)?), formula: $formula, doc: $doc, source: $source, pooled: metrics!(@pooled $($pooled)?), value: $value }),*];
     };
 }
 
 metrics! { FLOW_METRICS: FlowSubject {
     "throughput" ["bit/s"] sum "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included. A packet counts whole when it arrives, so this may lie above the rate of a full link by one packet in T.", "RFC 5166 section 2.1.1" => |s| s.counters.received_bytes as f64 * 8.0 / s.span;
     "goodput" ["bit/s"] sum "8 * (payload bytes that arrived for the first time) / T", "Useful part of the throughput, never more than it. What waits at the receiver for something before it counts when it arrives, not when the application gets it.", "RFC 5166 section 2.1.1" => |s| s.arrived as f64 * 8.0 / s.span;
-    "share" ["1"] mean "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.arrived as f64 * 8.0 / s.span / s.flows, s.fair);
+    "share" ["1"] mean "goodput / fair_share", "Goodput in units of the mean goodput of the flows with the same bottleneck; 1 is an equal share.", "RFC 5166 section 2.3" => |s| s.shares / s.flows;
+    "fair_share" ["bit/s"] mean "(sum of the goodputs of the flows with the same bottleneck) / (number of these flows)", "Equal share at the flow's bottleneck: the link of its way where max-min fairness would leave it least while the others want what they got.", "RFC 5166 section 2.3; Bertsekas and Gallager, Data Networks, section 6.5.2" => |s| s.fair / s.flows;
     "delay_mean" ["s"] all "mean of (arrival at the receiver - handed to the first queue)", "One-way delay of data packets that arrived.", "RFC 7679" => |s| secs(s.counters.delay.mean());
     "delay_std" ["s"] all "population standard deviation of the one-way delay", "Spread of the one-way delay.", "RFC 7679" => |s| secs(s.counters.delay.std());
     "delay_p50" ["s"] all "median of the one-way delay", "Median one-way delay; percentiles are exact to 1/64 of their value.", "RFC 7679" => |s| secs(s.counters.delay.quantile(0.50));
@@ -188,7 +228,7 @@ metrics! { FLOW_METRICS: FlowSubject {
     "packets_sent" ["packets"] sum "data packets handed to the first queue, retransmissions included", "Data packets sent.", "RFC 5166 section 2.1.2" => |s| s.counters.sent_pkts as f64;
     "packets_received" ["packets"] sum "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.counters.received_pkts() as f64;
     "packets_lost" ["packets"] sum "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.counters);
-    "loss" ["1"] all "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.counters), s.counters.sent_pkts as f64);
+    "loss" ["1" share] all "packets_lost / (packets_lost + packets_received)", "Share of the data packets that was lost, of those whose fate was decided in T; 0 if there is none. Copies of the `duplicate` impairment are packets like others.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ended_badly(lost(&s.counters), s.counters.received_pkts() as f64);
     "lost_down" ["packets"] sum "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.counters.drops[Why::Cut as usize] + s.counters.drops[Why::Down as usize]) as f64;
     "reordered" ["packets"] sum "data packets that arrived after one that was sent later", "Data packets out of order at the receiver, whatever made them so: several paths, or `reorder` and `jitter` of links.", "RFC 4737 section 3.3" => |s| s.counters.reordered as f64;
     "acks_lost" ["packets"] sum "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.counters.other_drops as f64;
@@ -219,14 +259,14 @@ metrics! { GROUP_METRICS: GroupSubject {
     "goodput_mean" ["bit/s"] "(sum of the goodputs of the group) / flows", "Mean goodput of a flow of the group.", "RFC 5166 section 2.1.1" => |s| s.goodput_mean();
     "goodput_min" ["bit/s"] "least goodput of a flow of the group", "What the worst-off flow of the group gets.", "RFC 5166 section 2.3 (max-min)" => |s| s.goodput_least();
     "goodput_max" ["bit/s"] "largest goodput of a flow of the group", "What the best-off flow of the group gets.", "RFC 5166 section 2.3" => |s| s.goodput_most();
-    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of the n flows of the group", "Jain's fairness index among the flows of the group, from the goodput of each.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| s.jain();
+    "jain" ["1" share] "(sum x)^2 / (n * sum x^2) over the goodputs x of the n flows of the group, each in units of their mean at the same bottleneck", "Jain's fairness index among the flows of the group, from the goodput of each; flows of different bottlenecks are not compared.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| s.jain();
     "completion_time_p50" ["s"] "median of `completion_time` over the flows of the group that finished", "Median flow completion time; percentiles are exact to 1/64 of their value.", "RFC 5166 section 2.1.1" => |s| s.completion(0.50);
     "completion_time_p95" ["s"] "95th percentile of `completion_time` over the flows of the group that finished", "Flow completion time that 5 % of the finished flows exceed.", "RFC 5166 section 2.1.1" => |s| s.completion(0.95);
     "completion_time_p99" ["s"] "99th percentile of `completion_time` over the flows of the group that finished", "Flow completion time that 1 % of the finished flows exceed.", "RFC 5166 section 2.1.1" => |s| s.completion(0.99);
 }}
 
 metrics! { LINK_METRICS: LinkSubject {
-    "utilisation" ["1"] "(bits sent) / (bits the link could carry in T)", "Share of the link's capacity in use, at most 1; the capacity is rate * T, or what a trace or steps of the rate offered. Of a packet that is in transmission when T begins or ends, the part in T counts.", "RFC 5166 section 2.1.1" => |s| ratio(s.carried, s.capacity);
+    "utilisation" ["1" share] "(bits sent) / (bits the link could carry in T)", "Share of the link's capacity in use, at most 1; the capacity is rate * T, or what a trace or steps of the rate offered. Of a packet that is in transmission when T begins or ends, the part in T counts.", "RFC 5166 section 2.1.1" => |s| ratio(s.carried, s.capacity);
     "throughput" ["bit/s"] "(bits sent) / T", "Rate on the wire, counted as in `utilisation`.", "RFC 5166 section 2.1.1" => |s| s.carried / s.span;
     "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
     "departures" ["packets"] "packets that left the queue", "Packets sent: their transmission began, or they wait in the link's `device`.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
@@ -241,9 +281,11 @@ metrics! { LINK_METRICS: LinkSubject {
     "lost_cut" ["packets"] "packets under way on the link when it failed", "Packets that a failure of the link took; part of `lost`.", "RFC 7680" => |s| s.drops(Why::Cut);
     "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
-    "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
+    "loss" ["1" share] "drops / (drops + departures)", "Share of the packets that the queue dropped, of those that it dropped or let go in T; 0 if there is none.", "RFC 5166 section 2.1.2" => |s| ended_badly(s.c.queue_drops() as f64, s.c.sent_pkts as f64);
     "loss_events" ["count"] "events; one begins with the drop of a TCP data packet by the queue and takes in the drops within the mean round-trip time of its flow", "Times at which TCP flows lost packets here, however many.", "Hassayoun and Ros 2008; RFC 5348 section 5.2 (loss event)" => |s| s.c.together.events as f64;
-    "loss_synchronisation" ["1"] "(flows hit, summed over the loss events) / (loss events * TCP flows over the link)", "Global synchronisation as losses show it: the mean share of the TCP flows that a loss event hits, which then reduce their windows together. 1: all at every event; 1 divided by the number of flows: one at a time; NaN without an event.", "Hassayoun and Ros 2008" => |s| s.c.together.hits as f64 / (s.c.together.events * s.tcp_flows) as f64;
+    "loss_synchronisation" ["1" share] "(flows hit, summed over the loss events) / (loss events * TCP flows whose packets could take the link in T)", "Global synchronisation as losses show it: the mean share of the TCP flows that a loss event hits, which then reduce their windows together. 1: all at every event; 1 divided by the number of flows: one at a time; NaN without an event.", "Hassayoun and Ros 2008" => |s| s.c.together.hits as f64 / (s.c.together.events * s.tcp_flows.max(s.c.together.flows_hit())) as f64;
+    "bottleneck_flows" ["count"] "flows whose bottleneck the link is", "Flows that this direction of the link limits, see `fair_share`; the links of a wireless channel are one, and have the same number.", "Bertsekas and Gallager, Data Networks, section 6.5.2" => |s| s.limited.0 as f64;
+    "jain" ["1" share] "(sum x)^2 / (n * sum x^2) over the goodputs x of the n flows whose bottleneck the link is", "Jain's fairness index among the flows that compete here; NaN if there are none, or nothing was delivered to them.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| s.limited.1;
     "queue_mean" ["packets"] "time average of the number of packets waiting", "Mean queue length; the packet in transmission is not counted.", "RFC 7928 section 2" => |s| s.queue_moment(1);
     "queue_std" ["packets"] "standard deviation over time of the number waiting", "Spread of the queue length.", "RFC 7928 section 2" => |s| { let m = s.queue_moment(1); (s.queue_moment(2) - m * m).max(0.0).sqrt() };
     "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50) as f64;
@@ -273,8 +315,8 @@ metrics! { STATION_METRICS: StationSubject {
     "frames_collided" ["frames"] "frames of the station that other signals kept from the station they were for", "Losses to interference, or to a receiver at work with another frame.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Collision as usize]);
     "frames_noise" ["frames"] "frames of the station that arrived too weak against the noise alone", "Losses to noise.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Noise as usize]);
     "frames_deaf" ["frames"] "frames of the station for one that was sending itself", "Losses to a receiver that was sending.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Sending as usize]);
-    "airtime" ["1"] "(time that the station was sending, answers included) / T", "The station's own share of the medium.", "IEEE 802.11-2016 clause 10.3" => |s| s.share(|c| c.airtime);
-    "medium_busy" ["1"] "(time that the medium was busy where the station stands, its own frames included) / T", "What carrier sense says; the virtual one (NAV) is not in it.", "IEEE 802.11-2016 clause 10.3.2.1" => |s| s.share(|c| c.busy);
+    "airtime" ["1" share] "(time that the station was sending, answers included) / T", "The station's own share of the medium.", "IEEE 802.11-2016 clause 10.3" => |s| s.share(|c| c.airtime);
+    "medium_busy" ["1" share] "(time that the medium was busy where the station stands, its own frames included) / T", "What carrier sense says; the virtual one (NAV) is not in it.", "IEEE 802.11-2016 clause 10.3.2.1" => |s| s.share(|c| c.busy);
     "access_time_mean" ["s"] "mean of (acknowledgment - packet became the head of the queue)", "Time that a packet took from the head of the queue over the air, of acknowledged packets.", "IEEE 802.11-2016 clause 10.3" => |s| s.radio.as_ref().map_or(f64::NAN, |c| if c.acked == 0 { f64::NAN } else { secs(c.service as f64 / c.acked as f64) });
 }}
 
@@ -283,9 +325,9 @@ metrics! { NETWORK_METRICS: NetworkSubject {
     "goodput_tcp" ["bit/s"] "sum of the goodputs of the TCP flows", "Useful rate of TCP.", "RFC 5166 section 2.1.1" => |s| sum(&s.tcp);
     "goodput_udp" ["bit/s"] "goodput - goodput_tcp", "Useful rate of UDP.", "RFC 5166 section 2.1.1" => |s| sum(&s.goodputs) - sum(&s.tcp);
     "throughput" ["bit/s"] "sum of the throughputs of all flows", "Rate of data packets at the receivers, headers included.", "RFC 5166 section 2.1.1" => |s| s.throughput;
-    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of all n flows", "Jain's fairness index: 1 if all are equal, 1/n if one has all; NaN (0/0) if nothing was delivered.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.goodputs);
-    "jain_tcp" ["1"] "Jain's index of the TCP flows alone", "Fairness among the TCP flows; NaN if there are none, or nothing was delivered to them.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.tcp);
-    "worst_share" ["1"] "min x / mean x over the goodputs of all flows", "What the worst-off flow gets, in units of the equal share.", "RFC 5166 section 2.3 (max-min)" => |s| ratio(s.goodputs.iter().copied().fold(f64::INFINITY, f64::min), s.goodputs.iter().sum::<f64>() / s.goodputs.len() as f64);
+    "jain" ["1" share] "(sum x)^2 / (n * sum x^2) over the `share` x of all n flows", "Jain's fairness index: 1 if all flows with the same bottleneck are equal, 1/n if one has all; NaN (0/0) if nothing was delivered. With one bottleneck it is the index of the goodputs, with several the harmonic mean of the `jain` of these links, each weighed by its flows.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| fairness(&s.goodputs, &s.at);
+    "jain_tcp" ["1" share] "Jain's index of the TCP flows alone, with the mean over TCP flows at the same bottleneck as unit", "Fairness among the TCP flows; NaN if there are none, or nothing was delivered to them.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| fairness(&s.tcp, &s.tcp_at);
+    "worst_share" ["1" share] "least `share` of a flow", "What the worst-off flow gets, in units of the equal share at its bottleneck.", "RFC 5166 section 2.3 (max-min)" => |s| s.worst_share;
     "delay_mean" ["s"] "mean one-way delay over the data packets of all flows", "Mean one-way delay.", "RFC 7679" => |s| secs(s.delay.mean());
     "delay_p95" ["s"] "95th percentile of the one-way delay over all data packets", "One-way delay that 5 % exceed.", "RFC 7679" => |s| secs(s.delay.quantile(0.95));
     "delay_p99" ["s"] "99th percentile of the one-way delay over all data packets", "One-way delay that 1 % exceed.", "RFC 7679" => |s| secs(s.delay.quantile(0.99));
@@ -294,173 +336,16 @@ metrics! { NETWORK_METRICS: NetworkSubject {
     "drops" ["packets"] "sum of the drops of all queues, packets without data included", "Drops in the whole network.", "RFC 7567" => |s| s.drops;
     "lost" ["packets"] "sum of the losses on all links", "Losses by impairments.", "RFC 7680" => |s| s.link_losses;
     "marks" ["packets"] "sum over queues", "ECN marks in the whole network.", "RFC 3168" => |s| s.marks;
-    "loss" ["1"] "(data packets lost) / (data packets sent), all flows", "Share of all data packets that was lost.", "RFC 5166 section 2.1.2" => |s| ratio(s.lost, s.sent);
+    "loss" ["1" share] "(data packets lost) / (data packets lost or received), all flows", "Share of all data packets that was lost, of those whose fate was decided in T; 0 if there is none.", "RFC 5166 section 2.1.2" => |s| ended_badly(s.lost, s.received);
     "retransmits" ["packets"] "sum over flows", "Retransmissions.", "RFC 5166 section 2.1.2" => |s| s.retransmits;
     "timeouts" ["count"] "sum over flows", "Retransmission timeouts.", "RFC 6298" => |s| s.timeouts;
     "completed" ["count"] "number of flows whose last byte was delivered", "Finished flows.", "RFC 5166 section 2.1.1" => |s| s.completed;
 }}
 
-/// Columns of one table: names and numbers, one row a subject.
-pub type Columns = Vec<(&'static str, Vec<f64>)>;
-
-/// One subject at a time, so that memory holds numbers, not copies of histograms.
-fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
-    let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::with_capacity(subjects.size_hint().0))).collect();
-    for s in subjects {
-        for (m, (_, column)) in metrics.iter().zip(&mut table) {
-            column.push((m.value)(&s));
-        }
-    }
-    table
-}
-
-/// The same of parts of the network that are many and large: each is given up with its row, the last one first, so that a table takes the place of what it is made of.
-fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
-    let mut table: Columns = metrics.iter().map(|m| (m.name, vec![0.0; parts.len()])).collect();
-    while let Some(part) = parts.pop() {
-        let row = parts.len();
-        let s = subject(row, part);
-        metrics.iter().zip(&mut table).for_each(|(m, (_, column))| column[row] = (m.value)(&s));
-        if row.is_multiple_of(AT_ONCE) {
-            parts.shrink_to_fit();
-        }
-    }
-    table
-}
-
-/// Parts that are given back to the system together.
-const AT_ONCE: usize = 1 << 14;
-
-/// The tables of a run.
-pub struct Measured {
-    /// One row a flow; nothing where groups are told.
-    pub flows: Columns,
-    /// One row a group, where these are told.
-    pub groups: Columns,
-    /// One row a link direction.
-    pub links: Columns,
-    /// One row.
-    pub network: Columns,
-}
-
-/// Whose rows there are besides those of links and the network.
-#[derive(Clone, Copy)]
-pub enum Rows<'a> {
-    /// A row for each flow.
-    Flows,
-    /// A row for each of so many groups; which group a flow is of, by the number of the flow.
-    Groups(usize, &'a dyn Fn(usize) -> usize),
-}
-
-/// Metrics of flows that are added up for the whole network.
-const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
-
-/// Computes every metric of a world that has come to its end, and gives it up. `told`: the numbers of the flows that there are. `after_first`: the hop probe's tallies, by flow.
-pub fn measure<P: Plugs, H: EventQueue>(
-    world: World<P, H>,
-    told: &[usize],
-    is_tcp: &[bool],
-    after_first: Option<&[Tally]>,
-    rows: Rows<'_>,
-) -> Measured {
-    let (from, now) = (world.reset_at(), world.now());
-    let span = (now - from).as_secs_f64();
-    let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
-    let goodputs: Vec<f64> = told.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
-    let fair = goodputs.iter().sum::<f64>() / goodputs.len().max(1) as f64;
-
-    let flow = |i: usize| {
-        let sender = EpId(2 * i as u32);
-        let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
-        let flow = &world.flows()[i];
-        let done = flow.completed != Time::MAX;
-        FlowSubject {
-            flows: 1.0,
-            counters: flow.counters.clone(),
-            view: world.view(sender),
-            base: flow.base.as_deref().copied().unwrap_or_default(),
-            arrived: arrived[i],
-            span,
-            fair,
-            after_first: after_first.map_or((0.0, 0), |t| (secs(t[i].mean()) + first.as_secs_f64(), t[i].n)),
-            lasted: if done { (u128::from((flow.completed - flow.started).as_ps()), 1) } else { (0, 0) },
-            opened: world.opened(FlowId(i as u32)),
-        }
-    };
-    let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();
-    let mut sums = [0.0; ADDED.len()];
-    let mut groups: Vec<GroupSubject> = Vec::new();
-    let subjects = told.iter().copied().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
-    let flows = match rows {
-        Rows::Flows => columns(FLOW_METRICS, subjects),
-        Rows::Groups(count, group) => {
-            groups.resize_with(count, GroupSubject::default);
-            told.iter().zip(&goodputs).zip(subjects).for_each(|((&i, &goodput), s)| groups[group(i)].add(&s, goodput));
-            Columns::new()
-        }
-    };
-    let groups = if groups.is_empty() { Columns::new() } else { group::rows(&groups) };
-    let [throughput, received, sent, lost, retransmits, timeouts] = sums;
-    let mut tcp_flows = vec![0; world.ports().len()];
-    for i in told.iter().copied().filter(|&i| is_tcp[i]) {
-        world.passes(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
-    }
-    let mut delay = Tally::default();
-    world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
-    let completed = world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64;
-    let radios = if world.channels().is_empty() {
-        Columns::new()
-    } else {
-        columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
-    };
-    let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, tcp_flows[i], from, now, span));
-    links.extend(radios);
-    let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
-    let network = NetworkSubject {
-        tcp: goodputs.iter().zip(told).filter(|&(_, &i)| is_tcp[i]).map(|(&g, _)| g).collect(),
-        throughput,
-        drops: total(&links, "drops"),
-        link_losses: total(&links, "lost"),
-        marks: total(&links, "marks"),
-        received,
-        sent,
-        lost,
-        retransmits,
-        timeouts,
-        completed,
-        delay,
-        goodputs,
-    };
-    Measured { flows, groups, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
-}
-
-fn link_subject<Q: Qdisc>(port: Port<Q>, tcp_flows: u64, from: Time, now: Time, span: f64) -> LinkSubject {
-    let c = port.counters().clone();
-    let mut waits = c.waits().clone();
-    waits.add_zeros(c.sent_pkts - waits.n);
-    LinkSubject {
-        occupancy: c.occupancy().close(from, now),
-        capacity: port.capacity(from, now),
-        // Ends of transmissions are whole picoseconds: rounding may have made many of them a little early.
-        carried: port.carried(now).min(port.capacity(from, now)),
-        span,
-        waits,
-        tcp_flows,
-        arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.backlog.pkts),
-        c,
-    }
-}
-
-fn station_subject<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, span: f64) -> StationSubject {
-    let of = |c: &Channel| c.station(port).map(|s| c.air().counted(s, world.now()));
-    let given_up = world.port(port).counters().drops[Why::Retry as usize] as f64;
-    StationSubject { radio: world.channels().iter().find_map(of), given_up, span }
-}
-
 /// All definitions as data, for `fairlane explain`, the docs page and the column units.
 pub fn metrics_listing() -> Value {
     fn list<S>(table: &str, metrics: &[Metric<S>]) -> Vec<Value> {
-        let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "formula": m.formula, "doc": m.doc, "source": m.source, "pooled": m.pooled.map(Pooled::text) });
+        let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "least": m.range.bounds().0, "most": m.range.bounds().1, "formula": m.formula, "doc": m.doc, "source": m.source, "pooled": m.pooled.map(Pooled::text) });
         metrics.iter().map(row).collect()
     }
     Value::Array(
@@ -473,21 +358,4 @@ pub fn metrics_listing() -> Value {
         ]
         .concat(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Values worked out by hand from the definition (Jain, Chiu and Hawe 1984).
-    #[test]
-    fn jain_of_known_shares() {
-        assert_eq!(jain(&[5.0, 0.0, 0.0, 0.0]), 0.25);
-        assert_eq!(jain(&[1.0, 1.0, 1.0, 0.0]), 0.75);
-        assert_eq!(jain(&[2.0; 7]), 1.0);
-        assert_eq!(jain(&[1.0, 2.0, 3.0]), 36.0 / (3.0 * 14.0));
-        // The index does not change with the unit (section 3).
-        assert_eq!(jain(&[1e6, 2e6, 3e6]), jain(&[1.0, 2.0, 3.0]));
-        assert!(jain(&[]).is_nan() && jain(&[0.0, 0.0]).is_nan());
-    }
 }

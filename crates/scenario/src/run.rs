@@ -463,7 +463,8 @@ pub(crate) fn output<H: EventQueue>(
         link_series = Some(SeriesTable::new("link", s.links.kept, &all));
     }
     let (fingerprint, events, packet_hops, peak_packets) = (world.fingerprint(), world.events(), world.packet_hops(), world.packets_peak());
-    let measured = measure(world, &told, &is_tcp, after_first, rows);
+    let names: Vec<Name> = links.iter().map(|l| l.name.clone()).collect();
+    let measured = measure(world, &told, &names, &is_tcp, after_first, rows);
     let of = |text: fn(&Member) -> Name| told.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
         let node = |end: fn(&Member) -> NodeId| told.iter().map(|&i| scenario.expanded.nodes[end(&flows[i]).0 as usize].clone()).collect();
@@ -483,7 +484,7 @@ pub(crate) fn output<H: EventQueue>(
         Hop::Channel(c) => Name::from(&scenario.expanded.channels[c].name),
     };
     let link_text: Vec<(&'static str, Vec<Name>)> = vec![
-        ("name", links.iter().map(|l| l.name.clone()).collect()),
+        ("name", names),
         ("from", links.iter().map(|l| scenario.expanded.nodes[l.from().0 as usize].clone()).collect()),
         ("to", links.iter().map(to).collect()),
     ];

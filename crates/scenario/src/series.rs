@@ -3,6 +3,7 @@
 //! controls hand on themselves (`Qdisc::gauges`, `Endpoint::gauges`); those of a user's own algorithm need no line here, and have no unit.
 
 use crate::expand::LinkDir;
+use crate::metrics::{Range, range};
 use crate::spec::Scenario;
 use fairlane_net::{Column, Fill, FlowSample, PortSample, Sampling};
 use fairlane_units::Dur;
@@ -40,6 +41,8 @@ pub struct Series<S> {
     pub name: &'static str,
     /// Unit of the value.
     pub unit: &'static str,
+    /// Its possible values.
+    pub range: Range,
     /// Who feeds it.
     pub feed: Feed,
     /// What it is.
@@ -56,10 +59,10 @@ macro_rules! series {
         }
     };
     (@fill $sample:ty,) => { |_, _| {} };
-    ($list:ident: $sample:ty { $($name:literal [$unit:literal] $feed:ident $doc:literal $(=> $value:expr)?;)* }) => {
+    ($list:ident: $sample:ty { $($name:literal [$unit:literal $($range:ident)?] $feed:ident $doc:literal $(=> $value:expr)?;)* }) => {
         #[allow(missing_docs)]
         pub static $list: &[Series<$sample>] =
-            &[$(Series { name: $name, unit: $unit, feed: Feed::$feed, doc: $doc, fill: series!(@fill $sample, $($value)?) }),*];
+            &[$(Series { name: $name, unit: $unit, range: range!($($range)?), feed: Feed::$feed, doc: $doc, fill: series!(@fill $sample, $($value)?) }),*];
     };
 }
 
@@ -80,13 +83,13 @@ series! { FLOW_SERIES: FlowSample {
     "in_flight" ["byte"] Sampler "Bytes in flight." => |s| window(s, s.sender.in_flight);
     "goodput" ["bit/s"] Sampler "Rate of the payload that reached the receiver since the sample before, each byte once; what waits there for something before it counts when it arrives." => |s| bit_rate(s.arrived, s.step);
     "throughput" ["bit/s"] Sampler "Rate on the wire that reached the receiver since the sample before. Packets count whole when they arrive, so a step shorter than many packets may show more than the rate of the link." => |s| bit_rate(s.received, s.step);
-    "open" ["1"] Control "Share of the time since the sample before in which its control let the flow send; NaN for a flow without one." => |s| s.open;
+    "open" ["1" share] Control "Share of the time since the sample before in which its control let the flow send; NaN for a flow without one." => |s| s.open;
     "rate" ["bit/s"] Gauge "Rate that a rate control allows (TFRC, RAP).";
-    "loss_event_rate" ["1"] Gauge "Loss events a packet, as TFRC measures them (RFC 5348 section 5).";
+    "loss_event_rate" ["1" share] Gauge "Loss events a packet, as TFRC measures them (RFC 5348 section 5).";
     "a" ["segments"] Gauge "HighSpeed's a(w), by which the window grows in a round trip (RFC 3649 section 5).";
-    "b" ["1"] Gauge "HighSpeed's b(w), the share of the window that a loss takes (RFC 3649 section 5).";
+    "b" ["1" share] Gauge "HighSpeed's b(w), the share of the window that a loss takes (RFC 3649 section 5).";
     "alpha" ["1"] Gauge "DCTCP and Prague: running mean of the share of data that was marked (RFC 8257 section 3.3). Illinois: segments by which the window grows in a round trip.";
-    "beta" ["1"] Gauge "H-TCP: share of the window that the next loss leaves. Illinois: share that it takes.";
+    "beta" ["1" share] Gauge "H-TCP: share of the window that the next loss leaves. Illinois: share that it takes.";
     "bandwidth" ["bit/s"] Gauge "Rate that the path delivers, as BBR or Westwood estimates it.";
     "bandwidth_shortterm" ["bit/s"] Gauge "BBRv3's short-term bound of the bandwidth; 0 without one (draft-ietf-ccwg-bbr).";
     "inflight_longterm" ["byte"] Gauge "BBRv3's long-term bound of the data in flight; 0 without one (draft-ietf-ccwg-bbr).";
@@ -119,22 +122,22 @@ series! { LINK_SERIES: PortSample {
     "fair" ["packets"] Gauge "What a flow may have in the sample of AFD before its packets are dropped (m_fair).";
     "sampled" ["packets"] Gauge "Arrivals in the sample of AFD.";
     "avg_per_flow" ["packets"] Gauge "Average queue of FRED for each flow that has packets waiting.";
-    "max_p" ["1"] Gauge "Probability at the upper threshold, which Adaptive RED changes.";
-    "drop_prob" ["1"] Gauge "Probability that the law drops or marks an arriving packet.";
-    "drop_prob_in" ["1"] Gauge "Probability of RIO for packets in profile.";
-    "drop_prob_out" ["1"] Gauge "Probability of RIO for packets out of profile.";
-    "mark_prob" ["1"] Gauge "Probability that a packet of scalable traffic is marked (PI2, DualPI2).";
-    "p" ["1"] Gauge "Base probability of PI2 and DualPI2 (RFC 9332 section 2.4).";
+    "max_p" ["1" share] Gauge "Probability at the upper threshold, which Adaptive RED changes.";
+    "drop_prob" ["1" share] Gauge "Probability that the law drops or marks an arriving packet.";
+    "drop_prob_in" ["1" share] Gauge "Probability of RIO for packets in profile.";
+    "drop_prob_out" ["1" share] Gauge "Probability of RIO for packets out of profile.";
+    "mark_prob" ["1" share] Gauge "Probability that a packet of scalable traffic is marked (PI2, DualPI2).";
+    "p" ["1" share] Gauge "Base probability of PI2 and DualPI2 (RFC 9332 section 2.4).";
     "price" ["1"] Gauge "Price of REM.";
     "active" ["count"] Gauge "Flows that FRED or GREEN counts as active.";
-    "clamping" ["1"] Gauge "1 while ModRED cuts the windows of acknowledgements, else 0.";
+    "clamping" ["1" share] Gauge "1 while ModRED cuts the windows of acknowledgements, else 0.";
     "count" ["packets"] Gauge "Packets that CoDel or COBALT dropped or marked since it began to (RFC 8289 section 5).";
-    "dropping" ["1"] Gauge "1 while CoDel drops or marks, else 0.";
+    "dropping" ["1" share] Gauge "1 while CoDel drops or marks, else 0.";
     "sojourn" ["s"] Gauge "Time that the last packet had waited (CoDel, COBALT).";
     "qdelay" ["s"] Gauge "Queueing delay as PIE or PI2 estimates it (RFC 8033 section 5).";
     "burst_allowance" ["s"] Gauge "Time in which PIE still lets a burst pass (RFC 8033 section 4.4).";
     "virtual_queue" ["packets"] Gauge "Virtual queue of AVQ; in bytes with `measure = \"bytes\"`.";
-    "virtual_share" ["1"] Gauge "Virtual capacity of AVQ as a share of the link's rate.";
+    "virtual_share" ["1" share] Gauge "Virtual capacity of AVQ as a share of the link's rate.";
     "tokens" ["byte"] Gauge "What the bucket of a token bucket filter holds.";
     "peak_tokens" ["byte"] Gauge "What the bucket for the peak rate holds.";
     "committed_tokens" ["byte"] Gauge "What the committed bucket of a meter holds (RFC 2697, RFC 2698).";
@@ -185,7 +188,7 @@ pub fn series_name(column: &str) -> Option<&'static str> {
 /// All definitions as data, for `fairlane explain`, the docs page and the units of columns.
 pub fn series_listing() -> Value {
     fn list<S>(table: &str, all: &[Series<S>]) -> Vec<Value> {
-        all.iter().map(|s| json!({ "table": table, "name": s.name, "unit": s.unit, "feed": s.feed.text(), "doc": s.doc })).collect()
+        all.iter().map(|s| json!({ "table": table, "name": s.name, "unit": s.unit, "least": s.range.bounds().0, "most": s.range.bounds().1, "feed": s.feed.text(), "doc": s.doc })).collect()
     }
     Value::Array([list("flow", FLOW_SERIES), list("link", LINK_SERIES)].concat())
 }

@@ -16,6 +16,7 @@ mod links;
 mod moving;
 mod plugin;
 mod plugin_cc;
+mod populations;
 mod queues;
 mod rate_control;
 mod registry;

@@ -28,8 +28,20 @@ class Spread(Protocol):
         """The mean; None without a value."""
 
     @property
+    def low(self) -> float | None:
+        """The lower end of its interval."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+    @property
     def half_width(self) -> float | None:
         """Half the width of its interval."""
+
+    @property
+    def even(self) -> bool:
+        """True if the mean lies in its middle, or nearly so."""
 
 
 def scale(unit: str, size: float) -> tuple[float, str]:
@@ -76,13 +88,15 @@ def number(x: float | None, digits: int = 4) -> str:
 
 
 def quantity(iv: Spread, unit: str) -> str:
-    """A mean with its interval and unit.
+    """A mean with its interval and unit; both ends of one that is not even.
 
     >>> from fairlane import Interval
     >>> quantity(Interval(9.6e6, 9.5e6, 9.7e6, 1.0, 5), "bit/s")
     '9.60 ± 0.10 Mbit/s'
     >>> quantity(Interval(0.02, None, None, None, 1), "s")
     '20 ms'
+    >>> quantity(Interval(4.0, 0.42, 29.1, 4.4, 3), "%")
+    '4 (0.42 to 29) %'
     """
     if iv.mean is None:
         return "-"
@@ -92,6 +106,8 @@ def quantity(iv: Spread, unit: str) -> str:
         text = number(mean)
     elif half * factor <= 5e-13 * abs(mean):
         text = f"{number(mean)} ± 0"
+    elif not iv.even and iv.low is not None and iv.high is not None:
+        text = f"{number(mean, 3)} ({number(iv.low * factor, 2)} to {number(iv.high * factor, 2)})"
     else:
         half *= factor
         places = min(9, max(0, 1 - math.floor(math.log10(half))))

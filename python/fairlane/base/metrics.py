@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from .. import _core
 
@@ -27,6 +29,10 @@ class Metric:
     source: str
     pooled: str = ""
     """What a metric of flows is of a group: their "sum", the formula over "all" their packets, the "mean" of the flows, or "null"."""
+    least: float = -math.inf
+    """The least value that is possible."""
+    most: float = math.inf
+    """The largest one."""
 
 
 @lru_cache(maxsize=1)
@@ -42,9 +48,15 @@ def metrics() -> tuple[Metric, ...]:
             r.get("doc", ""),
             r.get("source", ""),
             r.get("pooled") or "",
+            *_bounds(r),
         )
         for r in rows
     )
+
+
+def _bounds(row: dict[str, Any]) -> tuple[float, float]:
+    least, most = row.get("least"), row.get("most")
+    return -math.inf if least is None else float(least), math.inf if most is None else float(most)
 
 
 @lru_cache(maxsize=1)
@@ -74,13 +86,17 @@ class Series:
     feed: str
     """Who feeds it: the sampler for everything, or where there is a control; or, as a gauge, the algorithms that have it."""
     doc: str
+    least: float = -math.inf
+    """The least value that is possible."""
+    most: float = math.inf
+    """The largest one."""
 
 
 @lru_cache(maxsize=1)
 def series() -> tuple[Series, ...]:
     """All declared time series, in the order of their tables; a queue or congestion control of one's own may have others."""
     rows = json.loads(_core.series())
-    return tuple(Series(r["name"], f"{r['table']}_series", r["unit"], r["feed"], r["doc"]) for r in rows)
+    return tuple(Series(r["name"], f"{r['table']}_series", r["unit"], r["feed"], r["doc"], *_bounds(r)) for r in rows)
 
 
 def series_of(column: str) -> tuple[Series, ...]:
@@ -94,10 +110,43 @@ def unit(name: str) -> str:
     return units().get(name) or next((s.unit for s in series_of(name)), "")
 
 
-def jain(shares: Iterable[float]) -> float:
+@lru_cache(maxsize=1024)
+def within(name: str, how: str = "") -> tuple[float, float]:
+    """The least and the largest possible value of a metric or of a column of a time series, infinite where there is none, or where nothing
+    is known of it. `how`: of one number of several members, as in `AGGREGATES`; a sum of shares may be above one.
+
+    >>> within("loss"), within("goodput"), within("goodput", "jain")
+    ((0.0, 1.0), (0.0, inf), (0.0, 1.0))
+    """
+    if how == "jain":
+        return 0.0, 1.0
+    known: Sequence[Metric | Series] = [m for m in metrics() if m.name == name] or series_of(name)
+    if not known:
+        return -math.inf, math.inf
+    least, most = min(m.least for m in known), max(m.most for m in known)
+    if how != "sum":
+        return least, most
+    return (0.0 if least >= 0.0 else -math.inf), (0.0 if most <= 0.0 else math.inf)
+
+
+def jain(shares: Iterable[float], fair: Iterable[float] | None = None) -> float:
     """Jain's fairness index, the core's: 1 if all have the same, 1/n if one of n has all, NaN if nobody has anything.
+
+    `fair`: the metric `fair_share` of each, which is the same for flows with the same bottleneck. Each is taken in units of the mean of
+    those with the same bottleneck then, so flows that do not compete are not compared.
 
     >>> jain([1.0, 1.0, 1.0, 0.0])
     0.75
+    >>> jain([1.0, 1.0, 9.0, 9.0]), jain([1.0, 1.0, 9.0, 9.0], fair=[1.0, 1.0, 9.0, 9.0])
+    (0.6097560975609756, 1.0)
     """
-    return _core.jain(list(shares))
+    values = list(shares)
+    if fair is not None:
+        own: dict[float, list[float]] = {}
+        at = [place if math.isfinite(place) else 0.0 for place in fair]
+        for x, place in zip(values, at, strict=True):
+            own.setdefault(place, []).append(x)
+        if len(own) > 1:
+            means = {place: math.fsum(xs) / len(xs) for place, xs in own.items()}
+            values = [x / means[place] if means[place] else 0.0 for x, place in zip(values, at, strict=True)]
+    return _core.jain(values)

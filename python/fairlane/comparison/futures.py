@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import stats
 from ..base.extras import need
 from ..base.format import number, scale
-from ..base.metrics import unit
+from ..base.metrics import unit, within
 from ..errors import FairlaneError, suggest
 from ..runs.simulation import Branches, Simulation
 from ..runs.tables import values
@@ -143,7 +143,12 @@ def _rows(first: Result, second: Result) -> Iterator[Apart]:
                 ys = theirs.get(metric)
                 if ys is not None:
                     yield Apart(
-                        table, labels.get(key, ""), metric, stats.interval(xs), stats.interval(ys), stats.interval(_differences(xs, ys))
+                        table,
+                        labels.get(key, ""),
+                        metric,
+                        stats.interval(xs, within=within(metric)),
+                        stats.interval(ys, within=within(metric)),
+                        stats.interval(_differences(xs, ys)),
                     )
 
 

@@ -136,8 +136,8 @@ class Dots:
         """Draws the panel."""
         for i, (_, iv) in enumerate(self.rows):
             if iv.mean is not None:
-                half = iv.half_width or 0.0
-                ax.errorbar([iv.mean], [i], xerr=[half], fmt="o", ms=4.5, capsize=2.5, lw=1.2, color=_ink(i)[0])
+                below, above = iv.errors
+                ax.errorbar([iv.mean], [i], xerr=[[below], [above]], fmt="o", ms=4.5, capsize=2.5, lw=1.2, color=_ink(i)[0])
         ax.set_yticks(range(len(self.rows)), [label for label, _ in self.rows])
         ax.set_ylim(len(self.rows) - 0.4, -0.6)
         ax.set_xlim(self.low, 1.02)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..base.metrics import jain
+from ..base.metrics import jain, within
 from ..errors import Doubt, suggest
 from ..runs.result import Result
 from ..runs.tables import series, series_names
@@ -76,7 +76,9 @@ class Compared:
 
         A flow without a value (the delay of one that delivered nothing) does not count in the mean.
         """
-        return interval(self.per_run(group, metric))
+        of = "goodput" if metric in ("goodput_sum", "jain") else metric
+        how = "sum" if metric == "goodput_sum" else "jain" if metric == "jain" else "mean"
+        return interval(self.per_run(group, metric), within=within(of, how))
 
     def per_run(self, group: str, metric: str) -> list[float | None]:
         """The same as one value a run, in the order of the seeds; None without a value. With "" as group: a metric of the network."""
@@ -90,9 +92,13 @@ class Compared:
             return self.result.network[metric].to_list()
         found: list[float] = []
         for _, run in self.flows(group).group_by("seed", maintain_order=True):
-            values = run["goodput" if metric in ("goodput_sum", "jain") else metric].to_list()
-            kept = [v for v in values if v is not None and math.isfinite(v)]
-            found.append(math.fsum(kept) if metric == "goodput_sum" else jain(kept) if metric == "jain" else _mean(kept))
+            own = "goodput" if metric in ("goodput_sum", "jain") else metric
+            run = run.filter(pl.col(own).is_finite())
+            kept = run[own].to_list()
+            if metric == "jain":
+                found.append(jain(kept, run["fair_share"].to_list() if "fair_share" in run.columns else None))
+            else:
+                found.append(math.fsum(kept) if metric == "goodput_sum" else _mean(kept))
         return found
 
     def jain(self) -> Interval:

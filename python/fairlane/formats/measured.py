@@ -136,7 +136,9 @@ def _flows(of: Recorded) -> pl.DataFrame:
     goodput = found["goodput"].sum() / max(found.height, 1)
     found = found.with_columns(
         share=col("goodput") / goodput if goodput else pl.lit(math.nan),
-        loss=col("packets_lost") / col("packets_sent") if of.one_way else pl.lit(math.nan),
+        # Where packets went is not known, so all flows count as those of one bottleneck.
+        fair_share=pl.lit(goodput),
+        loss=(col("packets_lost") / (col("packets_lost") + col("packets_received"))).fill_nan(0.0) if of.one_way else pl.lit(math.nan),
         completion_time=pl.when(col("fin").is_not_null()).then((col("last") - col("first")) / 1e12),
         retransmits=pl.when(is_tcp).then(col("retransmits")).otherwise(math.nan),
     )
@@ -221,7 +223,7 @@ def _links(of: Recorded) -> pl.DataFrame:
         found = found.join(frame, on="link", how="left")
     if of.links:
         square = (col("queue_square") - col("queue_mean") ** 2).clip(0).sqrt()
-        found = found.with_columns(loss=col("drops") / col("arrivals"), queue_std=square)
+        found = found.with_columns(loss=(col("drops") / (col("drops") + col("departures"))).fill_nan(0.0), queue_std=square)
     keys = {key: pl.Series([link[i] for link in of.links], dtype=pl.String) for i, key in enumerate(("link", "from", "to"))}
     return _table("links", keys, found, "link")
 
@@ -241,7 +243,7 @@ def _network(flows: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     def fairness(shares: pl.Series) -> float:
         return jain(shares.to_list()) if shares.len() else math.nan
 
-    sent, lost = total(flows, "packets_sent"), total(flows, "packets_lost")
+    received, lost = total(flows, "packets_received"), total(flows, "packets_lost")
     mean, whole, of_tcp = goodputs.mean(), float(goodputs.sum()), float(tcp.sum())
     found: dict[str, Any] = {
         "goodput": whole,
@@ -251,12 +253,12 @@ def _network(flows: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
         "jain": fairness(goodputs),
         "jain_tcp": fairness(tcp),
         "worst_share": float(goodputs.min()) / float(mean) if mean else math.nan,  # type: ignore[arg-type]
-        "packets_sent": sent,
-        "packets_received": total(flows, "packets_received"),
+        "packets_sent": total(flows, "packets_sent"),
+        "packets_received": received,
         "drops": total(links, "drops"),
         "lost": total(links, "lost"),
         "marks": total(links, "marks"),
-        "loss": lost / sent if sent else math.nan,
+        "loss": lost / (lost + received) if lost + received else math.nan if math.isnan(lost) else 0.0,
         "retransmits": total(flows, "retransmits"),
         "completed": float(flows["completion_time"].is_not_nan().sum()),
     }

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ..base.metrics import within
 from ..errors import FairlaneError, FolderError
 from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
+from ..stats import Range
 from ..study import StudyResult, load_study
+from ..study.select import within_of
 from .own import kind_of
 
 if TYPE_CHECKING:
@@ -41,6 +44,15 @@ class Measure:
     """Whether a difference is told in points of a share, not as a share of the mean."""
     kind: str = "group"
     """group, link, network or point."""
+    range: Range | None = None
+    """The possible values, if the name of the metric does not tell them."""
+
+    @property
+    def within(self) -> Range:
+        """Its possible values."""
+        if self.range is not None:
+            return self.range
+        return within("goodput", "sum") if self.metric == "goodput_sum" else within(self.metric)
 
     @property
     def title(self) -> str:
@@ -229,7 +241,7 @@ def _of_studies(sides: Sequence[Side]) -> list[Measure]:
 
 
 def _at(result: StudyResult, s: Selector, at: str, share: bool) -> Measure:
-    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "point")
+    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "point", within_of(s))
 
 
 def _of_study(result: StudyResult, m: Measure) -> dict[int, float | None]:

@@ -170,7 +170,9 @@ class Told:
 
     def side_by_side(self) -> Sheet:
         """The means of every measure, a column for each result."""
-        rows = [[m.title, *(_cell(m, interval(s.values(m).values())) for s in self.sides)] for m in self.measures[:MOST_ROWS]]
+        rows = [
+            [m.title, *(_cell(m, interval(s.values(m).values(), within=m.within)) for s in self.sides)] for m in self.measures[:MOST_ROWS]
+        ]
         more = len(self.measures) - MOST_ROWS
         runs = "Means over the runs, with 95 % intervals where there are several." + (f" And {more} more." if more > 0 else "")
         return Sheet(["of", *(s.label for s in self.sides)], rows, note=runs)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ..base.metrics import unit
-from ..stats.intervals import CONFIDENCE, t_factor
+from ..base.metrics import unit, within
+from ..stats.intervals import ANY, CONFIDENCE, Range, bounded, t_factor
 from .tables import series
 
 if TYPE_CHECKING:
@@ -56,10 +56,13 @@ def curves(
     value = pl.col(what).cast(pl.Float64)
     # An infinite threshold has no place on a finite axis, and no part in a mean.
     frame = frame.select("seed", "time", key, pl.when(value.is_finite()).then(value).alias("value"))
-    return [_curve(frame.filter(pl.col(key).is_in(list(members))), name, unit(what) == "bit/s", aggregate) for name, members in of.items()]
+    return [
+        _curve(frame.filter(pl.col(key).is_in(list(members))), name, unit(what) == "bit/s", aggregate, within(what, aggregate))
+        for name, members in of.items()
+    ]
 
 
-def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str) -> Curve:
+def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str, of: Range) -> Curve:
     some = pl.col("value").count() > 0
     per_run = frame.group_by("seed", "time").agg(pl.when(some).then(getattr(pl.col("value"), aggregate)()).alias("value"))
     wide = per_run.pivot(on="seed", index="time", values="value", aggregate_function="first").sort("time")
@@ -71,7 +74,7 @@ def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str) -> Curve:
     span = block * step if block > 1 else 0.0
     if runs.shape[1] < 2:
         return Curve(name, times, runs[:, 0] if runs.shape[1] else times * np.nan, span=span)
-    return Curve(name, times, *mean_and_interval(runs), span=span)
+    return Curve(name, times, *mean_and_interval(runs, of), span=span)
 
 
 def _blocks(values: np.ndarray, block: int) -> np.ndarray:
@@ -81,8 +84,8 @@ def _blocks(values: np.ndarray, block: int) -> np.ndarray:
     return means
 
 
-def mean_and_interval(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and Student's interval of each row, over the values that are there; see `fairlane.stats.interval`."""
+def mean_and_interval(runs: np.ndarray, of: Range = ANY) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and interval of each row, over the values that are there, which lie within a range; see `fairlane.stats.interval`."""
     there = np.isfinite(runs)
     n = there.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -90,7 +93,11 @@ def mean_and_interval(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
         squares = np.where(there, (runs - mean[:, None]) ** 2, 0.0).sum(axis=1)
         factor = np.array([_t(int(k)) for k in n])
         half = np.where(n > 1, factor * np.sqrt(squares / (n - 1) / n), 0.0)
-    return mean, mean - half, mean + half
+    if of == ANY:
+        return mean, mean - half, mean + half
+    ends = [bounded(m, h, of) if h > 0 else (m, m) for m, h in zip(mean.tolist(), half.tolist(), strict=True)]
+    low, high = np.array(ends, float).reshape(-1, 2).T
+    return mean, low, high
 
 
 @lru_cache(maxsize=1024)

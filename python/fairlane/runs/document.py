@@ -21,13 +21,14 @@ AT_ONCE = 32
 def run_document(result: Result) -> dict[str, Any]:
     """The document of all replications."""
     from ..base.document import finite
+    from ..base.metrics import within
     from ..stats import interval
     from .tables import kinds
 
     tables: dict[str, list[dict[str, Any]]] = {}
     for name in kinds(result):
         rows = _values(result, name)
-        tables[name] = [{**_named(labels), **{m: interval(v).as_dict() for m, v in per.items()}} for labels, per in rows]
+        tables[name] = [{**_named(labels), **{m: interval(v, within=within(m)).as_dict() for m, v in per.items()}} for labels, per in rows]
     whole: dict[str, Any] = finite({**_head(result), **tables})
     return whole
 
@@ -57,7 +58,7 @@ def _rows(result: Result, name: str) -> Iterator[str]:
         yield from _rows_of_one(runs[0])
         return
     for labels, per in _values(result, name):
-        yield "{" + ", ".join([*_labelled(labels), *(f'"{m}": {_interval(v)}' for m, v in per.items())]) + "}"
+        yield "{" + ", ".join([*_labelled(labels), *(f'"{m}": {_interval(m, v)}' for m, v in per.items())]) + "}"
 
 
 def _tells_together(result: Result, name: str) -> bool:
@@ -117,11 +118,12 @@ def _labelled(labels: dict[str, Any]) -> list[str]:
     return [f'"{k}": {encode_basestring(v) if isinstance(v, str) else v}' for k, v in _named(labels).items()]
 
 
-def _interval(values: list[Any]) -> str:
-    """The five numbers of an interval as JSON."""
+def _interval(metric: str, values: list[Any]) -> str:
+    """The five numbers of a metric's interval as JSON."""
+    from ..base.metrics import within
     from ..stats import interval
 
-    return json.dumps({k: v if _is_number(v) else None for k, v in interval(values).as_dict().items()})
+    return json.dumps({k: v if _is_number(v) else None for k, v in interval(values, within=within(metric)).as_dict().items()})
 
 
 _ALONE = '"low": null, "high": null, "sd": null'

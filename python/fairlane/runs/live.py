@@ -10,7 +10,7 @@ import polars as pl
 
 from ..base.format import scale
 from ..base.format import seconds as as_seconds
-from ..base.metrics import unit
+from ..base.metrics import unit, within
 from ..look.live import Line, Live, points_each, stretched, stretches
 from .groups import members
 from .tables import intervals, series, series_names
@@ -156,7 +156,7 @@ def each_flow(result: Result) -> Live | None:
     if rows.height < 2:
         return None
     of = {f: g for g, own in members(result).items() for f in own}
-    means = {f: interval(v) for f, v in rows.select("flow", "goodput").iter_rows()}
+    means = {f: interval(v, within=within("goodput")) for f, v in rows.select("flow", "goodput").iter_rows()}
     fx, nx = scale("s", float(rows["delay_mean"].max() or 0.0))  # type: ignore[arg-type]
     fy, ny = scale("bit/s", max(iv.mean or 0.0 for iv in means.values()))
     lines = []

@@ -284,7 +284,7 @@ class Bars(_Part):
         means = [iv.mean if iv.mean is not None else 0.0 for _, iv in rows]
         factor, label = scale(unit(self.what), max(map(abs, means), default=0.0))
         several = len(self.result.seeds) > 1
-        errors = [(iv.half_width or 0.0) * factor for _, iv in rows] if several else None
+        errors = [[iv.errors[side] * factor for _, iv in rows] for side in (0, 1)] if several else None
         heights, names = [m * factor for m in means], [textwrap.fill(name, _WRAP) for name, _ in rows]
         look: dict[str, Any] = {"ecolor": theme.INK, "color": theme.HUES[0], "capsize": 3}
         if len(rows) > 6 or max(map(len, names), default=0) > 12:  # names side by side would touch

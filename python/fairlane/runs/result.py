@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from .. import _core
 from ..base.cores import available_threads
 from ..base.extras import need
+from ..base.metrics import within
 from ..base.scenario import checked
 from ..base.seeds import parse_seeds
 from ..errors import Doubt, FairlaneError, UnknownNameError, suggest
@@ -298,8 +299,9 @@ class Result:
         if metric in LABELS or metric not in runs[0]:
             raise suggest(metric, [c for c in runs[0] if c not in LABELS], f"metric of {name}")
         if label is None:
-            return interval(x for run in runs for x in run[metric])
-        return interval(x for run in runs for of, x in zip(run[KEYS[name]], run[metric], strict=True) if of == label)
+            return interval((x for run in runs for x in run[metric]), within=within(metric))
+        own = (x for run in runs for of, x in zip(run[KEYS[name]], run[metric], strict=True) if of == label)
+        return interval(own, within=within(metric))
 
     def warmup(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
         """How long the start of a time series is not typical yet, by the rule MSER-5, and whether the scenario's own warm-up is as long.

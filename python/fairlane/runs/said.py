@@ -103,7 +103,8 @@ def _sure(result: Result) -> str:
     iv = intervals(result, "network")[0][1]["goodput"] if result.reports == "groups" else _goodput_of_all(result)
     sure = ""
     if iv is not None and iv.mean and iv.half_width is not None:
-        sure = f"; that of the goodput of all is ± {number(100 * iv.half_width / abs(iv.mean), 2)} % of it"
+        ends = f"± {number(100 * iv.half_width / iv.mean, 2)} % of it" if iv.even else quantity(iv, unit("goodput"))
+        sure = f"; that of the goodput of all is {ends}"
     return f"The numbers are means of {runs} runs with different seeds, with 95 % intervals{sure}."
 
 
@@ -139,8 +140,7 @@ def why_told(result: Result) -> ToldWhy | None:
 
 
 def _share(of: Interval) -> str:
-    half = "" if of.half_width is None else f" ± {number(100 * of.half_width, 2)}"
-    return f"{number(100 * (of.mean or 0.0), 3)}{half} %"
+    return quantity(of.times(100), "%")
 
 
 def limits_sheet(result: Result) -> Sheet | None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..base.format import number, quantity
-from ..base.metrics import jain, unit
+from ..base.metrics import jain, unit, within
 from ..look.sheet import Sheet
 from ..stats import Interval, interval
 from .groups import members
@@ -102,14 +102,17 @@ class Groups:
         places = [self._places[n] for n in names]
         found = []
         for run in self._runs:
-            values = [float(c[metric][i]) for c, i in (run[p] for p in places)]
-            found.append(_formed([v for v in values if math.isfinite(v)], how))
-        return interval(found)
+            rows = [(c, i) for c, i in (run[p] for p in places) if math.isfinite(c[metric][i])]
+            values = [float(c[metric][i]) for c, i in rows]
+            if how == "jain":
+                fair = [float(c["fair_share"][i]) for c, i in rows] if all("fair_share" in c for c, _ in rows) else None
+                found.append(jain(values, fair))
+            else:
+                found.append(_formed(values, how))
+        return interval(found, within=within(metric, how))
 
 
 def _formed(values: list[float], how: str) -> float:
-    if how == "jain":
-        return jain(values)
     if how in ("min", "max"):
         return (min if how == "min" else max)(values, default=math.nan)
     return math.fsum(values) if how == "sum" else math.fsum(values) / len(values) if values else math.nan

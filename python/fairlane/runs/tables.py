@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.extras import need
-from ..base.metrics import metrics, unit
+from ..base.metrics import metrics, unit, within
 from ..errors import FolderError
 from ..stats import Interval, interval
 
@@ -307,7 +307,7 @@ def values(
 
 def intervals(result: Result, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Per flow, link or network, in the order of the table: its labels and the interval of each metric."""
-    return [(labels, {m: interval(v) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
+    return [(labels, {m: interval(v, within=within(m)) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
 
 
 def loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:

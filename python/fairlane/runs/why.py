@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.format import number
+from ..base.metrics import within
 from ..base.printable import one_line
 from ..errors import FairlaneError, suggest
 from ..stats import Interval, interval
@@ -157,12 +158,12 @@ def read(runs: Sequence[str | None]) -> Why:
 def _flow(rows: Sequence[Mapping[str, Any]]) -> FlowWhy:
     times: list[dict[str, int]] = [dict(r["picoseconds"]) for r in rows]
     begun = [(t, total) for t in times if (total := sum(t.values())) > 0]
-    shares = {limit: interval(t[limit] / total for t, total in begun) for limit in times[0]} if begun else {}
+    shares = {limit: interval((t[limit] / total for t, total in begun), within=(0.0, 1.0)) for limit in times[0]} if begun else {}
     return FlowWhy(
         rows[0]["flow"],
         shares,
-        interval(sum(t.values()) / 1e12 for t in times),
-        interval(r["timeouts"] for r in rows),
+        interval((sum(t.values()) / 1e12 for t in times), within=within("open_time")),
+        interval((r["timeouts"] for r in rows), within=within("timeouts")),
         times,
     )
 

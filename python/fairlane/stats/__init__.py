@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.extras import need
-from .intervals import CONFIDENCE, Estimate, Interval, from_moments, interval
+from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, bounded, from_moments, interval
 
 if TYPE_CHECKING:
     from .distributions import KS, ks
@@ -56,6 +56,7 @@ _SCIENTIFIC = ("distributions", "factorial", "pairs", "resampling")
 """What needs NumPy and scipy."""
 
 __all__ = [
+    "ANY",
     "Anova",
     "Bootstrap",
     "CONFIDENCE",
@@ -67,12 +68,14 @@ __all__ = [
     "KS",
     "MARGIN",
     "Pair",
+    "Range",
     "Truncation",
     "Verdict",
     "Warmup",
     "all_pairs",
     "anova",
     "bootstrap",
+    "bounded",
     "contrasts",
     "effects",
     "from_moments",

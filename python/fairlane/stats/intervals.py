@@ -1,4 +1,4 @@
-"""Means with Student t intervals."""
+"""Means with their intervals: Student's, and Wilson's for what has a least or a largest possible value."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from .student import factor
 CONFIDENCE = 0.95
 """Two-sided confidence level of every interval fairlane shows."""
 
+Range = tuple[float, float]
+"""The least and the largest value that is possible, infinite where there is none."""
+ANY: Range = (-math.inf, math.inf)
+"""The range of a difference, and of what nothing is known of."""
+EVEN = 0.1
+"""Share of half an interval by which its middle may be off the mean for the interval to be written with ±."""
+
 
 class _Bounds:
     """What has a lower and an upper bound, or neither."""
@@ -23,7 +30,7 @@ class _Bounds:
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval; an `Estimate` need not lie in its middle."""
+        """Half the width of the interval; the value need not lie in its middle."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def __contains__(self, value: float) -> bool:
@@ -40,6 +47,8 @@ class Interval(_Bounds):
 
     >>> interval([1.0, 2.0, 3.0, 4.0]).half_width
     2.054...
+    >>> f"{interval([0.01, 0.02, 0.09], within=(0.0, 1.0)):.3f}"
+    '0.040 (0.004 to 0.291)'
     """
 
     mean: float | None
@@ -48,11 +57,28 @@ class Interval(_Bounds):
     sd: float | None
     n: int
 
+    @property
+    def even(self) -> bool:
+        """True if the mean lies in the middle of the interval, or nearly so, and ± says enough. True without an interval."""
+        if self.mean is None or self.low is None or self.high is None:
+            return True
+        return abs(self.high + self.low - 2 * self.mean) <= EVEN * (self.high - self.low)
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """How far the interval reaches below and above the mean, as error bars want it; zeros without an interval."""
+        if self.mean is None or self.low is None or self.high is None:
+            return 0.0, 0.0
+        return self.mean - self.low, self.high - self.mean
+
     def __format__(self, spec: str) -> str:
         if self.mean is None:
             return "-"
-        half = self.half_width
-        return format(self.mean, spec) + ("" if half is None else f" ± {format(half, spec)}")
+        if self.low is None or self.high is None:
+            return format(self.mean, spec)
+        if self.even:
+            return f"{format(self.mean, spec)} ± {format(self.half_width, spec)}"
+        return f"{format(self.mean, spec)} ({format(self.low, spec)} to {format(self.high, spec)})"
 
     def __str__(self) -> str:
         return format(self, ".6g")
@@ -104,11 +130,15 @@ class Estimate(_Bounds):
         return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
-def interval(values: Iterable[float | None], confidence: float = CONFIDENCE) -> Interval:
-    """Mean and Student t interval of independent values.
+def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
+    """Mean and interval of independent values, of which each lies `within` a range.
 
-    mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact for normal values; for others
-    it holds in the limit, because the mean of many is nearly normal (Law, Simulation Modeling and Analysis, 5th ed., section 4.5).
+    Without bounds it is Student's: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact
+    for normal values; for others it holds in the limit, because the mean of many is nearly normal (Law, Simulation Modeling and Analysis,
+    5th ed., section 4.5). With a bound it is that of `from_moments`, which lies within the range.
+
+    >>> interval([0.0, 0.0, 0.04], within=(0.0, math.inf)).low > 0
+    True
     """
     v = finite(values)
     n = len(v)
@@ -118,17 +148,48 @@ def interval(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     if min(v) == max(v):  # their computed mean may be a rounding error away
         return from_moments(v[0], 0.0, n, confidence)
     mean = math.fsum(v) / n
-    return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence)
+    return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence, within)
 
 
-def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE) -> Interval:
+def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
     """The interval of `n` >= 2 values of which only the mean and the sample deviation are known.
+
+    With bounds it holds each true mean that is within t standard errors of the mean, where the variance is taken to change with the true
+    mean as that of shares does, like mu * (1 - mu), or with one bound alone as that of counts does, like mu. That is Wilson's interval
+    (Probable inference, J. American Statistical Association 22, 1927) with the deviation of the runs in the place of the binomial one. It
+    stays within the bounds, and becomes Student's where it is narrow.
 
     >>> from_moments(1.58, 1.2299593, 10).low
     0.7001...
+    >>> share = from_moments(0.2, math.sqrt(0.2 * 0.8), 10, within=(0.0, 1.0))
+    >>> round(share.low, 3), round(share.high, 3)
+    (0.048, 0.555)
     """
     half = t_factor(confidence, n - 1) * sd / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, sd, n)
+    low, high = bounded(mean, half, within)
+    return Interval(mean, low, high, sd, n)
+
+
+def bounded(mean: float, half: float, within: Range) -> tuple[float, float]:
+    """The ends of an interval within a range, for Student's `mean` ± `half`."""
+    least, most = within
+    if half == 0.0 or within == ANY:
+        return mean - half, mean + half
+    if math.isinf(least):
+        low, high = bounded(-mean, half, (-most, math.inf))
+        return -high, -low
+    up = mean - least
+    if up <= 0.0 or mean >= most:
+        # Values beyond the range have no place in it; the interval that they give has none beyond it.
+        return max(least, mean - half), min(most, mean + half)
+    # With k = (half / mean)^2 * mean the ends are where (x - mean)^2 = k * x, or with the width w of the range = k * x * (1 - x / w).
+    width = most - least
+    k = half * half / up if math.isinf(width) else half * half / (up * (1.0 - up / width))
+    shrink = 1.0 if math.isinf(width) else 1.0 + k / width
+    middle = (up + k / 2) / shrink
+    high = middle + math.sqrt(max(middle * middle - up * up / shrink, 0.0))
+    low = up * up / shrink / high  # their product: without the loss of digits of a difference
+    return least + low, min(least + high, most)
 
 
 def finite(values: Iterable[float | None]) -> list[float]:

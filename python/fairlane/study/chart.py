@@ -17,9 +17,10 @@ import polars as pl
 from ..base.format import scale
 from ..look import theme
 from ..look.charts import end_labels
-from ..stats import Interval, interval
+from ..stats import ANY, Interval, Range, interval
 from . import frames, words
 from .model import Factor, Label, PlotSpec
+from .select import within_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +62,16 @@ def _metric_scale(result: StudyResult, metric: str) -> _Scale:
     factor, name = scale(result.unit(s.label), float(typical or 0.0))
     name = "packets" if name == "p" else name
     return _Scale(factor, f"{words.metric(s)} ({name})" if name else words.metric(s))
+
+
+def _within(result: StudyResult, name: str) -> Range:
+    """The possible values of a metric or of a factor's levels."""
+    return ANY if name in result.factors else within_of(result.metric(name))
+
+
+def _errors(ivs: Sequence[Interval], factor: float) -> list[list[float]]:
+    """How far intervals reach below and above their means, in the unit of an axis."""
+    return [[factor * iv.errors[side] for iv in ivs] for side in (0, 1)]
 
 
 def _factor_scale(factor: Factor) -> _Scale:
@@ -184,8 +195,9 @@ class Chart:
         # A seed that lacks one of the points would be an average of something else.
         per_seed = per_seed.filter(pl.col("_points") == (pl.col("_points").max().over(keys) if keys else pl.col("_points").max()))
         out: dict[tuple[Any, ...], Interval] = {}
+        of = _within(self.result, metric)
         for key, part in per_seed.group_by(list(keys), maintain_order=True) if keys else [((), per_seed)]:
-            out[tuple(key)] = interval(part[metric].to_list(), self.result.spec.confidence)
+            out[tuple(key)] = interval(part[metric].to_list(), self.result.spec.confidence, of)
         return out
 
     def _keys(self) -> list[str]:
@@ -295,7 +307,7 @@ class Chart:
             rows = [(i, iv) for i, iv in rows if iv.mean is not None]
             at = [i - 0.4 + (k + 0.5) * width for i, _ in rows]
             means = [(iv.mean or 0.0) * s.factor for _, iv in rows]
-            half = [(iv.half_width or 0.0) * s.factor for _, iv in rows]
+            half = _errors([iv for _, iv in rows], s.factor)
             alpha = 0.85 if k < len(theme.HUES) else 0.5
             ax.bar(at, means, width * 0.92, color=_colour(k), alpha=alpha, label=_short(name), zorder=2)
             ax.errorbar(at, means, half, fmt="none", ecolor=theme.INK, capsize=2.4, lw=1.1, zorder=3)
@@ -321,9 +333,9 @@ class Chart:
             mark, colour = _MARKS[i % len(_MARKS)], _colour(i)
             ax.plot(own[x] * sx.factor, own[y] * sy.factor, ".", ms=3, color=colour, alpha=0.35, mew=0, zorder=2)
             parts = [part for _, part in own.group_by(["point"], maintain_order=True)]
-            across, up = ([interval(p[m].to_list(), r.spec.confidence) for p in parts] for m in (x, y))
+            across, up = ([interval(p[m].to_list(), r.spec.confidence, _within(r, m)) for p in parts] for m in (x, y))
             at = [(iv.mean or 0.0) * sx.factor for iv in across], [(iv.mean or 0.0) * sy.factor for iv in up]
-            half = [(iv.half_width or 0.0) * sy.factor for iv in up], [(iv.half_width or 0.0) * sx.factor for iv in across]
+            half = _errors(up, sy.factor), _errors(across, sx.factor)
             ax.errorbar(*at, *half, fmt=mark, ms=4.6, capsize=2, lw=1.0, color=colour, label=_short(name), zorder=3)
         for axis, letter, column in ((ax.xaxis, "x", x), (ax.yaxis, "y", y)):
             if letter in self.plot.log and frame.height and float(frame[column].min() or 0) > 0:  # type: ignore[arg-type]

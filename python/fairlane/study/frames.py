@@ -97,12 +97,21 @@ def cells(spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataF
     """One column a metric, one row a finished cell, in the order of `done`; null where a cell has no value."""
     rows, first = _with_layouts(done, points)
     wanted = [
-        (layout, i, j, s.table, name, s.metric)
+        (layout, i, j, s.table, name, metric, metric == s.metric)
         for layout, p in enumerate(first)
         for i, s in enumerate(spec.metrics)
         for j, name in enumerate(select.names(s, p))
+        for metric in select.parts(s)
     ]
-    schema = {"layout": pl.Int32, "i": pl.Int32, "j": pl.Int32, "table": pl.String, "name": pl.String, "metric": pl.String}
+    schema = {
+        "layout": pl.Int32,
+        "i": pl.Int32,
+        "j": pl.Int32,
+        "table": pl.String,
+        "name": pl.String,
+        "metric": pl.String,
+        "own": pl.Boolean,
+    }
     want = pl.DataFrame(wanted, schema=schema, orient="row")
     values = np.full((done.height, len(spec.metrics)), np.nan)
     if done.height and want.height:
@@ -123,12 +132,24 @@ def cells(spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataF
             .filter(pl.col("value").is_finite())
             .sort("row", "i", "j")
         )
+        found = _compared(found.filter("own"), found.filter(~pl.col("own")))
         if found.height:
             at, which = found["row"].to_numpy(), found["i"].to_numpy()
             edges = np.flatnonzero(np.r_[True, (at[1:] != at[:-1]) | (which[1:] != which[:-1])])
             _aggregate(spec, values, at[edges], which[edges], found["value"].to_numpy(), edges)
     columns = {s.label: pl.Series(values[:, i], nan_to_null=True) for i, s in enumerate(spec.metrics)}
     return pl.DataFrame(columns)
+
+
+def _compared(found: pl.DataFrame, fair: pl.DataFrame) -> pl.DataFrame:
+    """The values with those that an index of fairness is formed of in units of their mean at the same bottleneck, if there are several."""
+    if fair.is_empty():
+        return found
+    both = found.join(fair.select("row", "i", "j", at="value"), on=["row", "i", "j"], how="left", maintain_order="left")
+    mean = pl.col("value").mean().over("row", "i", "at")
+    several = pl.col("at").n_unique().over("row", "i") > 1
+    unit = pl.when(several & pl.col("at").is_not_null() & (mean > 0)).then(mean).otherwise(1.0)
+    return both.with_columns(value=pl.col("value") / unit).drop("at")
 
 
 def _aggregate(spec: StudySpec, out: np.ndarray, row: np.ndarray, which: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 from ..look.live import Line, Live
 from ..stats import Interval, interval
 from . import words
-from .chart import _MOST_BARS, Chart, _factor_scale, _geometric, _metric_scale, numeric
+from .chart import _MOST_BARS, Chart, _factor_scale, _geometric, _metric_scale, _within, numeric
 from .plots import checked
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
         parts = [(key[0], part) for key, part in own.group_by(["point"], maintain_order=True)]
         if parts:
             across, up = (
-                [interval(p[m].to_list(), r.spec.confidence).times(k) for _, p in parts] for m, k in ((x, sx.factor), (y, sy.factor))
+                [interval(p[m].to_list(), r.spec.confidence, _within(r, m)).times(k) for _, p in parts]
+                for m, k in ((x, sx.factor), (y, sy.factor))
             )
             line = _of_intervals(of, [iv.mean or 0.0 for iv in across], up, i, True)
             lines.append(Line(line.name, line.x, line.y, line.low, line.high, i, mark=line.mark, labels=[told[int(p)] for p, _ in parts]))

@@ -79,7 +79,7 @@ class Plan:
         """What is kept of the cells of a point; None for all."""
         if self.spec.keep != "selected":
             return None
-        return tuple((s.table, s.metric, select.names(s, point)) for s in self.spec.metrics)
+        return tuple((s.table, metric, select.names(s, point)) for s in self.spec.metrics for metric in select.parts(s))
 
     def tasks(self) -> Iterator[tuple[Point, Task]]:
         """All cells that do not depend on results: every point with every seed."""

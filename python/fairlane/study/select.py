@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ..base.metrics import AGGREGATES, jain, metrics_in, unit
+from ..base.metrics import AGGREGATES, jain, metrics_in, unit, within
 from ..base.paths import split
 from ..errors import FairlaneError, suggest
+from ..stats import Range
 from .model import Point, Selector
 
 TABLES = ("flows", "groups", "links", "network")
@@ -68,6 +69,15 @@ def unit_of(s: Selector) -> str:
     return "1" if s.aggregate == "jain" else unit(s.metric) or ("packets" if s.metric.startswith(("drops_", "marks_")) else "")
 
 
+def within_of(s: Selector) -> Range:
+    """The least and the largest possible value of what a selector gives.
+
+    >>> within_of(selector("flows.tcp.loss")), within_of(selector("flows.tcp.loss.sum"))
+    ((0.0, 1.0), (0.0, inf))
+    """
+    return within(s.metric, s.aggregate)
+
+
 def names(s: Selector, point: Point) -> tuple[str, ...]:
     """The flows or links that a selector means in a scenario; raises `FairlaneError` if there are none."""
     if s.table == "network":
@@ -110,13 +120,39 @@ def _of_group(s: Selector, point: Point) -> str:
     return f"groups.{group}.{own}"
 
 
-def aggregate(how: str, values: Iterable[float | None]) -> float:
-    """One number of the members' numbers; members without one do not count, and NaN if none has."""
-    kept: Sequence[float] = [v for v in values if v is not None and math.isfinite(v)]
+FAIR = "fair_share"
+"""The metric that flows with the same bottleneck have the same of."""
+
+
+def parts(s: Selector) -> tuple[str, ...]:
+    """The metrics that a selector is formed of: an index of fairness among flows takes their bottlenecks, too.
+
+    >>> parts(selector("flows.tcp.goodput.sum")), parts(selector("flows.tcp.goodput.jain"))
+    (('goodput',), ('goodput', 'fair_share'))
+    """
+    return (s.metric, FAIR) if s.aggregate == "jain" and s.table == "flows" else (s.metric,)
+
+
+def formed(s: Selector, members: Iterable[str], values: Mapping[tuple[str, str, str], float]) -> float:
+    """What a selector gives of its members; `values` by table, metric and member."""
+    own = list(members)
+    fair = [values.get((s.table, FAIR, n)) for n in own] if FAIR in parts(s)[1:] else None
+    return aggregate(s.aggregate, [values.get((s.table, s.metric, n)) for n in own], fair)
+
+
+def aggregate(how: str, values: Iterable[float | None], fair: Iterable[float | None] | None = None) -> float:
+    """One number of the members' numbers; members without one do not count, and NaN if none has.
+
+    `fair`: the `fair_share` of each, for `jain`.
+    """
+    every = list(values)
+    places = [math.nan] * len(every) if fair is None else [math.nan if x is None else x for x in fair]
+    pairs = [(v, at) for v, at in zip(every, places, strict=True) if v is not None and math.isfinite(v)]
+    kept: Sequence[float] = [v for v, _ in pairs]
     if not kept:
         return math.nan
     if how == "jain":
-        return jain(kept)
+        return jain(kept, [at for _, at in pairs])
     return {
         "mean": lambda: math.fsum(kept) / len(kept),
         "sum": lambda: math.fsum(kept),

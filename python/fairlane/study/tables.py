@@ -16,7 +16,7 @@ from ..stats import interval
 from . import frames
 from .left_open import WORLD
 from .model import Factor, Point, Selector, StudySpec
-from .select import unit_of
+from .select import unit_of, within_of
 from .store import Store
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class StudyTables:
         rows = []
         for (point,), part in self._cells.group_by(["point"], maintain_order=True):
             for s in self.spec.metrics:
-                iv = interval(part[s.label].to_list(), self.spec.confidence)
+                iv = interval(part[s.label].to_list(), self.spec.confidence, within_of(s))
                 rows.append({"point": point, "metric": s.label, **iv.as_dict(), "unit": unit_of(s)})
         floats = dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64)
         schema = {"point": pl.Int64, "metric": pl.String, **floats, "n": pl.Int64, "unit": pl.String}
@@ -184,7 +184,7 @@ class StudyTables:
     def summary(self) -> pl.DataFrame:
         """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row a point and metric.
 
-        The interval is Student's, at the confidence of the study; see `fairlane.stats.interval`.
+        The interval is at the confidence of the study, and within what the metric can be; see `fairlane.stats.interval`.
         """
         return self._summary.drop("point")
 

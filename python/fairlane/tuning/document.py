@@ -58,8 +58,9 @@ def trial(r: TuneResult, t: Trial) -> dict[str, Any]:
     """One setting and its values."""
     from ..stats import interval
 
+    ranges = r.ranges()
     return {
         "trial": t.number, "label": t.label, "kind": t.kind, "queue": t.queue, "error": t.error, "feasible": t.feasible,
         "parameters": t.parameters, "cost": t.cost if t.costs else None,
-        "values": {k: {**interval(t.per_seed[k]).as_dict(), "mean": t.values[k]} for k in r.labels() if k in t.values},
+        "values": {k: {**interval(t.per_seed[k], within=ranges[k]).as_dict(), "mean": t.values[k]} for k in r.labels() if k in t.values},
     }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..look.live import Line, Live
 from ..stats import interval
+from ..study.select import within_of
 from .model import Objective, Trial
 from .plots import MOST_PANELS, WIDE, Front
 
@@ -58,7 +59,7 @@ def _chart(r: TuneResult, x: Objective | None, y: Objective, number: int) -> Liv
 
 
 def _ends(o: Objective, trials: Sequence[Trial], factor: float) -> tuple[list[float | None], list[float | None]]:
-    ivs = [interval(t.per_seed[o.label]).times(factor) for t in trials]
+    ivs = [interval(t.per_seed[o.label], within=within_of(o.selector)).times(factor) for t in trials]
     return [iv.low for iv in ivs], [iv.high for iv in ivs]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import scale
 from ..look import theme
 from ..stats import interval
+from ..study.select import within_of
 from .model import Objective, Trial
 
 if TYPE_CHECKING:
@@ -123,10 +124,13 @@ class Front:
         if not trials:
             return
 
-        def half(o: Objective | None, f: tuple[float, str]) -> list[float] | None:
-            return None if o is None else [(interval(t.per_seed[o.label]).half_width or 0.0) * f[0] for t in trials]
+        def errors(o: Objective | None, f: tuple[float, str]) -> list[list[float]] | None:
+            if o is None:
+                return None
+            found = [interval(t.per_seed[o.label], within=within_of(o.selector)).errors for t in trials]
+            return [[ends[side] * f[0] for ends in found] for side in (0, 1)]
 
-        ax.errorbar(self.values(self.x, trials, fx), self.values(self.y, trials, fy), xerr=half(self.x, fx), yerr=half(self.y, fy),
+        ax.errorbar(self.values(self.x, trials, fx), self.values(self.y, trials, fy), xerr=errors(self.x, fx), yerr=errors(self.y, fy),
                     fmt=mark, ms=size, lw=0, elinewidth=0.8, capsize=1.5, color=colour, zorder=4)  # fmt: skip
         ax.plot([math.nan], [math.nan], mark, ms=size, color=colour, label=label)
 

@@ -107,12 +107,12 @@ class TuneResult:
 
     def table(self) -> pl.DataFrame:
         """One row a trial: its queue (TOML), objectives and constraints with intervals, cost, whether feasible, on the front, chosen."""
-        on_front = {t.number for t in self.front}
+        on_front, ranges = {t.number for t in self.front}, self.ranges()
         rows = []
         for t in self.trials:
             row: dict[str, Any] = {"trial": t.number, "label": t.label, "kind": t.kind, "queue": as_toml(t.queue), "error": t.error or None}
             for label in self.labels():
-                iv = interval(t.per_seed.get(label, ()))
+                iv = interval(t.per_seed.get(label, ()), within=ranges[label])
                 row |= {label: _number(t.values.get(label)), f"{label}_low": iv.low, f"{label}_high": iv.high}
             row |= {
                 "cost": _number(t.cost),
@@ -127,6 +127,13 @@ class TuneResult:
     def labels(self) -> list[str]:
         """Objectives, then constraints."""
         return [o.label for o in self.spec.objectives] + [c.label for c in self.spec.constraints]
+
+    def ranges(self) -> dict[str, stats.Range]:
+        """The possible values of each."""
+        from ..study.select import within_of
+
+        selectors = [o.selector for o in self.spec.objectives] + [c.selector for c in self.spec.constraints]
+        return {s.label: within_of(s) for s in selectors}
 
     def importance(self) -> list[tuple[str, str, float]]:
         """What mattered for the cost, as (queue or "", parameter, share), among the settings that the search asked for.

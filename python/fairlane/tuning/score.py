@@ -17,16 +17,15 @@ Cells = dict[tuple[int, int], str]
 
 def cell_values(long: pl.DataFrame, selectors: Sequence[Selector], points: dict[str, Point]) -> dict[tuple[str, str], float]:
     """Value of each selector in each cell, by (key, label); `points` says which flows and links a cell has."""
-    wanted = {s.metric for s in selectors}
-    table: dict[tuple[str, str, str], dict[str, float]] = {}
+    wanted = {m for s in selectors for m in select.parts(s)}
+    table: dict[str, dict[tuple[str, str, str], float]] = {}
     rows = long.filter(pl.col("metric").is_in(sorted(wanted)) & pl.col("time").is_null()).select("key", "table", "metric", "name", "value")
     for key, name, metric, own, value in rows.iter_rows():
-        table.setdefault((key, name, metric), {})[own] = value
+        table.setdefault(key, {})[name, metric, own] = value
     out = {}
     for key, point in points.items():
         for s in selectors:
-            values = table.get((key, s.table, s.metric), {})
-            out[key, s.label] = select.aggregate(s.aggregate, (values.get(n) for n in select.names(s, point)))
+            out[key, s.label] = select.formed(s, select.names(s, point), table.get(key, {}))
     return out
 
 

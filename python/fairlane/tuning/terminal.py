@@ -9,7 +9,7 @@ from ..base.format import number, quantity, scale
 from ..base.toml import value as as_toml
 from ..look.sheet import Sheet, Words
 from ..stats import interval
-from ..study.select import unit_of
+from ..study.select import unit_of, within_of
 
 if TYPE_CHECKING:
     from ..study.model import Selector
@@ -34,7 +34,7 @@ def cell(t: Trial, label: str, s: Selector) -> str:
     """A value with its interval over the seeds."""
     if label not in t.values or not math.isfinite(t.values[label]):
         return "-"
-    iv = interval(t.per_seed[label])
+    iv = interval(t.per_seed[label], within=within_of(s))
     if s.metric == "loss":
         return quantity(iv.times(100), "%")
     return quantity(iv, unit_of(s))

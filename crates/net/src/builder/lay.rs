@@ -131,7 +131,7 @@ impl<P: Plugs> WorldBuilder<P> {
                     laid.sides[ep].route = route;
                     endpoints[ep].attach(links[path[0] as usize].rate);
                 } else {
-                    changes.push(Change { at, ep: ep as u32, route });
+                    changes.push(Change { at, ep: ep as u32, route, before: route });
                 }
                 *now = Some(path);
             }
@@ -144,7 +144,10 @@ impl<P: Plugs> WorldBuilder<P> {
         }
         // Only what differs from the last one is a change.
         let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
-        changes.retain(|c| std::mem::replace(&mut last[c.ep as usize], c.route) != c.route);
+        changes.retain_mut(|c| {
+            c.before = std::mem::replace(&mut last[c.ep as usize], c.route);
+            c.before != c.route
+        });
         laid.reroutes = Reroutes::new(changes);
         Ok(())
     }

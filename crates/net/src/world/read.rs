@@ -11,6 +11,7 @@ use crate::port::Port;
 use crate::sample::Sampler;
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
+use std::collections::BTreeSet;
 
 /// Flows whose endpoints are given back to the system together.
 const AT_ONCE: usize = 1 << 13;
@@ -77,13 +78,31 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// The ports on the way from the given endpoint to its peer, as routes are now; where packets of a flow take several, one of these.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
         let start = self.sides[ep.0 as usize].route;
-        let plain = self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied();
-        plain.chain(self.path.maze.iter().flat_map(move |m| m.ports(start))).map(PortId)
+        self.hops_from(start).chain(self.path.maze.iter().flat_map(move |m| m.ports(start))).map(PortId)
     }
-    /// The ports that packets from the given endpoint may pass, as routes are now, each once.
-    pub fn passes(&self, ep: EpId) -> Vec<PortId> {
-        let all = |m: &crate::maze::Maze| m.all_ports(self.sides[ep.0 as usize].route).into_iter().map(PortId).collect();
-        self.path.maze.as_ref().map_or_else(|| self.route(ep).collect(), |m| all(m))
+    /// The ports that packets from the given endpoint could take at some time since the last reset, each once.
+    pub fn passed(&self, ep: EpId) -> Vec<PortId> {
+        let (start, from, now) = (self.sides[ep.0 as usize].route, self.reset_at, self.path.now);
+        let mut ports: Vec<u32> = match &self.path.maze {
+            Some(maze) => {
+                let changes = self.outages.iter().flat_map(|o| o.changes.iter());
+                let turns = changes.filter(|c| c.at <= now).filter_map(|c| Some((c.at, c.routes?)));
+                let (past, since): (Vec<_>, Vec<_>) = turns.partition(|(at, _)| *at <= from);
+                let first = past.last().map_or(0, |(_, table)| *table);
+                let tables: BTreeSet<usize> = since.iter().map(|(_, table)| *table).chain([first]).collect();
+                tables.into_iter().flat_map(|table| maze.all_ports(table, start)).collect()
+            }
+            None => {
+                let routes: BTreeSet<u32> = self.reroutes.left(ep.0, from, now).chain([start]).collect();
+                routes.into_iter().flat_map(|start| self.hops_from(start)).collect()
+            }
+        };
+        ports.sort_unstable();
+        ports.dedup();
+        ports.into_iter().map(PortId).collect()
+    }
+    fn hops_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
+        self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied()
     }
     /// Where the hops of an endpoint's packets begin, for [`crate::QPkt::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {

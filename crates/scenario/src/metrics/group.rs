@@ -1,6 +1,6 @@
 //! Flows of a group together: one row for all of them, from counters that are added up and histograms that are merged.
 
-use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, jain, secs};
+use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, fairness, secs};
 use fairlane_net::Tally;
 use fairlane_units::Dur;
 
@@ -35,14 +35,17 @@ pub struct GroupSubject {
     all: FlowSubject,
     /// Of each flow, in their order.
     goodputs: Vec<f64>,
+    /// The bottleneck of each.
+    at: Vec<u32>,
     completion: Tally,
 }
 
 impl GroupSubject {
-    /// One more flow, which has this goodput.
-    pub(super) fn add(&mut self, flow: &FlowSubject, goodput: f64) {
+    /// One more flow, which has this goodput and bottleneck.
+    pub(super) fn add(&mut self, flow: &FlowSubject, goodput: f64, at: u32) {
         self.all.absorb(flow);
         self.goodputs.push(goodput);
+        self.at.push(at);
         if flow.lasted.1 > 0 {
             self.completion.add(flow.lasted.0 as u64);
         }
@@ -63,7 +66,7 @@ impl GroupSubject {
         self.goodputs.iter().copied().fold(f64::NAN, f64::max)
     }
     pub(super) fn jain(&self) -> f64 {
-        jain(&self.goodputs)
+        fairness(&self.goodputs, &self.at)
     }
     pub(super) fn completion(&self, q: f64) -> f64 {
         secs(self.completion.quantile(q))
@@ -77,7 +80,8 @@ impl FlowSubject {
         self.counters.merge(&flow.counters);
         (self.view, self.base) = (flow.view.after(&self.view), flow.base.after(&self.base));
         self.arrived += flow.arrived;
-        (self.span, self.fair) = (flow.span, flow.fair);
+        self.span = flow.span;
+        (self.fair, self.shares) = (self.fair + flow.fair, self.shares + flow.shares);
         let ((mean, n), (own, m)) = (self.after_first, flow.after_first);
         if m > 0 {
             self.after_first = ((mean * n as f64 + own * m as f64) / (n + m) as f64, n + m);

@@ -43,7 +43,7 @@ def draw(
             least = min(least, 1 / len(runs[0]))
             continue
         shares = _SHARES[1 - 1 / min(map(len, runs)) >= _SHARES]
-        mean, low, high = spread(list(across(runs, shares).T))
+        mean, low, high = spread(list(across(runs, shares).T), (0.0, np.inf))
         y = 1 - shares if tail else shares
         pen.line(name, mean * factor, y, own)
         if low is not None and high is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
 from ...errors import FairlaneError
 from .pen import Pen
@@ -17,13 +18,18 @@ FEWEST = 4
 """Windows that a time scale has at least."""
 
 
-def index(shares: np.ndarray) -> np.ndarray:
+def index(shares: np.ndarray, places: Sequence[np.ndarray] = ()) -> np.ndarray:
     """Jain's index of each row: (sum)^2 / (n * sum of squares); NaN where nobody has anything.
+
+    `places`: the columns of the flows with the same bottleneck, for each bottleneck. Each flow is taken in units of their mean then.
 
     >>> index(np.array([[1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
     [0.75, 1.0]
     """
     x = np.nan_to_num(shares)
+    for own in places if len(places) > 1 else ():
+        mean = x[:, own].mean(axis=1, keepdims=True)
+        x[:, own] = np.divide(x[:, own], mean, out=np.zeros_like(x[:, own]), where=mean > 0)
     squares = (x * x).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: np.ndarray = np.where(squares > 0, x.sum(axis=1) ** 2 / (x.shape[1] * squares), np.nan)
@@ -37,31 +43,42 @@ def means(values: np.ndarray, k: int) -> np.ndarray:
     return found
 
 
-def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], float]:
-    """Instants, goodputs of all flows in each run, and the step between samples."""
+def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], list[list[np.ndarray]], float]:
+    """Instants, goodputs of all flows in each run, which of them have the same bottleneck, and the step between samples."""
     flows = view.flows()
     if len(flows) < 2:
         raise FairlaneError(f"{view.wish.kind.name} needs at least two flows that share something: here is {', '.join(flows) or 'none'}")
     found = [view.rates("goodput", flows, seed) for seed in view.seeds]
     times = found[0][0]
-    return times, [m for _, m in found], float(times[1] - times[0]) if len(times) > 1 else float(times[0]) if len(times) else 1.0
+    places = [_places(view, flows, seed) for seed in view.seeds]
+    return times, [m for _, m in found], places, float(times[1] - times[0]) if len(times) > 1 else float(times[0]) if len(times) else 1.0
+
+
+def _places(view: View, flows: Sequence[str], seed: int) -> list[np.ndarray]:
+    """The flows with the same bottleneck, by their numbers; they have the same `fair_share`."""
+    table = view.result.flows
+    if "fair_share" not in table.columns:
+        return []
+    fair = dict(table.filter(pl.col("seed") == seed).select("flow", "fair_share").iter_rows())
+    values = np.array([fair.get(f) for f in flows], float)
+    return [np.flatnonzero(values == x) for x in np.unique(values[np.isfinite(values)])]
 
 
 def over_time(pen: Pen, views: Sequence[View]) -> None:
     """The index of the goodputs in spans of the same length."""
     spans = set()
     for v in views:
-        times, runs, step = _goodputs(v)
+        times, runs, places, step = _goodputs(v)
         k = max(1, round(len(times) / _WINDOWS))
         spans.add(k * step)
         middle = times[: len(times) // k * k].reshape(-1, k)
         middle = middle[:, -1] - k * step / 2
-        mean, low, high = spread([index(means(m, k)) for m in runs])
+        mean, low, high = spread([index(means(m, k), own) for m, own in zip(runs, places, strict=True)], (0.0, 1.0))
         name = v.called("all flows", 1)
         own = pen.next(name)
         pen.line(name, middle, mean, own)
         if low is not None and high is not None:
-            pen.band(name, middle, np.clip(low, 0, 1), np.clip(high, 0, 1), own)
+            pen.band(name, middle, low, high, own)
     pen.label(("time", "s"), ("Jain's index", ""), f", spans of {', '.join(f'{s:.3g}' for s in sorted(spans))} s")
     pen.ax.set_ylim(0, 1.03)
     pen.over_time(views)
@@ -70,7 +87,7 @@ def over_time(pen: Pen, views: Sequence[View]) -> None:
 def over_scale(pen: Pen, views: Sequence[View]) -> None:
     """The mean index over windows of each length, warm-up left out."""
     for v in views:
-        times, runs, step = _goodputs(v)
+        times, runs, places, step = _goodputs(v)
         start, end = v.measured
         inside = (times > start + 1e-9) & (times <= end + 1e-9)
         n = int(inside.sum())
@@ -79,13 +96,13 @@ def over_scale(pen: Pen, views: Sequence[View]) -> None:
                 f"jain-scale needs {FEWEST} samples after the warm-up, and there are {n}: a longer run, or a smaller sample step"
             )
         ks = np.unique(np.geomspace(1, n // FEWEST, _SCALES).round().astype(int))
-        rows = [np.array([_mean(index(means(m[inside], k))) for k in ks]) for m in runs]
-        mean, low, high = spread(rows)
+        rows = [np.array([_mean(index(means(m[inside], k), own)) for k in ks]) for m, own in zip(runs, places, strict=True)]
+        mean, low, high = spread(rows, (0.0, 1.0))
         name = v.called("all flows", 1)
         own = pen.next(name)
         pen.line(name, ks * step, mean, own, marker=own.marker, markersize=3 * pen.wide)
         if low is not None and high is not None:
-            pen.band(name, ks * step, np.clip(low, 0, 1), np.clip(high, 0, 1), own)
+            pen.band(name, ks * step, low, high, own)
     pen.label(("time scale", "s"), ("mean Jain's index", ""))
     pen.ax.set_xscale("log")
     pen.plain("x")

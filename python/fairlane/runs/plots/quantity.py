@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ...base.format import scale
-from ...base.metrics import metrics, series_of, unit
+from ...base.metrics import metrics, series_of, unit, within
 from ...errors import FairlaneError, UnknownNameError
 from ...stats import interval
 from ..curves import Curve, curves
@@ -145,7 +145,12 @@ def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
         for name, own in of.items():
             kept = frame if table == "network" else frame.filter(pl.col(table[:-1]).is_in(own))
             per_run = kept.group_by("seed", maintain_order=True).agg(pl.col(what).cast(pl.Float64).fill_nan(None).mean())
-            rows.append((v.called(name, len(of)) or v.result.description.get("name") or what, interval(per_run[what].to_list())))
+            rows.append(
+                (
+                    v.called(name, len(of)) or v.result.description.get("name") or what,
+                    interval(per_run[what].to_list(), within=within(what)),
+                )
+            )
     if len(rows) > MOST_ROWS:
         raise FairlaneError(f"{what} would have {len(rows)} rows, and {MOST_ROWS} are the most: choose with --flow or --link")
     factor, shown = scale(unit(what), max((abs(iv.mean) for _, iv in rows if iv.mean is not None), default=0.0))

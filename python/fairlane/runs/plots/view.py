@@ -12,6 +12,7 @@ import polars as pl
 
 from ...base.format import seconds as as_seconds
 from ...errors import FairlaneError, suggest
+from ...stats import ANY, Range
 from ..curves import MAX_RATES
 from ..groups import flows_of, members
 from ..tables import over_time, series, series_names
@@ -210,13 +211,13 @@ def blocks(times: np.ndarray, values: np.ndarray, most: int = MAX_RATES) -> tupl
     return times[:n].reshape(-1, k).mean(axis=1), means, k * step
 
 
-def spread(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Mean and 95 % interval over runs, row by row; no interval of one run."""
+def spread(rows: Sequence[np.ndarray], of: Range = ANY) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Mean and 95 % interval over runs, row by row, of values within a range; no interval of one run."""
     from ..curves import mean_and_interval
 
     if len(rows) == 1:
         return np.asarray(rows[0], float), None, None
-    return mean_and_interval(np.stack(rows, axis=1).astype(float))
+    return mean_and_interval(np.stack(rows, axis=1).astype(float), of)
 
 
 def number_of(view: View, table: str, column: str, of: Mapping[str, Any]) -> float:

@@ -1,0 +1,184 @@
+//! The tables of a run: each metric of each subject of a world that has come to its end.
+
+use super::bottleneck::{Bottlenecks, fair, jain, together};
+use super::{
+    FLOW_METRICS, FlowSubject, GroupSubject, LINK_METRICS, LinkSubject, Metric, NETWORK_METRICS, NetworkSubject, STATION_METRICS,
+    StationSubject, group, ratio, secs,
+};
+use fairlane_engine::EventQueue;
+use fairlane_net::{Channel, EpId, FlowId, Plugs, Port, PortId, Qdisc, Tally, Why, World};
+use fairlane_units::{Dur, Name, Time};
+
+/// Columns of one table: names and numbers, one row a subject.
+pub type Columns = Vec<(&'static str, Vec<f64>)>;
+
+/// One subject at a time, so that memory holds numbers, not copies of histograms.
+fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
+    let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::with_capacity(subjects.size_hint().0))).collect();
+    for s in subjects {
+        for (m, (_, column)) in metrics.iter().zip(&mut table) {
+            column.push((m.value)(&s));
+        }
+    }
+    table
+}
+
+/// The same of parts of the network that are many and large: each is given up with its row, the last one first, so that a table takes the place of what it is made of.
+fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
+    let mut table: Columns = metrics.iter().map(|m| (m.name, vec![0.0; parts.len()])).collect();
+    while let Some(part) = parts.pop() {
+        let row = parts.len();
+        let s = subject(row, part);
+        metrics.iter().zip(&mut table).for_each(|(m, (_, column))| column[row] = (m.value)(&s));
+        if row.is_multiple_of(AT_ONCE) {
+            parts.shrink_to_fit();
+        }
+    }
+    table
+}
+
+/// Parts that are given back to the system together.
+const AT_ONCE: usize = 1 << 14;
+
+/// The tables of a run.
+pub struct Measured {
+    /// One row a flow; nothing where groups are told.
+    pub flows: Columns,
+    /// One row a group, where these are told.
+    pub groups: Columns,
+    /// One row a link direction.
+    pub links: Columns,
+    /// One row.
+    pub network: Columns,
+}
+
+/// Whose rows there are besides those of links and the network.
+#[derive(Clone, Copy)]
+pub enum Rows<'a> {
+    /// A row for each flow.
+    Flows,
+    /// A row for each of so many groups; which group a flow is of, by the number of the flow.
+    Groups(usize, &'a dyn Fn(usize) -> usize),
+}
+
+/// Metrics of flows that are added up for the whole network.
+const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
+
+/// Computes every metric of a world that has come to its end, and gives it up. `told`: the numbers of the flows that there are. `names`: of the links, by port.
+/// `after_first`: the hop probe's tallies, by flow.
+pub fn measure<P: Plugs, H: EventQueue>(
+    world: World<P, H>,
+    told: &[usize],
+    names: &[Name],
+    is_tcp: &[bool],
+    after_first: Option<&[Tally]>,
+    rows: Rows<'_>,
+) -> Measured {
+    let (from, now) = (world.reset_at(), world.now());
+    let span = (now - from).as_secs_f64();
+    let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
+    let goodputs: Vec<f64> = told.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
+    let bottlenecks = Bottlenecks::new(&world, told, names);
+    let fair = fair(&goodputs, &bottlenecks.at);
+    let worst_share = goodputs.iter().zip(&fair).map(|(x, mean)| ratio(*x, *mean)).fold(f64::NAN, f64::min);
+
+    let flow = |(k, &i): (usize, &usize)| {
+        let sender = EpId(2 * i as u32);
+        let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
+        let flow = &world.flows()[i];
+        let done = flow.completed != Time::MAX;
+        FlowSubject {
+            flows: 1.0,
+            counters: flow.counters.clone(),
+            view: world.view(sender),
+            base: flow.base.as_deref().copied().unwrap_or_default(),
+            arrived: arrived[i],
+            span,
+            fair: fair[k],
+            shares: ratio(goodputs[k], fair[k]),
+            after_first: after_first.map_or((0.0, 0), |t| (secs(t[i].mean()) + first.as_secs_f64(), t[i].n)),
+            lasted: if done { (u128::from((flow.completed - flow.started).as_ps()), 1) } else { (0, 0) },
+            opened: world.opened(FlowId(i as u32)),
+        }
+    };
+    let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();
+    let mut sums = [0.0; ADDED.len()];
+    let mut groups: Vec<GroupSubject> = Vec::new();
+    let subjects = told.iter().enumerate().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
+    let flows = match rows {
+        Rows::Flows => columns(FLOW_METRICS, subjects),
+        Rows::Groups(count, group) => {
+            groups.resize_with(count, GroupSubject::default);
+            let each = told.iter().zip(&goodputs).zip(&bottlenecks.at);
+            each.zip(subjects).for_each(|(((&i, &goodput), &at), s)| groups[group(i)].add(&s, goodput, at));
+            Columns::new()
+        }
+    };
+    let groups = if groups.is_empty() { Columns::new() } else { group::rows(&groups) };
+    let [throughput, received, sent, lost, retransmits, timeouts] = sums;
+    let mut tcp_flows = vec![0; world.ports().len()];
+    for i in told.iter().copied().filter(|&i| is_tcp[i]) {
+        world.passed(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
+    }
+    let mut delay = Tally::default();
+    world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
+    let completed = world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64;
+    let radios = if world.channels().is_empty() {
+        Columns::new()
+    } else {
+        columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
+    };
+    let mut limited = vec![(0, f64::NAN); world.ports().len()];
+    for own in together(&bottlenecks.at).into_iter().filter(|own| bottlenecks.at[own[0]] != u32::MAX) {
+        let x: Vec<f64> = own.iter().map(|&k| goodputs[k]).collect();
+        limited[bottlenecks.at[own[0]] as usize] = (own.len() as u64, jain(&x));
+    }
+    let of_link = |i: usize| (tcp_flows[i], limited[bottlenecks.of(i) as usize]);
+    let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, of_link(i), from, now, span));
+    links.extend(radios);
+    let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
+    let (tcp, tcp_at) = (0..told.len()).filter(|&k| is_tcp[told[k]]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
+    let network = NetworkSubject {
+        tcp,
+        tcp_at,
+        at: bottlenecks.at,
+        worst_share,
+        throughput,
+        drops: total(&links, "drops"),
+        link_losses: total(&links, "lost"),
+        marks: total(&links, "marks"),
+        received,
+        sent,
+        lost,
+        retransmits,
+        timeouts,
+        completed,
+        delay,
+        goodputs,
+    };
+    Measured { flows, groups, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
+}
+
+fn link_subject<Q: Qdisc>(port: Port<Q>, (tcp_flows, limited): (u64, (u64, f64)), from: Time, now: Time, span: f64) -> LinkSubject {
+    let c = port.counters().clone();
+    let mut waits = c.waits().clone();
+    waits.add_zeros(c.sent_pkts - waits.n);
+    LinkSubject {
+        occupancy: c.occupancy().close(from, now),
+        capacity: port.capacity(from, now),
+        // Ends of transmissions are whole picoseconds: rounding may have made many of them a little early.
+        carried: port.carried(now).min(port.capacity(from, now)),
+        span,
+        waits,
+        tcp_flows,
+        limited,
+        arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.backlog.pkts),
+        c,
+    }
+}
+
+fn station_subject<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, span: f64) -> StationSubject {
+    let of = |c: &Channel| c.station(port).map(|s| c.air().counted(s, world.now()));
+    let given_up = world.port(port).counters().drops[Why::Retry as usize] as f64;
+    StationSubject { radio: world.channels().iter().find_map(of), given_up, span }
+}
