@@ -348,7 +348,11 @@ impl Air {
                 break;
             }
             match wave {
-                BEGIN => self.radios[ear.station as usize].begin(i, ear.power, frame.airtime, &self.rules, now),
+                BEGIN => {
+                    if self.radios[ear.station as usize].begin(i, ear.power, frame.airtime, &self.rules, now) {
+                        self.arm(ear.station, agenda);
+                    }
+                }
                 LOOK => self.look(i, ear.station, &frame, now, agenda),
                 _ => self.end(i, ear.station, &frame, msdu, now, up, agenda),
             }

@@ -114,6 +114,17 @@ impl Lock {
             }
         }
     }
+    /// True if its header may turn out to be unreadable beside what is on the air now.
+    fn may_fail(&self, others: Power, rules: &Rules) -> bool {
+        match rules.errors {
+            Errors::Threshold => !self.power.over(others, rules.decode),
+            Errors::Rates => {
+                let tone = self.tone.wave.header_tone();
+                let bits = self.header_end.since(self.preamble_end).as_secs_f64() * f64::from(tone.kbps) * 1e3;
+                libm::exp(errors::log_chance(tone, self.power.db_over(others)) * bits) < 1.0
+            }
+        }
+    }
     /// Whether its header is over and was received well.
     fn header_good(&self, now: Time) -> bool {
         now >= self.header_end && !self.header_bad
@@ -149,7 +160,7 @@ pub(crate) struct Radio {
     lock: Option<Lock>,
     /// Signals that are there, but of which medium access does not hear.
     unsensed: bool,
-    /// When the header ends of the frame that it follows, where that has to be looked at.
+    /// End of the header of the frame that it follows, where the medium may become idle then.
     pub(crate) check: Time,
     pub(crate) sending: bool,
     sends_until: Time,
@@ -216,9 +227,20 @@ impl Radio {
         self.changed = now;
     }
 
-    /// A signal begins.
+    /// Arms [`Self::check`] if the header of the followed frame may fail and the medium may be idle behind it: no signal begins or ends then, so
+    /// no other event of the station would end the busy time.
     #[inline]
-    pub(crate) fn begin(&mut self, from: u32, power: Power, airtime: Dur, rules: &Rules, now: Time) {
+    fn watch(&mut self, rules: &Rules, now: Time) {
+        let Some(l) = &self.lock else { return };
+        let idle_behind = l.power < rules.cca || rules.overlaid_unsensed;
+        if rules.headers_fail && idle_behind && now < l.header_end && l.may_fail(self.total - l.power + rules.noise, rules) {
+            self.check = l.header_end;
+        }
+    }
+
+    /// A signal begins; true if the end of a header has to be looked at.
+    #[inline]
+    pub(crate) fn begin(&mut self, from: u32, power: Power, airtime: Dur, rules: &Rules, now: Time) -> bool {
         self.account(rules, now);
         let alone = self.heard.is_empty();
         if !alone {
@@ -226,6 +248,8 @@ impl Radio {
         }
         self.heard.push(Heard { from, power, since: now, until: now + airtime, alone });
         self.total = self.total + power;
+        self.watch(rules, now);
+        self.check < self.armed
     }
 
     /// The beginning of a signal has been looked at: whether it is followed from now on.
@@ -239,9 +263,6 @@ impl Radio {
         if let Some(l) = &self.lock {
             let caught = rules.capture.is_some_and(|(ratio, within)| now.since(l.since) <= within && power.over(l.power, ratio));
             if !caught {
-                if rules.overlaid_unsensed && since < l.preamble_end {
-                    self.check = l.header_end;
-                }
                 return false;
             }
         }
@@ -250,9 +271,6 @@ impl Radio {
         }
         if rules.detect.is_some_and(|ratio| !power.over(self.total - power + rules.noise, ratio)) {
             return false;
-        }
-        if rules.overlaid_unsensed && self.heard.len() > 1 {
-            self.check = since + tone.wave.header();
         }
         self.lock = Some(Lock {
             from,
@@ -266,6 +284,7 @@ impl Radio {
             body_chance: 0.0,
             tone,
         });
+        self.watch(rules, now);
         true
     }
 

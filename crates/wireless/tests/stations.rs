@@ -138,3 +138,41 @@ fn a_walking_station_is_heard_while_it_is_near() {
     }
     assert!(lab.air.heard_by(0, vec![heard(1e6, 1)]).is_err(), "farther than SIFS");
 }
+
+/// Listeners at one distance each, below the busy threshold of energy: ns-3.37's `YansWifiPhy` follows a signal from its preamble detection (4 us, SINR of 4 dB) on,
+/// and aborts the reception at the end of the header (20 us) if that has less than the 10 dB of the threshold. So the medium is busy for nothing, 16 us or the whole
+/// frame; with a receiver that reads on behind a bad header for the whole frame.
+#[test]
+fn a_weak_frame_keeps_the_medium_busy_to_the_end_of_its_header() {
+    let dcf = of("802.11a", 12_000);
+    let rings: Vec<f64> = (0..40).map(|k| 1.15 + 0.3 * f64::from(k)).collect();
+    for header_check in [true, false] {
+        for overlaid_unsensed in [true, false] {
+            let config = AirConfig { headers_fail: header_check, overlaid_unsensed, ..ns3(-101.0, -70.0) };
+            let mut ears = together(2, |_, _| true);
+            for (station, db) in (2..).zip(&rings) {
+                ears[1].push(Ear { station, power: Power::from_dbm(config.noise.dbm() + db), delay: Dur::from_ns(300) });
+                ears.push(Vec::new());
+            }
+            let mut lab = Lab::new(dcf.clone(), &config, ears, &[&[1, 0]], 1);
+            // Not while a frame is on the air, which would count in part.
+            lab.run(Time::ZERO + Dur::from_ms(500));
+            while lab.air.counters(1).busy != lab.air.counted(1, lab.now).busy {
+                lab.run(lab.now + Dur::from_us(7));
+            }
+            lab.run(lab.now + Dur::from_us(1));
+            let frames = lab.air.counters(1).data_tx;
+            assert!(frames > 400);
+            for (station, &db) in (2..).zip(&rings) {
+                let airtime = dcf.data.airtime(1064);
+                let busy = match db {
+                    ..4.0 => Dur::ZERO,
+                    ..10.0 if header_check => Dur::from_us(16),
+                    _ => airtime - Dur::from_us(4),
+                };
+                let counted = lab.air.counted(station, lab.now).busy;
+                assert_eq!(counted, busy * frames, "{db} dB above noise, header_check {header_check}");
+            }
+        }
+    }
+}
