@@ -2,7 +2,7 @@
 
 ns-3's numbers are means of 1 to 3 runs of 10 s after 2 to 3 s; ours of several of 20 s. Both have TCP with ns-3's parameters, an
 acknowledgment for each segment, 802.11b at 11 Mbit/s with control frames at 1 Mbit/s, and ns-3's rules of access. In the grid ns-3's
-routes lead along the row first; ours are of as few hops, in the order of links.
+routes lead along the row first; ours are of as few hops, chosen by a hash where several are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // Stations in a field with TCP over routes of several hops, in ns-3.37: the other side of `python -m validation.ns3.field`. Reads the network from standard input:
 //   stations N, then N lines "x y"; hops M, then M lines "at to next"; flows K, then K lines "from to start".
-// Writes the bytes that each flow's receiver has after the warm-up, one line a flow.
+// Writes the bytes that each flow's receiver has after the warm-up, one line a flow; then for each station the data frames that it sent and those acknowledged.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -20,13 +20,35 @@ using namespace ns3;
 
 namespace
 {
-double g_threshold = 10;
+double g_threshold = 10; // as a ratio; 0: ns-3's own error rates of OFDM
+
+struct Counts
+{
+    uint64_t data = 0, acked = 0;
+};
+std::vector<Counts> g_counts;
+
+void Sent(uint32_t i, Ptr<const Packet> packet, double)
+{
+    WifiMacHeader header;
+    packet->PeekHeader(header);
+    g_counts[i].data += header.IsData();
+}
+
+void Acked(uint32_t i, Ptr<const WifiMpdu>)
+{
+    g_counts[i].acked++;
+}
 }
 
 // Takes the place of the library's function, which knows no threshold for DSSS (see stations.cc).
-double ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode, const WifiTxVector&, double snr, uint64_t, uint8_t, WifiPpduField, uint16_t) const
+double ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode mode, const WifiTxVector& tx, double snr, uint64_t bits, uint8_t antennas, WifiPpduField field, uint16_t station) const
 {
-    return snr >= g_threshold ? 1 : 0;
+    if (g_threshold > 0)
+    {
+        return snr >= g_threshold ? 1 : 0;
+    }
+    return DoGetChunkSuccessRate(mode, tx, snr, bits, antennas, field, station);
 }
 
 int main(int argc, char** argv)
@@ -50,9 +72,9 @@ int main(int argc, char** argv)
     line.AddValue("warmup", "seconds before the measured ones", warmup);
     line.AddValue("seconds", "measured", seconds);
     line.AddValue("sensitivity", "dBm", sensitivity);
-    line.AddValue("threshold", "dB", threshold);
+    line.AddValue("threshold", "dB; -100: ns-3's error rates (a)", threshold);
     line.Parse(argc, argv);
-    g_threshold = std::pow(10, threshold / 10);
+    g_threshold = threshold <= -100 ? 0 : std::pow(10, threshold / 10);
     cca = cca == 0 ? sensitivity : cca;
     RngSeedManager::SetRun(run);
 
@@ -127,6 +149,35 @@ int main(int argc, char** argv)
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
     NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
 
+    // Peers are made known beforehand, so that only these rates are basic ones (see stations.cc): else all that the standard makes mandatory are, and an ACK goes
+    // as fast as the data.
+    Simulator::Schedule(Seconds(0), [=]() {
+        for (uint32_t i = 0; i < n; i++)
+        {
+            auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+            auto peers = device->GetRemoteStationManager();
+            for (const char* basic : standard == "b" ? std::vector<const char*>{"1"} : std::vector<const char*>{"6", "12", "24"})
+            {
+                peers->AddBasicMode(WifiMode(prefix + basic + "Mbps"));
+            }
+            for (uint32_t j = 0; j < n; j++)
+            {
+                auto peer = Mac48Address::ConvertFrom(devices.Get(j)->GetAddress());
+                for (const WifiMode& mode : device->GetPhy()->GetModeList())
+                {
+                    if (j != i && mode.GetUniqueName().rfind(prefix, 0) == 0)
+                    {
+                        peers->AddSupportedMode(peer, mode);
+                    }
+                }
+                if (j != i)
+                {
+                    peers->RecordDisassociated(peer);
+                }
+            }
+        }
+    });
+
     InternetStackHelper internet;
     Ipv4StaticRoutingHelper routing;
     internet.SetRoutingHelper(routing);
@@ -162,8 +213,16 @@ int main(int argc, char** argv)
         apps.Start(Seconds(0));
         sinks.push_back(DynamicCast<PacketSink>(apps.Get(0)));
     }
+    g_counts.resize(n);
+    for (uint32_t i = 0; i < n; i++)
+    {
+        auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        device->GetPhy()->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Sent, i));
+        device->GetMac()->TraceConnectWithoutContext("AckedMpdu", MakeBoundCallback(&Acked, i));
+    }
     std::vector<uint64_t> before(count, 0);
     Simulator::Schedule(Seconds(warmup), [&]() {
+        g_counts.assign(n, Counts());
         for (uint32_t k = 0; k < count; k++)
         {
             before[k] = sinks[k]->GetTotalRx();
@@ -174,6 +233,10 @@ int main(int argc, char** argv)
     for (uint32_t k = 0; k < count; k++)
     {
         std::printf("%lu\n", sinks[k]->GetTotalRx() - before[k]);
+    }
+    for (const Counts& c : g_counts)
+    {
+        std::printf("%lu %lu\n", c.data, c.acked);
     }
     Simulator::Destroy();
     return 0;

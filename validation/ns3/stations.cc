@@ -144,6 +144,7 @@ int main(int argc, char** argv)
     std::string network = "stations", standard = "b", rate = "11", manager = "Constant";
     uint32_t n = 5, run = 1;
     double threshold = 10, loss = 70, weaker = 0, warmup = 0.5, seconds = 10;
+    double metres = 200, frequency = 0, power = 31.54, sensitivity = -64.37, cca = -78.07;
     bool rts = false, capture = false, protection = false, shortSlot = false;
     CommandLine line(__FILE__);
     line.AddValue("network", "stations (n senders, one receiver), two (senders), hidden (two of them) or chain (n hops)", network);
@@ -158,6 +159,11 @@ int main(int argc, char** argv)
     line.AddValue("threshold", "of reception in dB; -100: ns-3's error rates", threshold);
     line.AddValue("loss", "between stations at one place, in dB below 20 dBm", loss);
     line.AddValue("weaker", "how much more the first sender loses, in dB", weaker);
+    line.AddValue("metres", "between the stations of a chain", metres);
+    line.AddValue("frequency", "of a chain in free space, Hz; 0: over ground", frequency);
+    line.AddValue("power", "of a chain's transmitters, dBm", power);
+    line.AddValue("sensitivity", "of a chain's receivers, dBm", sensitivity);
+    line.AddValue("cca", "of a chain's receivers, dBm", cca);
     line.AddValue("warmup", "seconds before the measured ones", warmup);
     line.AddValue("seconds", "measured", seconds);
     line.AddValue("run", "RngRun", run);
@@ -179,12 +185,18 @@ int main(int argc, char** argv)
     auto places = CreateObject<ListPositionAllocator>();
     for (uint32_t i = 0; i < count; i++)
     {
-        places->Add(Vector(chain ? 200.0 * i : 0, 0, 0));
+        places->Add(Vector(chain ? metres * i : 0, 0, 0));
     }
     MobilityHelper mobility;
     mobility.SetPositionAllocator(places);
     mobility.Install(nodes);
-    if (chain)
+    if (chain && frequency > 0)
+    {
+        auto space = CreateObject<FriisPropagationLossModel>();
+        space->SetFrequency(frequency);
+        channel->SetPropagationLossModel(space);
+    }
+    else if (chain)
     {
         auto ground = CreateObject<LogDistancePropagationLossModel>();
         ground->SetPathLossExponent(4);
@@ -207,14 +219,14 @@ int main(int argc, char** argv)
     YansWifiPhyHelper phy;
     phy.SetChannel(channel);
     phy.SetErrorRateModel("ns3::NistErrorRateModel");
-    phy.Set("TxPowerStart", DoubleValue(chain ? 31.54 : 20));
-    phy.Set("TxPowerEnd", DoubleValue(chain ? 31.54 : 20));
+    phy.Set("TxPowerStart", DoubleValue(chain ? power : 20));
+    phy.Set("TxPowerEnd", DoubleValue(chain ? power : 20));
     if (chain)
     {
-        phy.Set("CcaEdThreshold", DoubleValue(-78.07));
-        phy.Set("CcaSensitivity", DoubleValue(-78.07));
+        phy.Set("CcaEdThreshold", DoubleValue(cca));
+        phy.Set("CcaSensitivity", DoubleValue(cca));
     }
-    const double least = chain ? -64.37 : -12 - loss;
+    const double least = chain ? sensitivity : -12 - loss;
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "Threshold", DoubleValue(4), "MinimumRssi", DoubleValue(least));
     if (capture)
     {

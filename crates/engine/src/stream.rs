@@ -27,6 +27,11 @@ pub fn hash_parts(parts: &[&str]) -> u64 {
     splitmix(&mut fnv(parts))
 }
 
+/// A hash of some texts in the run with this `seed`.
+pub fn hash_seeded(seed: u64, parts: &[&str]) -> u64 {
+    splitmix(&mut (fnv(parts) ^ splitmix(&mut seed.clone())))
+}
+
 fn fnv(parts: &[&str]) -> u64 {
     let mut h = 0xCBF2_9CE4_8422_2325_u64;
     for part in parts {

@@ -7,9 +7,7 @@
 
 use crate::air::{Channels, NOBODY};
 use crate::path::END;
-use crate::route::{Graph, Router, Routing};
-use fairlane_engine::hash_parts;
-use fairlane_units::Name;
+use crate::route::{Graph, Router, Routing, Ties};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -116,12 +114,12 @@ impl Maze {
 
 /// Where all places of the endpoints so far are.
 pub(crate) struct MazeBuilder<'a> {
-    routers: Vec<Router<'a>>,
-    names: &'a [Name],
-    routing: Routing,
+    routers: Vec<Router<'a, 'a>>,
+    ties: Ties<'a>,
     airs: &'a Channels,
     tables: Vec<Table>,
-    turns: Vec<u32>,
+    /// Number of places.
+    places: usize,
     towards: Vec<u32>,
 }
 
@@ -144,30 +142,29 @@ pub(crate) enum NoMaze {
 
 impl<'a> MazeBuilder<'a> {
     /// For graphs of which the first is that of the whole network.
-    pub(crate) fn new(graphs: &'a [Graph], names: &'a [Name], routing: Routing, airs: &'a Channels) -> Self {
-        let routers: Vec<_> = graphs.iter().map(|g| Router::new(g, names, routing)).collect();
+    pub(crate) fn new(graphs: &'a [Graph], ties: Ties<'a>, airs: &'a Channels) -> Self {
+        let routers: Vec<_> = graphs.iter().map(|g| Router::new(g, ties)).collect();
         let tables = graphs.iter().map(|_| Table { first: vec![0], ways: Vec::new() }).collect();
-        Self { routers, names, routing, airs, tables, turns: Vec::new(), towards: Vec::new() }
+        Self { routers, ties, airs, tables, places: 0, towards: Vec::new() }
     }
 
     /// Adds the ways of an endpoint's packets; its first place.
     pub(crate) fn lay(&mut self, trip: Trip<'_>) -> Result<u32, NoMaze> {
-        let base = self.turns.len() as u32;
+        let base = self.places as u32;
         let (mut places, mut known) = (vec![(u32::MAX, trip.src)], HashMap::new());
         known.insert((u32::MAX, trip.src), base);
         let mut k = 0;
         while let Some(&(port, node)) = places.get(k) {
             k += 1;
-            let turn = hash_parts(&[trip.flow, &self.names[node as usize]]);
-            self.turns.push(turn as u32);
+            self.places += 1;
             if !self.airs.is_empty() {
                 self.towards.push(if port == u32::MAX { NOBODY } else { self.airs.station(port, node) });
             }
             for t in 0..self.tables.len() {
-                let mut on = self.on(t, trip, node, turn);
+                let mut on = self.on(t, trip, node);
                 if on.is_empty() {
                     // No way is left: packets go where they went when all was well, and are lost at a link that is down.
-                    on = self.on(0, trip, node, turn);
+                    on = self.on(0, trip, node);
                 }
                 if on.is_empty() {
                     return Err(NoMaze::NoRoute);
@@ -188,28 +185,27 @@ impl<'a> MazeBuilder<'a> {
                 self.tables[t].first.push(end);
             }
         }
-        if self.turns.len() >= PLACES as usize || self.tables.iter().map(|t| t.ways.len()).sum::<usize>() > MOST {
+        if self.places >= PLACES as usize || self.tables.iter().map(|t| t.ways.len()).sum::<usize>() > MOST {
             return Err(NoMaze::TooLarge);
         }
         Ok(base)
     }
 
     /// The ways on from a node in one of the tables, as (far node, port); at the end of the trip the endpoint.
-    fn on(&mut self, table: usize, trip: Trip<'_>, node: u32, turn: u64) -> Vec<(u32, u32)> {
+    fn on(&mut self, table: usize, trip: Trip<'_>, node: u32) -> Vec<(u32, u32)> {
         if node == trip.dst {
             return vec![(node, END | trip.to)];
         }
         let ways = self.routers[table].ways(node, trip.dst);
-        match self.routing {
-            Routing::EcmpPackets => ways.to_vec(),
-            Routing::Single => ways.first().copied().into_iter().collect(),
-            Routing::Ecmp => ways.get((turn % ways.len().max(1) as u64) as usize).copied().into_iter().collect(),
+        match self.ties.routing {
+            Routing::EcmpPackets => self.ties.ranked(trip.flow, trip.dst, ways),
+            Routing::Single | Routing::Ecmp => self.ties.choose(trip.flow, trip.dst, ways).into_iter().collect(),
         }
     }
 
     /// All of it, and for each place the station that it is on a channel.
     pub(crate) fn finish(self) -> (Maze, Vec<u32>) {
-        let turns = if self.routing == Routing::EcmpPackets { self.turns } else { Vec::new() };
+        let turns = if self.ties.routing == Routing::EcmpPackets { vec![0; self.places] } else { Vec::new() };
         (Maze { tables: self.tables.into(), now: 0, turns }, self.towards)
     }
 }

@@ -1,7 +1,7 @@
 //! Shortest paths, by number of hops or by the costs of links.
 
 use crate::lists::Lists;
-use fairlane_engine::hash_parts;
+use fairlane_engine::hash_seeded;
 use fairlane_units::Name;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,13 +9,48 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// How a flow picks among equally short paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Routing {
-    /// At each node by a hash of the flow's name (RFC 2992): flows spread, packets of a flow stay together.
+    /// At each node by a hash of the flow's name: flows spread, packets of a flow stay together.
     #[default]
     Ecmp,
-    /// At each node each packet of a flow the next way in turn, beginning with the one that the hash would choose.
+    /// At each node each packet of a flow the next way in turn, in the order of the hashes.
     EcmpPackets,
-    /// Always the link that was declared first.
+    /// At each node by a hash of the destination's name: all flows to one node take the same way.
     Single,
+}
+
+/// Breaks ties between equally short ways by highest random weight (RFC 2991): the way whose hash is largest. The hash is that of names
+/// and of the run's seed, so the order of declarations decides nothing, and an interval over seeds covers the choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Ties<'a> {
+    pub(crate) routing: Routing,
+    pub(crate) seed: u64,
+    /// Names of nodes.
+    pub(crate) nodes: &'a [Name],
+    /// The name of the link of a port.
+    pub(crate) link: &'a dyn Fn(u32) -> &'a str,
+}
+
+impl Ties<'_> {
+    /// The weight of a way, as (far node, port), for a flow to `dst`.
+    fn weight(self, flow: &str, dst: u32, (far, port): (u32, u32)) -> u64 {
+        let who = if self.routing == Routing::Single { &self.nodes[dst as usize] } else { flow };
+        hash_seeded(self.seed, &[who, (self.link)(port), &self.nodes[far as usize]])
+    }
+    /// The way that a flow takes; `None` if there is none.
+    pub(crate) fn choose(self, flow: &str, dst: u32, ways: &[(u32, u32)]) -> Option<(u32, u32)> {
+        match ways {
+            &[only] => Some(only),
+            several => several.iter().copied().max_by_key(|&w| self.weight(flow, dst, w)),
+        }
+    }
+    /// All ways, the one that a flow takes first.
+    pub(crate) fn ranked(self, flow: &str, dst: u32, ways: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let mut all = ways.to_vec();
+        if all.len() > 1 {
+            all.sort_by_cached_key(|&w| Reverse(self.weight(flow, dst, w)));
+        }
+        all
+    }
 }
 
 /// The graph of nodes and ports, sorted so that laying a route costs no look at all ports of a node with very many.
@@ -135,18 +170,17 @@ impl Graph {
 }
 
 /// Finds paths; remembers the distances to the nodes where the leaves hang.
-pub(crate) struct Router<'a> {
-    graph: &'a Graph,
-    names: &'a [Name],
-    routing: Routing,
+pub(crate) struct Router<'g, 'a> {
+    graph: &'g Graph,
+    ties: Ties<'a>,
     known: BTreeMap<u32, Distances>,
     /// The ways on from a node, as (far node, port).
     ways: Vec<(u32, u32)>,
 }
 
-impl<'a> Router<'a> {
-    pub(crate) fn new(graph: &'a Graph, names: &'a [Name], routing: Routing) -> Self {
-        Self { graph, names, routing, known: BTreeMap::new(), ways: Vec::new() }
+impl<'g, 'a> Router<'g, 'a> {
+    pub(crate) fn new(graph: &'g Graph, ties: Ties<'a>) -> Self {
+        Self { graph, ties, known: BTreeMap::new(), ways: Vec::new() }
     }
 
     /// The ports from `src` to `dst` for the flow called `flow`; `None` if there is no way.
@@ -167,14 +201,8 @@ impl<'a> Router<'a> {
         let gate = g.gate_of(dst);
         self.look(gate);
         while at != gate {
-            let (routing, names) = (self.routing, self.names);
-            let ways = self.onward(at, gate);
-            let pick = match (ways.len(), routing) {
-                (0, _) => return None,
-                (1, _) | (_, Routing::Single) => 0,
-                (n, Routing::Ecmp | Routing::EcmpPackets) => (hash_parts(&[flow, &names[at as usize]]) % n as u64) as usize,
-            };
-            let (far, port) = ways[pick];
+            let ties = self.ties;
+            let (far, port) = ties.choose(flow, dst, self.onward(at, gate))?;
             path.push(port);
             at = far;
         }
@@ -234,132 +262,5 @@ impl<'a> Router<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(n: usize) -> Vec<Name> {
-        (0..n).map(|i| format!("n{i}").into()).collect()
-    }
-
-    fn graph(nodes: usize, links: &[(u32, u32)]) -> Graph {
-        Graph::new(nodes, (0..).zip(links).map(|(port, &(a, b))| (port, a, b)))
-    }
-
-    #[test]
-    fn ring_takes_the_short_side() {
-        // 0-1-2-3-4-0, both directions.
-        let links: Vec<(u32, u32)> = (0..5).flat_map(|i| [(i, (i + 1) % 5), ((i + 1) % 5, i)]).collect();
-        let (g, names) = (graph(5, &links), names(5));
-        let mut r = Router::new(&g, &names, Routing::Ecmp);
-        assert_eq!(r.path("f", 0, 2), Some(vec![0, 2]));
-        assert_eq!(r.path("f", 0, 3), Some(vec![9, 7]));
-        assert_eq!(r.path("f", 0, 4), Some(vec![9]));
-    }
-
-    #[test]
-    fn one_way_graph_may_have_no_route() {
-        let (g, names) = (graph(4, &[(0, 1), (1, 2), (3, 2)]), names(4));
-        let mut r = Router::new(&g, &names, Routing::Single);
-        assert_eq!(r.path("f", 0, 2), Some(vec![0, 1]));
-        assert_eq!(r.path("f", 2, 0), None);
-        assert_eq!(r.path("f", 0, 3), None);
-    }
-
-    #[test]
-    fn ecmp_spreads_flows_and_single_does_not() {
-        // 0 -> {1..4} -> 5 -> 6, and a leaf 7 before 0.
-        let mut links: Vec<(u32, u32)> = (1..5).flat_map(|i| [(0, i), (i, 5)]).collect();
-        links.extend([(5, 6), (7, 0)]);
-        let (g, names) = (graph(8, &links), names(8));
-        let middle = |routing| {
-            let mut r = Router::new(&g, &names, routing);
-            let mut seen: Vec<u32> = (0..64).map(|f| r.path(&format!("f{f}"), 7, 6).unwrap()[1]).collect();
-            seen.sort_unstable();
-            seen.dedup();
-            seen
-        };
-        assert_eq!(middle(Routing::Ecmp), [0, 2, 4, 6]);
-        assert_eq!(middle(Routing::Single), [0]);
-    }
-
-    /// The same rule by looking at all ports of all nodes, and all links as often as there are nodes (Bellman and Ford).
-    fn plainly(routing: Routing, names: &[Name], links: &[(u32, u32)], costs: &[u64], flow: &str, src: u32, dst: u32) -> Option<Vec<u32>> {
-        let cost = |port: u32| costs.get(port as usize).copied().unwrap_or(1);
-        let from = |n: u32| (0_u32..).zip(links).filter(move |(_, l)| l.0 == n).map(|(port, l)| (port, l.1));
-        let into = |n: u32| links.iter().filter(move |l| l.1 == n).map(|l| l.0);
-        let leaf = |n: u32| match from(n).collect::<Vec<_>>()[..] {
-            [] => true,
-            [(_, far)] => into(n).all(|m| m == far),
-            _ => false,
-        };
-        let (mut at, mut path) = (src, Vec::new());
-        if leaf(src) {
-            let (port, far) = from(src).next()?;
-            path.push(port);
-            at = far;
-        }
-        if at == dst {
-            return Some(path);
-        }
-        let gate = if leaf(dst) && into(dst).count() == 1 { into(dst).next()? } else { dst };
-        let mut dist = vec![FAR; names.len()];
-        dist[gate as usize] = 0;
-        for _ in names {
-            for (port, &(m, n)) in (0..).zip(links).filter(|(_, l)| !leaf(l.0)) {
-                dist[m as usize] = dist[m as usize].min(dist[n as usize].saturating_add(cost(port)));
-            }
-        }
-        while at != gate {
-            let d = dist[at as usize];
-            let ways: Vec<_> = from(at).filter(|&(p, m)| d != FAR && dist[m as usize] != FAR && dist[m as usize] + cost(p) == d).collect();
-            let hash = hash_parts(&[flow, &names[at as usize]]) as usize;
-            let &(port, far) = ways.get(if routing == Routing::Single { 0 } else { hash.checked_rem(ways.len())? })?;
-            path.push(port);
-            at = far;
-        }
-        if gate != dst {
-            path.push(from(gate).find(|&(_, m)| m == dst)?.0);
-        }
-        Some(path)
-    }
-
-    fn agree(links: &[(u32, u32)], nodes: usize, costs: &[u64]) {
-        let (g, names) = (graph(nodes, links).with_costs(costs.to_vec()), names(nodes));
-        for routing in [Routing::Ecmp, Routing::Single] {
-            let mut r = Router::new(&g, &names, routing);
-            for (a, b) in (0..nodes as u32).flat_map(|a| (0..nodes as u32).map(move |b| (a, b))).filter(|(a, b)| a != b) {
-                for flow in ["f", "tcp.1", "other"] {
-                    let wanted = plainly(routing, &names, links, costs, flow, a, b);
-                    assert_eq!(r.path(flow, a, b), wanted, "{routing:?} {flow} from {a} to {b} over {links:?} at {costs:?}");
-                }
-            }
-        }
-    }
-
-    /// Parallel links, one-way links, two nodes, a leaf with several links in.
-    #[test]
-    fn the_ports_are_those_of_the_plain_rule() {
-        agree(&[(0, 1), (1, 0)], 2, &[]);
-        agree(&[(0, 1), (0, 1), (1, 0), (1, 0)], 2, &[]);
-        agree(&[(0, 2), (1, 2), (0, 1), (1, 0)], 3, &[]);
-        agree(&[(0, 1), (1, 0), (1, 2), (1, 2), (2, 1), (0, 2)], 3, &[]);
-        let mut rng = fairlane_engine::Stream::new(1, "test", "route", "graphs");
-        for _ in 0..120 {
-            let nodes = 2 + rng.below(7);
-            let mut links = Vec::new();
-            for _ in 0..1 + rng.below(3 * nodes) {
-                let (a, b) = (rng.below(nodes) as u32, rng.below(nodes) as u32);
-                if a != b {
-                    let both = rng.uniform() < 0.8;
-                    for _ in 0..1 + rng.below(5) / 4 {
-                        links.push((a, b));
-                        links.extend(both.then_some((b, a)));
-                    }
-                }
-            }
-            agree(&links, nodes as usize, &[]);
-            let costs: Vec<u64> = links.iter().map(|_| 1 + rng.below(4)).collect();
-            agree(&links, nodes as usize, &costs);
-        }
-    }
-}
+#[path = "route_tests.rs"]
+mod tests;

@@ -96,7 +96,8 @@ impl ChannelSpec {
         if points.is_empty() {
             return Access::AdHoc;
         }
-        Access::Points { points, of: stations.iter().map(|s| self.association.get(&s.node).and_then(number)).collect() }
+        let of = stations.iter().map(|s| self.association.get(&s.node).and_then(number)).collect();
+        Access::Points { points, of, names: stations.iter().map(|s| s.node.clone()).collect() }
     }
 
     /// What data are sent with; none if the standard has no such rate.
@@ -247,9 +248,10 @@ impl ChannelAt {
     /// The medium in the run with this seed. None: a rate that the standard has not.
     pub fn air(&self, spec: &ChannelSpec, seed: u64) -> Option<Result<Air, AirError>> {
         let (dcf, config) = (spec.dcf()?, spec.config());
+        let name = |i: usize| format!("{}.{}", self.name, self.stations[i].node);
         Some(match &self.moving {
-            Some(moving) => Air::moving(dcf, &config, moving.motion(spec), seed, &self.name),
-            None => Air::new(dcf, &config, self.ears.clone(), seed, &self.name),
+            Some(moving) => Air::moving(dcf, &config, moving.motion(spec), seed, name),
+            None => Air::new(dcf, &config, self.ears.clone(), seed, name),
         })
     }
     /// The name of the link that is the interface of a node.

@@ -114,8 +114,14 @@ pub enum AirError {
 }
 
 impl Air {
-    /// A channel on which station `i` is heard by `ears[i]`; random numbers follow `seed` and `name`.
-    pub fn new(dcf: Dcf, config: &AirConfig, mut ears: Vec<Vec<Ear>>, seed: u64, name: &str) -> Result<Self, AirError> {
+    /// A channel on which station `i` is heard by `ears[i]`; its random numbers follow `seed` and its `name`.
+    pub fn new(
+        dcf: Dcf,
+        config: &AirConfig,
+        mut ears: Vec<Vec<Ear>>,
+        seed: u64,
+        name: impl Fn(usize) -> String,
+    ) -> Result<Self, AirError> {
         for (i, list) in ears.iter_mut().enumerate() {
             nearest_first(&dcf, i as u32, list)?;
         }
@@ -131,7 +137,8 @@ impl Air {
             overlaid_unsensed: config.overlaid_unsensed,
         };
         let radio = |i: usize| {
-            let stream = |purpose| Stream::new(seed, "radio", &format!("{name}.{i}"), purpose);
+            let name = name(i);
+            let stream = |purpose| Stream::new(seed, "radio", &name, purpose);
             Radio::new(Mac::new(i as u32, &dcf, stream("backoff")), stream("errors"))
         };
         let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
@@ -139,7 +146,7 @@ impl Air {
     }
 
     /// A channel whose stations walk; who hears whom at the start is worked out from that.
-    pub fn moving(dcf: Dcf, config: &AirConfig, motion: Motion, seed: u64, name: &str) -> Result<Self, AirError> {
+    pub fn moving(dcf: Dcf, config: &AirConfig, motion: Motion, seed: u64, name: impl Fn(usize) -> String) -> Result<Self, AirError> {
         let mut air = Self::new(dcf, config, motion.ears(), seed, name)?;
         air.moved = vec![Vec::with_capacity(air.ears.len()); air.ears.len()];
         air.stale = vec![false; air.ears.len()];

@@ -2,6 +2,7 @@
 
 use crate::mobility::{Place, Track};
 use crate::motion::next_step;
+use fairlane_engine::hash_parts;
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;
 
@@ -11,12 +12,14 @@ pub enum Access {
     /// Every station with every other one that decodes it.
     #[default]
     AdHoc,
-    /// Each station with its access point alone: the one that is named for it, else the one it hears best, the first of equals.
+    /// Each station with its access point alone: the one that is named for it, else the one it hears best; of equals the one by a hash of both names.
     Points {
         /// The access points.
         points: Vec<u32>,
         /// For each station the one that it belongs to, if that is said.
         of: Vec<Option<u32>>,
+        /// The names of all stations.
+        names: Vec<String>,
     },
 }
 
@@ -25,8 +28,13 @@ impl Access {
     pub fn hops(&self, n: u32, far: impl Fn(u32, u32) -> Option<u64>) -> Vec<(u32, u32)> {
         let mine = match self {
             Self::AdHoc => None,
-            Self::Points { points, of } => {
-                let best = |i: u32| points.iter().copied().filter_map(|p| Some((far(i, p)?, p))).min_by_key(|&(d, _)| d).map(|(_, p)| p);
+            Self::Points { points, of, names } => {
+                let name = |i: u32| names.get(i as usize).map_or("", String::as_str);
+                let hash = |i, p| hash_parts(&[name(i), name(p)]);
+                let best = |i: u32| {
+                    let heard = points.iter().copied().filter_map(|p| Some((far(i, p)?, p)));
+                    heard.min_by(|a, b| a.0.cmp(&b.0).then_with(|| hash(i, a.1).cmp(&hash(i, b.1)))).map(|(_, p)| p)
+                };
                 let point = |i: u32| (!points.contains(&i)).then(|| of.get(i as usize).copied().flatten().or_else(|| best(i))).flatten();
                 Some((0..n).map(point).collect::<Vec<_>>())
             }
@@ -75,12 +83,27 @@ mod tests {
         move |i, j| Some(at[i as usize].abs_diff(at[j as usize])).filter(|&d| d <= reach)
     }
 
+    /// Of two access points that are equally far the order of their declarations chooses neither: stations between them divide.
+    #[test]
+    fn stations_between_two_access_points_divide() {
+        let names: Vec<String> = (0..202).map(|i| format!("n{i}")).collect();
+        let mine = |order: [u32; 2]| {
+            let access = Access::Points { points: order.to_vec(), of: Vec::new(), names: names.clone() };
+            let hops = access.hops(202, |i, j| (i < 2 || j < 2).then_some(1_000));
+            hops.into_iter().filter(|&(i, j)| i == 0 && j > 1).map(|(_, j)| j).collect::<Vec<u32>>()
+        };
+        let (one, other) = (mine([0, 1]), mine([1, 0]));
+        assert_eq!(one, other);
+        // Four standard deviations of 200 coins.
+        assert!(one.len().abs_diff(100) < 29, "{}", one.len());
+    }
+
     #[test]
     fn stations_belong_to_the_nearest_access_point_or_the_one_named() {
-        // 0 and 3 are access points; 2 is as far from both.
-        let far = line(&[0, 10, 30, 60, 70, 31], 40);
+        // 0 and 3 are access points.
+        let far = line(&[0, 10, 29, 60, 70, 31], 40);
         let both = |hops: &[(u32, u32)]| hops.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect::<std::collections::BTreeSet<_>>();
-        let hops = |of: [Option<u32>; 6]| Access::Points { points: vec![0, 3], of: of.to_vec() }.hops(6, &far);
+        let hops = |of: [Option<u32>; 6]| Access::Points { points: vec![0, 3], of: of.to_vec(), names: Vec::new() }.hops(6, &far);
         assert_eq!(hops([None; 6]).into_iter().collect::<std::collections::BTreeSet<_>>(), both(&[(0, 1), (0, 2), (3, 4), (3, 5)]));
         let named = hops([None, None, Some(3), None, None, Some(0)]);
         assert_eq!(named.into_iter().collect::<std::collections::BTreeSet<_>>(), both(&[(0, 1), (2, 3), (3, 4), (0, 5)]));

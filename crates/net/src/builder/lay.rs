@@ -9,7 +9,7 @@ use crate::maze::{Maze, MazeBuilder, NoMaze, Trip};
 use crate::outage::Plan;
 use crate::path::END;
 use crate::reroute::{Change, Reroutes};
-use crate::route::{Graph, Router, Routing};
+use crate::route::{Graph, Router, Routing, Ties};
 use crate::side::Side;
 use crate::world::Plugs;
 use std::collections::{BTreeSet, HashMap};
@@ -20,7 +20,7 @@ impl<P: Plugs> WorldBuilder<P> {
         if plan.avoided.len() > 1 || self.routing == Routing::EcmpPackets {
             return self.lay_maze(plan);
         }
-        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
         let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
         let mut laid = Laid {
             hops: Vec::new(),
@@ -33,7 +33,8 @@ impl<P: Plugs> WorldBuilder<P> {
         // Of each endpoint the nodes at its ends, where any route changes.
         let mut ends = Vec::new();
         let graph = graph_of(nodes.len(), links, airs, &costs, &BTreeSet::new());
-        let mut router = Router::new(&graph, nodes, *routing);
+        let link = |port: u32| &*links[port as usize].name;
+        let mut router = Router::new(&graph, Ties { routing: *routing, seed: *seed, nodes, link: &link });
         for (f, d) in defs.iter().enumerate() {
             if d.from == d.to {
                 return Err(BuildError::SameNode { flow: d.name.clone(), node: nodes[d.from.0 as usize].clone() });
@@ -64,14 +65,16 @@ impl<P: Plugs> WorldBuilder<P> {
 
     /// The same where routes follow failures, or packets go their ways one by one.
     fn lay_maze(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
-        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
         if airs.next_change().is_some() {
             return Err(BuildError::WaysOfMoving);
         }
         let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
         let graphs: Vec<Graph> = plan.avoided.iter().map(|avoided| graph_of(nodes.len(), links, airs, &costs, avoided)).collect();
-        let mut router = Router::new(&graphs[0], nodes, *routing);
-        let mut maze = MazeBuilder::new(&graphs, nodes, *routing, airs);
+        let link = |port: u32| &*links[port as usize].name;
+        let ties = Ties { routing: *routing, seed: *seed, nodes, link: &link };
+        let mut router = Router::new(&graphs[0], ties);
+        let mut maze = MazeBuilder::new(&graphs, ties, airs);
         let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
         for (f, d) in defs.iter().enumerate() {
             let name_of = |n: NodeId| nodes[n.0 as usize].clone();
@@ -105,7 +108,9 @@ impl<P: Plugs> WorldBuilder<P> {
         defs: &[Ends],
         costs: &[u64],
     ) -> Result<(), BuildError> {
-        let Self { routing, nodes, links, airs, endpoints, .. } = self;
+        let Self { seed, routing, nodes, links, airs, endpoints, .. } = self;
+        let link = |port: u32| &*links[port as usize].name;
+        let ties = Ties { routing: *routing, seed: *seed, nodes, link: &link };
         let mut changes = Vec::new();
         let mut known: HashMap<(usize, Vec<u32>, Vec<u32>), u32> = HashMap::new();
         for (ep, (_, _, to, path)) in ends.iter().enumerate() {
@@ -118,7 +123,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 continue;
             }
             let graph = graph_of(nodes.len(), links, airs, costs, &BTreeSet::new());
-            let mut router = Router::new(&graph, nodes, *routing);
+            let mut router = Router::new(&graph, ties);
             for (ep, (f, from, to, now)) in ends.iter_mut().enumerate() {
                 let Some(path) = router.path(&defs[*f].name, *from, *to) else { continue };
                 // Two paths over the same ports may lead over other nodes.

@@ -172,7 +172,7 @@ pub struct ChannelSpec {
     pub scatter: Option<ScatterPlaces>,
     /// The node that all others send to and hear from (infrastructure). Absent: every station may send to every other one that decodes it (ad hoc).
     pub access_point: Option<String>,
-    /// Several such nodes: each station belongs to the one that it hears best. They do not talk to one another over the air.
+    /// Several such nodes: each station belongs to the one that it hears best, of equals to the one by a hash of both names. They do not talk to one another over the air.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub access_points: Vec<String>,
     /// The access point of single stations, by node, in place of the one that they hear best.

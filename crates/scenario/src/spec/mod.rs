@@ -137,11 +137,11 @@ impl RouteBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingSpec {
-    /// Equal-cost multipath (RFC 2992): a hash of the flow's name picks a path at every node.
+    /// Equal-cost multipath: at every node a hash of the flow's name, the next hop and the seed picks a path (highest random weight, RFC 2991).
     #[default]
     Ecmp,
-    /// Equal-cost multipath packet by packet: at every node each packet of a flow takes the next of the paths in turn (round robin, RFC 2991), so that packets may overtake one another.
+    /// Equal-cost multipath packet by packet: at every node each packet of a flow takes the next of the paths in turn (round robin, RFC 2991), in the order of these hashes, so that packets may overtake one another.
     EcmpPackets,
-    /// Always the first link in the order of the file.
+    /// One path for all flows to a node: at every node a hash of the destination's name, the next hop and the seed picks it.
     Single,
 }

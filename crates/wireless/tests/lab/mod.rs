@@ -96,7 +96,7 @@ pub struct Lab {
 impl Lab {
     pub fn new(dcf: Dcf, config: &AirConfig, ears: Vec<Vec<Ear>>, paths: &[&[u32]], seed: u64) -> Self {
         let n = ears.len();
-        let air = Air::new(dcf, config, ears, seed, "air").expect("near enough");
+        let air = Air::new(dcf, config, ears, seed, |i| format!("air.{i}")).expect("near enough");
         let flows: Vec<Flow> = paths.iter().map(|p| Flow { path: p.to_vec(), received: 0 }).collect();
         let nodes = Nodes { queues: vec![VecDeque::new(); n], limit: 50, flows, made: 0, overflow: 0, lost: 0, wake: Vec::new() };
         let mut lab = Self { air, nodes, heap: Heap::default(), now: Time::ZERO, span: Dur::ZERO };
@@ -242,4 +242,20 @@ pub fn title(dcf: &Dcf) -> String {
     let protected = if dcf.protection.is_some() { ", CTS to self" } else { "" };
     let behind = if dcf.rts_threshold == 0 { ", RTS" } else { "" };
     format!("{wave:?} {rate} Mbit/s, {} slots{protected}{behind}", dcf.slot)
+}
+
+/// Stations in a row, `metres` apart in free space, with the receivers of [`in_free_space`].
+pub fn free_row(n: u32, metres: f64, hertz: f64, power_dbm: f64) -> Vec<Vec<Ear>> {
+    let space = Propagation::FreeSpace { frequency: hertz };
+    let ear = |a: u32, b: u32| {
+        let d = metres * f64::from(a.abs_diff(b));
+        let dbm = power_dbm - space.loss(d);
+        (a != b && dbm >= -101.0).then(|| Ear { station: b, power: Power::from_dbm(dbm), delay: power::flight(d) })
+    };
+    (0..n).map(|a| (0..n).filter_map(|b| ear(a, b)).collect()).collect()
+}
+
+/// Receivers that follow whatever they can make out, and whose medium is busy above -70 dBm.
+pub fn in_free_space(bandwidth_hz: f64) -> AirConfig {
+    AirConfig { noise: power::noise(bandwidth_hz, 7.0), ..ns3(-101.0, -70.0) }
 }
