@@ -115,13 +115,7 @@ pub enum AirError {
 
 impl Air {
     /// A channel on which station `i` is heard by `ears[i]`; its random numbers follow `seed` and its `name`.
-    pub fn new(
-        dcf: Dcf,
-        config: &AirConfig,
-        mut ears: Vec<Vec<Ear>>,
-        seed: u64,
-        name: impl Fn(usize) -> String,
-    ) -> Result<Self, AirError> {
+    pub fn new(dcf: Dcf, config: &AirConfig, mut ears: Vec<Vec<Ear>>, seed: u64, name: impl Fn(usize) -> String) -> Result<Self, AirError> {
         for (i, list) in ears.iter_mut().enumerate() {
             nearest_first(&dcf, i as u32, list)?;
         }
