@@ -8,13 +8,14 @@ import io
 import os
 import shutil
 import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import FolderError, InputError
+from .renaming import exchange, take_name
+from .unfinished import held, hidden_file, hidden_folder, put_back, replaced_name
 
 LARGEST_INPUT = 64 << 20
 """Most bytes of a text that is read: a scenario, a study, a packet script, whatever comes from standard input."""
@@ -53,34 +54,75 @@ def _kind(mode: int) -> str:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A fresh folder beside `path` to write into, renamed to `path` at the end; removed if anything fails."""
+def replacing(path: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
+    """A fresh folder beside `path` to write into, which gets its name at the end; removed if anything fails.
+
+    What is there by then is replaced in one step if `may_replace` says so of it; without it, nothing is.
+    """
     path = path.absolute()
-    made: Path | None = None
-    temp: Path | None = None
+    made: list[Path] = []
     try:
-        first_new = next((p for p in reversed([path.parent, *path.parent.parents]) if not p.exists()), None)
-        if first_new is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            made = first_new
-        temp = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-        temp.chmod(0o777 & ~_umask())
-        yield temp
-        if path.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
-            path.rename(old / "was")
-            temp.rename(path)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            temp.rename(path)
+        made = make_folders(path.parent)
+        put_back(path)
+        with hidden_folder(path.parent, path.name) as temp:
+            yield temp
+            try:
+                _put(temp, path, may_replace)
+            except FileExistsError as e:
+                raise _made_meanwhile(path) from e
     except BaseException as e:
-        if temp is not None:
-            shutil.rmtree(temp, ignore_errors=True)
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
+        remove_empty(made)
         if isinstance(e, OSError):
             raise FolderError(f"cannot write {path}: {reason(e)}; nothing was written") from e
         raise
+
+
+def _made_meanwhile(path: str | PathLike[str]) -> FolderError:
+    return FolderError(f"{fspath(path)} was made by another program meanwhile, and is not replaced: choose another name")
+
+
+def make_folders(path: Path) -> list[Path]:
+    """Makes a folder and those above it; which of them were made here, the innermost first."""
+    new = [p for p in (path, *path.parents) if not p.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    return new
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Removes folders, the innermost first, up to one with something in it: another process may have begun to write there."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
+
+
+def _put(temp: Path, path: Path, may_replace: Callable[[Path], bool] | None) -> None:
+    """Gives a finished folder its name; `FileExistsError` if there is something that may not be replaced."""
+    if may_replace is None or not os.path.lexists(path):
+        take_name(temp, path)
+        return
+    if not may_replace(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    if exchange(temp, path):
+        # Between the look and the step another folder may have come: what is not to be replaced goes back.
+        if not may_replace(temp):
+            exchange(temp, path)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        return
+    # Two steps: whoever is killed between them leaves the old folder for all to see, and the next one puts it back.
+    with held(path):
+        aside = path.with_name(replaced_name(path.name))
+        path.rename(aside)
+        try:
+            take_name(temp, path)
+        except BaseException:
+            if not os.path.lexists(path):
+                aside.rename(path)
+            raise
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def reason(e: OSError) -> str:
@@ -131,12 +173,6 @@ def open_file(path: Path) -> io.BufferedReader:
     return io.BufferedReader(io.FileIO(fd))
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def write_file(path: Path, data: bytes) -> str:
     """Writes a file through to the disk and returns its SHA-256."""
     with path.open("wb") as f:
@@ -146,18 +182,28 @@ def write_file(path: Path, data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def save_bytes(path: str | PathLike[str], data: bytes) -> None:
-    """Writes one file whole or not at all."""
+def save_bytes(path: str | PathLike[str], data: bytes, *, new: bool = False) -> None:
+    """Writes one file whole or not at all; with `new` a file that is there by then is not replaced."""
     target = Path(fspath(path)).absolute()
-    temp = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        write_file(temp, data)
+        with hidden_file(target.parent, target.name) as (fd, temp):
+            with open(fd, "wb", closefd=False) as f:
+                f.write(data)
+            os.fsync(fd)
+            name_file(temp, target, new=new)
+    except OSError as e:
+        raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; nothing was written") from e
+
+
+def name_file(temp: Path, target: Path, *, new: bool) -> None:
+    """Gives a finished file its name; with `new` a file that is there by then is not replaced, and that is a `FolderError`."""
+    if not new:
         temp.replace(target)
-    except BaseException as e:
-        temp.unlink(missing_ok=True) if target.parent.is_dir() else None
-        if isinstance(e, OSError):
-            raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; nothing was written") from e
-        raise
+        return
+    try:
+        take_name(temp, target)
+    except FileExistsError as e:
+        raise _made_meanwhile(target) from e
 
 
 @contextmanager
@@ -165,11 +211,9 @@ def staging(folder: str | PathLike[str]) -> Iterator[Path]:
     """A folder that nobody sees, on the disk of `folder`, for files that will be part of it; removed in the end."""
     place = Path(fspath(folder)).absolute()
     parent = next(p for p in place.parents if p.exists())
-    try:
-        temp = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=parent))
-    except OSError as e:
-        raise FolderError(f"cannot write {fspath(folder)}: {reason(e)}") from e
-    try:
+    with ExitStack() as stack:
+        try:
+            temp = stack.enter_context(hidden_folder(parent, place.name))
+        except OSError as e:
+            raise FolderError(f"cannot write {fspath(folder)}: {reason(e)}") from e
         yield temp
-    finally:
-        shutil.rmtree(temp, ignore_errors=True)

@@ -7,13 +7,13 @@ gone on with by the command that made it, which writes its own tables, pictures 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import FolderError
 from .files import in_place_of_file, reason
+from .unfinished import hidden_file, hidden_folder
 
 
 def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
@@ -27,10 +27,9 @@ def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
         raise FolderError(f"{target} exists: choose another name, or replace it with force=True")
     folder = folder_of(target)
     # Rights, read-only file systems and names that are too long show when a file is made, not before.
-    temp = folder / f".{target.name}.{os.getpid()}.part"
     try:
-        os.close(os.open(temp, os.O_WRONLY | os.O_CREAT, 0o600))
-        temp.unlink()
+        with hidden_file(folder, target.name):
+            pass
     except OSError as e:
         raise FolderError(f"cannot write {target}: {_reason(e, folder)}") from e
     return target
@@ -63,7 +62,8 @@ def open_folder(path: Path) -> None:
     if not place.is_dir():
         raise FolderError(f"cannot write {path}: {place} is {in_place_of_file(place) or 'a file'}, not a folder")
     try:
-        Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=place)).rmdir()
+        with hidden_folder(place, path.name):
+            pass
     except OSError as e:
         raise FolderError(f"cannot write {path}: {_reason(e, place)}") from e
 

@@ -273,11 +273,11 @@ def run(
     for path, figure in figures:
         from ..look.figures import save_figure
 
-        save_figure(figure, path)
+        save_figure(figure, path, new=not force)
     if html is not None:
         from ..base.files import save_bytes
 
-        save_bytes(html, result.page(out or "").encode())
+        save_bytes(html, result.page(out or "").encode(), new=not force)
     if as_json:
         from ..runs.document import pieces
 

@@ -43,7 +43,7 @@ def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json
     graph = of_scenario(resolved, Path(file).stem if file != "-" else "")
     text = drawn(graph, ending) if target is not None or not as_json else ""
     if target is not None:
-        save_bytes(target, text.encode("utf-8"))
+        save_bytes(target, text.encode("utf-8"), new=not force)
     if as_json:
         emit_json(document(graph))
     elif target is None:

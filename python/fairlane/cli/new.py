@@ -45,7 +45,7 @@ def _write(name: str, file: str) -> None:
         raise FolderError(f"{file} exists and is left as it is: give another name, such as fairlane new {name} {other}")
     if not path.absolute().parent.is_dir():
         raise FolderError(f"cannot write {file}: the folder {path.parent} does not exist")
-    save_bytes(path, text_of(name).replace(f"fairlane run {name}.toml", f"fairlane run {shown}").encode())
+    save_bytes(path, text_of(name).replace(f"fairlane run {name}.toml", f"fairlane run {shown}").encode(), new=True)
     lines = (f"wrote {file}: {_SCENARIOS[name]}", "", f"  fairlane run {shown}", f"  fairlane run {shown} --seeds 1..10")
     emit("\n".join(lines))
 
@@ -107,7 +107,7 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
     if file == "-":
         emit(text)
         return
-    save_bytes(path, text.encode("utf-8"))
+    save_bytes(path, text.encode("utf-8"), new=True)
     shown = shlex.quote(str(path))
     lines = [f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links", *(f"note: {n}" for n in read.notes)]
     emit("\n".join([*lines, "", f"  fairlane draw {shown} -o {shlex.quote(path.stem)}.svg", f"  fairlane run {shown}"]))

@@ -99,7 +99,7 @@ def plot(
             results, kind, flow=flows or None, link=links or None, seed=chosen, theory=formulas, time=cut, style=form.name, panels=panels
         )  # fmt: skip
     if target is not None:
-        save(drawn.figure, target, style)
+        save(drawn.figure, target, style, new=not force)
     if as_json:
         emit_json(drawn.document() | {"file": None if target is None else str(target)})
     elif target is None:
@@ -137,6 +137,7 @@ def _results(
     given: Sequence[str], kind: str, run: _Run, panel: str, where: Sequence[str], stack: ExitStack, *, quiet: bool
 ) -> tuple[list[tuple[str, Result]], list[str]]:
     """Labels and results, and the panel of each."""
+    from ..base.unfinished import where_it_is
     from ..runs.plots.many import labels
     from ..runs.result import load
 
@@ -163,6 +164,7 @@ def _results(
         else:
             raise FolderError(
                 f"there is no result {word}: give a result folder (fairlane run FILE -o DIR), the folder of a study, or a scenario file"
+                + where_it_is(path)
             )
         found.append(result)
         panels.append("")

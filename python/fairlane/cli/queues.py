@@ -125,7 +125,7 @@ def compare(
         log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")
     log.doubts(done.warnings)
     document = done.document() if as_json else None
-    _write(done, targets, html)
+    _write(done, targets, html, force=force)
     if document is not None:
         emit_json(document)
     elif not quiet:
@@ -204,16 +204,16 @@ def _target(target: Path, known: tuple[str, ...]) -> Path:
     return target
 
 
-def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
+def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: bool) -> None:
     from ..base.files import save_bytes
     from ..look.figures import save_figure
 
     drawn = [(done.plot(path.stem), path) for path in pictures]
     text = done.page() if html is not None else ""
     for figure, path in drawn:
-        save_figure(figure, path)
+        save_figure(figure, path, new=not force)
     if html is not None:
-        save_bytes(html, text.encode("utf-8"))
+        save_bytes(html, text.encode("utf-8"), new=not force)
 
 
 @click.command()

@@ -67,18 +67,19 @@ def watch(
         if target is None:
             _serve(source, seed, changes, port, browser=not (no_browser or as_json), as_json=as_json)
         else:
-            _save(source, seed, changes, target, (begin or "0s", until), branches, as_json=as_json)
+            _save(source, seed, changes, target, (begin or "0s", until), branches, new=not force, as_json=as_json)
     except ScenarioError as e:
         raise other_kind(file, e, "scenario") from None
 
 
 def _save(
-    source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *, as_json: bool
-) -> None:
+    source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *,
+    new: bool, as_json: bool,
+) -> None:  # fmt: skip
     from ..watch import film
 
     made = film(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
-    made.save(target)
+    made.save(target, new=new)
     if as_json:
         emit_json(made.document(str(target), target.stat().st_size))
     wrote([target], as_json=as_json, quiet=False)

@@ -152,7 +152,7 @@ def export(
     if chosen not in result.seeds:
         raise suggest(str(chosen), [str(s) for s in result.seeds], "seed")
     path = new_file(Path(fspath(file)), force=force)
-    save_bytes(path, of.write(Part(result, chosen, given["series"], given["flows"], given["links"])))
+    save_bytes(path, of.write(Part(result, chosen, given["series"], given["flows"], given["links"])), new=not force)
     return path
 
 

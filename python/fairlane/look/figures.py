@@ -24,8 +24,8 @@ def check_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160) -> None:
-    """Writes a figure, whole or not at all; the same figure gives the same bytes. `dpi`: pixels an inch of PNG."""
+def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160, new: bool = False) -> None:
+    """Writes a figure, whole or not at all; the same figure gives the same bytes. `dpi`: of PNG; `new`: nothing is replaced."""
     import matplotlib as mpl
 
     from .theme import style
@@ -37,4 +37,4 @@ def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160) -> No
     tame(figure)
     with mpl.rc_context(style()):
         figure.savefig(buffer, format=form, dpi=dpi, facecolor="white", metadata=metadata)
-    save_bytes(target, buffer.getvalue())
+    save_bytes(target, buffer.getvalue(), new=new)

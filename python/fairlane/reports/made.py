@@ -75,7 +75,7 @@ class Report:
         from ..base.outputs import new_file
 
         target = new_file(path, force=force)
-        save_bytes(target, self.page().encode())
+        save_bytes(target, self.page().encode(), new=not force)
         return target
 
     def document(self) -> dict[str, Any]:

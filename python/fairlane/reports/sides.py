@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..base.metrics import within
+from ..base.unfinished import where_it_is
 from ..errors import FairlaneError, FolderError
 from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
@@ -146,7 +147,7 @@ def _read(folder: str) -> Result | StudyResult:
     if not path.is_dir():
         what = "is a file" if path.exists() else "does not exist"
         raise FolderError(
-            f"{folder} {what}: a report is of result folders\n"
+            f"{folder} {what}: a report is of result folders{where_it_is(path)}\n"
             "  = help: fairlane run FILE -o DIR writes one, fairlane study FILE --out DIR, fairlane import FILE -o DIR"
         )
     if (path / "study.json").is_file() and not (path / "manifest.json").is_file():

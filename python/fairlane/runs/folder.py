@@ -17,6 +17,7 @@ from ..base.files import open_file, reason, replacing, write_file
 from ..base.outputs import open_folder
 from ..base.sealed import MEMBER, dump_json, fault_of_text
 from ..base.sums import digest_in
+from ..base.unfinished import put_back, where_it_is
 from ..errors import FolderError
 from . import why_tables
 from .pcap import ENDING
@@ -36,16 +37,30 @@ _TABLES = ("flows", "groups", "links", "network")
 def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
     """The folder's path, if results may be written there; otherwise an error, before any time is spent on a run."""
     path = Path(fspath(folder))
+    put_back(path)
     if os.path.lexists(path):
         if not force:
             raise FolderError(f"{path} exists: choose another folder, or replace it with force=True")
         if not path.is_dir() or path.is_symlink():
             raise FolderError(f"{path} exists and is not a folder: not replaced")
-        if any(path.iterdir()) and not ((path / MANIFEST).is_file() and is_kept(path)):
+        if not _may_replace(path):
             raise FolderError(f"{path} is not a result folder (it has no manifest.json of fairlane): not replaced")
     # It is made beside, and takes the place of this one in the end.
     open_folder(path.absolute().parent)
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as e:
+        raise FolderError(f"cannot write {path}: {reason(e)}") from e
     return path
+
+
+def _may_replace(path: Path) -> bool:
+    """True for a result folder, and for an empty one."""
+    if not path.is_dir() or path.is_symlink():
+        return False
+    return ((path / MANIFEST).is_file() and is_kept(path)) or not any(path.iterdir())
 
 
 def _as_json(value: Any) -> bytes:
@@ -60,7 +75,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
 
     path = check_free(folder, force=force)
     scenario = result.description
-    with replacing(path) as temp:
+    with replacing(path, _may_replace if force else None) as temp:
         written: dict[str, dict[str, Any]] = {}
 
         def put(name: str, data: bytes) -> None:
@@ -147,7 +162,7 @@ def _manifest(path: Path) -> dict[str, Any]:
         with open_file(path / MANIFEST) as f:
             raw = f.read()
     except OSError as e:
-        raise FolderError(f"{path} is not a result folder: cannot read {path / MANIFEST}: {reason(e)}") from e
+        raise FolderError(f"{path} is not a result folder: cannot read {path / MANIFEST}: {reason(e)}{where_it_is(path)}") from e
     try:
         manifest: dict[str, Any] = json.loads(raw)
         schema = manifest.get("schema")

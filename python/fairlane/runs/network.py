@@ -6,11 +6,10 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from inspect import cleandoc
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..base import toml
-from ..base.files import read_input
+from ..base.files import read_input, save_bytes
 from ..base.paths import split
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
@@ -206,10 +205,7 @@ class Network(Builders):
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the scenario file after checking it."""
         self.resolve()
-        try:
-            Path(fspath(path)).write_text(self.to_toml(), "utf-8")
-        except OSError as e:
-            raise FairlaneError(f"cannot write {fspath(path)}: {e.strerror}") from e
+        save_bytes(path, self.to_toml().encode("utf-8"))
 
     def resolve(self) -> dict[str, Any]:
         """The scenario with every parameter filled in; raises `ScenarioError` with all problems."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from ..base.files import name_file, reason
 from ..base.outputs import new_file
-from ..errors import FairlaneError
+from ..base.unfinished import hidden_folder
+from ..errors import FairlaneError, FolderError
 
 ENDING = ".pcapng"
 KINDS = ("link", "node", "flow", "monitor")
@@ -77,7 +80,7 @@ class Pcap:
                 taken[place] = what
                 new_file(path, force=self.force)
             requests.append((what, [str(f.absolute()) for f in files]))
-        return Plan(requests, snaplen, self.ip == 6, self.queue)
+        return Plan(requests, snaplen, self.ip == 6, self.queue, new=not self.force)
 
     def _pairs(self) -> list[tuple[str, str | PathLike[str] | None]]:
         if isinstance(self.what, Mapping):
@@ -94,6 +97,29 @@ class Plan:
     snaplen: int | None
     ipv6: bool
     queue: bool
+    new: bool = True
+    """True if no file may be replaced."""
+
+    @contextmanager
+    def placed(self) -> Iterator[Plan]:
+        """The same plan with files that nobody sees; they get their names when the runs are over and well."""
+        with ExitStack() as stack:
+            stages: dict[Path, Path] = {}
+            try:
+                for path in self.files():
+                    if path.parent not in stages:
+                        stages[path.parent] = stack.enter_context(hidden_folder(path.parent, path.name))
+                hidden = [(what, [str(stages[Path(f).parent] / Path(f).name) for f in files]) for what, files in self.requests]
+                yield replace(self, requests=hidden)
+                for path in self.files():
+                    name_file(stages[path.parent] / path.name, path, new=self.new)
+            except OSError as e:
+                raise FolderError(f"cannot write captures: {reason(e)}") from e
+            except FolderError as e:
+                shown = str(e)
+                for there, stage in stages.items():
+                    shown = shown.replace(str(stage), str(there))
+                raise FolderError(shown) from None
 
     def arguments(self) -> tuple[list[tuple[str, list[str]]], int | None, bool, bool]:
         """What `_core.run` takes."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.extras import need
+from ..base.unfinished import where_it_is
 from ..errors import FairlaneError, FolderError
 from .folder import MANIFEST, faults, is_kept
 from .trace import FOLDER, parts_of, unpatterned
@@ -128,7 +129,7 @@ def tables(folder: str | PathLike[str]) -> dict[str, str]:
     """The tables of a folder and what DuckDB reads them by."""
     path = Path(fspath(folder))
     if not path.is_dir():
-        raise FolderError(f"{path} is not a result folder")
+        raise FolderError(f"{path} is not a result folder{where_it_is(path)}")
     there = [(name, path / f"{name}.parquet") for name in TABLES]
     found = {
         name: f"select * from read_parquet({_quoted(unpatterned(file))}, hive_partitioning = false)"

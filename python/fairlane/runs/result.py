@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..stats import Warmup
     from .network import Network
-    from .pcap import Names, Pcap, Plan
+    from .pcap import Names, Pcap
     from .trace import Trace
     from .why import Why
 
@@ -112,23 +113,19 @@ def run_resolved(
         from .pcap import as_pcap
 
         plan = as_pcap(pcap).plan(chosen)
-    captures = None if plan is None else plan.arguments()
-    if trace is None or trace is False:
-        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, None, why)
-        return _with_captures(Result.from_runs(resolved, runs), plan)
-    from .trace import as_trace, temporary
+    folder = recorded = None
+    if trace is not None and trace is not False:
+        from .trace import as_trace, temporary
 
-    wanted = as_trace(trace)
-    folder = temporary() if wanted.folder is None else Path(wanted.folder)
-    runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, wanted.arguments(folder), why)
-    result = _with_captures(Result.from_runs(resolved, runs), plan)
+        wanted = as_trace(trace)
+        folder = temporary() if wanted.folder is None else Path(wanted.folder)
+        recorded = wanted.arguments(folder)
+    with nullcontext() if plan is None else plan.placed() as placed:
+        captures = None if placed is None else placed.arguments()
+        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, recorded, why)
+    result = Result.from_runs(resolved, runs)
+    result.captures = [] if plan is None else plan.files()
     result.traced = folder
-    return result
-
-
-def _with_captures(result: Result, plan: Plan | None) -> Result:
-    if plan is not None:
-        result.captures = plan.files()
     return result
 
 
@@ -388,7 +385,7 @@ class Result:
         from ..base.outputs import new_file
 
         target = new_file(path, force=force)
-        save_bytes(target, self.page().encode())
+        save_bytes(target, self.page().encode(), new=not force)
         return target
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.files import reason
+from ..base.unfinished import held
 from ..errors import FairlaneError, FolderError, suggest
 
 if TYPE_CHECKING:
@@ -116,7 +118,10 @@ def place_of(folder: str | PathLike[str], *, force: bool = False) -> Path:
             raise FolderError(f"{place} exists: a run that did not end has recorded it; move it away, or replace it with force=True")
         if place.is_symlink() or not place.is_dir() or {p.name for p in place.iterdir()} - {FOLDER}:
             raise FolderError(f"{place} is not what a run has recorded: not replaced")
-        shutil.rmtree(place)
+        with held(place) as gone:
+            if gone is False:
+                raise FolderError(f"another run records into {place}: wait for it, or choose another folder")
+            shutil.rmtree(place)
     return place
 
 
@@ -125,9 +130,16 @@ def beside(folder: str | PathLike[str], *, force: bool = False) -> Iterator[Path
     """The table's place while the run goes on, removed in the end: what is whole has moved on, what failed is not kept."""
     place = place_of(folder, force=force)
     try:
-        yield place / FOLDER
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+    except FileExistsError:
+        raise FolderError(f"another run records into {place}: wait for it, or choose another folder") from None
+    except OSError as e:
+        raise FolderError(f"cannot write {place}: {reason(e)}") from e
+    with held(place):
+        try:
+            yield place / FOLDER
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 _UNNAMED: list[tempfile.TemporaryDirectory[str]] = []

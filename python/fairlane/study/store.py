@@ -28,7 +28,7 @@ from typing import Any, Self
 
 import polars as pl
 
-from ..base.files import in_place_of_file, open_file, reason
+from ..base.files import in_place_of_file, open_file, reason, remove_empty
 from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
 from .cell import SCHEMA, seal_of
@@ -54,15 +54,17 @@ _GO_ON = "all finished cells are kept, run the study again to go on"
 def opened(folder: str | PathLike[str]) -> Iterator[Store]:
     """The store of a folder, closed at the end. What was made for it goes again if an error comes before the first result."""
     path = Path(fspath(folder)).absolute()
-    made = next((p for p in (*reversed(path.parents), path) if not p.exists()), None)
-    store: Store | None = None
+    made = [p for p in (path, *path.parents) if not p.exists()]
     try:
-        store = Store(folder)
-        with store:
-            yield store
+        with Store(folder) as store:
+            try:
+                yield store
+            except FairlaneError:
+                if made and not store:  # while nobody else can begin to write in it
+                    shutil.rmtree(path, ignore_errors=True)
+                raise
     except FairlaneError:
-        if made is not None and not store:
-            shutil.rmtree(made, ignore_errors=True)
+        remove_empty([path / "cells", *made] if made else [])
         raise
 
 

@@ -14,6 +14,7 @@ from .. import _core
 from ..base import sums
 from ..base.files import in_place_of_file, open_file, reason
 from ..base.sealed import SealError
+from ..base.unfinished import where_it_is
 from ..errors import FolderError
 from ..runs import folder as results
 from . import saved
@@ -81,7 +82,9 @@ def verify(folder: str | PathLike[str]) -> Verified:
     top = Path(fspath(folder))
     if not top.is_dir():
         raise FolderError(
-            f"{top} is {in_place_of_file(top) or 'a file'}, not a folder" if os.path.lexists(top) else f"there is no folder {top}"
+            f"{top} is {in_place_of_file(top) or 'a file'}, not a folder"
+            if os.path.lexists(top)
+            else f"there is no folder {top}{where_it_is(top)}"
         )
     done = Verified(top)
     known = False

@@ -57,9 +57,9 @@ class Film:
         """The page that replays it."""
         return replay_page(self.head, base64.b64encode(self.data).decode())
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the page, whole or not at all."""
-        save_bytes(path, self.page().encode())
+    def save(self, path: str | PathLike[str], *, new: bool = False) -> None:
+        """Writes the page, whole or not at all; with `new` a file that is there by then is not replaced."""
+        save_bytes(path, self.page().encode(), new=new)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def save(
     """Writes a page that replays a stretch of a run; see `film`. What exists is not replaced without `force`."""
     target = new_file(fspath(path), force=force)
     made = film(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
-    made.save(target)
+    made.save(target, new=not force)
     return made
 
 

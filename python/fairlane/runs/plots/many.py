@@ -58,11 +58,11 @@ def plot(
     return figure
 
 
-def save(figure: Figure, path: str | PathLike[str], style: str = "screen") -> None:
-    """Writes a figure, at the resolution of print if it is for a paper."""
+def save(figure: Figure, path: str | PathLike[str], style: str = "screen", *, new: bool = False) -> None:
+    """Writes a figure, at the resolution of print if it is for a paper; with `new` nothing is replaced."""
     from ...look.figures import save_figure
 
-    save_figure(figure, path, dpi=160 if style == "screen" else 300)
+    save_figure(figure, path, dpi=160 if style == "screen" else 300, new=new)
 
 
 def pairs(results: Any) -> list[tuple[str, Result]]:
