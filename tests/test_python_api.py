@@ -166,6 +166,27 @@ def test_network_and_file_are_the_same(tmp_path):
     assert mean(text.set("topology.dumbbell.bottleneck.rate", "2Mbit/s").run(), "throughput", link="bottleneck") < 2.01e6
 
 
+def test_a_network_is_read_from_whatever_run_reads(tmp_path, monkeypatch):
+    """TOML and JSON, with or without a byte order mark, as written or resolved, and the files beside it that it names."""
+    place = tmp_path / "sub"
+    place.mkdir()
+    (place / "call.txt").write_text("0.1 100\n0.2 300\n")
+    net = network().flow("call", "s0", "d0", udp={}, source={"replay": {"file": "call.txt"}})
+    (place / "net.toml").write_text("\ufeff" + net.to_toml(), "utf-8")
+    (place / "net.json").write_text(json.dumps(net.to_dict()))
+    (place / "marked.JSON").write_text("\ufeff" + json.dumps(net.to_dict()), "utf-8")
+    absolute = fl.Network.from_toml(net.to_toml()).set("flows.call.source.replay.file", str(place / "call.txt"))
+    (place / "resolved.json").write_text(json.dumps(absolute.resolve()))
+    monkeypatch.chdir(tmp_path)
+    for file in place.glob("*.[tjJ]*"):
+        if file.name != "call.txt":
+            assert fl.Network.from_file(file).run().fingerprints == fl.run(file).fingerprints, file
+    (place / "cut.json").write_text('{"duration": "1s",')
+    for read in (fl.run, fl.Network.from_file):
+        with pytest.raises(fl.ScenarioError, match=r"cut\.json:1:"):
+            read(place / "cut.json")
+
+
 def test_set_and_refine():
     small = network().refine("bottleneck", queue={"droptail": {"limit": "5p"}}).run()
     assert mean(small, "queue_max", link="bottleneck") <= 5

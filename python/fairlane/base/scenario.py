@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -38,6 +39,20 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
         line = data[: e.start].count(b"\n") + 1
         raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
     return text, name, "json" if name.lower().endswith(".json") else "toml"
+
+
+_DERIVED = ("expanded", "warnings")
+"""What a resolved scenario says besides what can be set."""
+
+
+def read_tree(path: str | PathLike[str]) -> dict[str, Any]:
+    """The tables of a scenario file as they are written; raises `ScenarioError` where it is no TOML or JSON."""
+    text, name, form = read_scenario(path)
+    _core.read_document(text, name, form, "{}")  # one reader says for all what can be read
+    if form == "toml":
+        return tomllib.loads(text)
+    tree: dict[str, Any] = json.loads(text)
+    return {key: value for key, value in tree.items() if key not in _DERIVED}
 
 
 def _near(name: str) -> str:

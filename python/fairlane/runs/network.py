@@ -6,10 +6,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from inspect import cleandoc
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..base import toml
-from ..base.files import read_input, save_bytes
+from ..base.files import save_bytes
 from ..base.paths import split
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
@@ -64,6 +65,8 @@ class Network(Builders):
     def __init__(self, *, duration: str, **settings: Unpack[NetworkSettings]) -> None:
         """Starts an empty network; runs of it simulate this `duration`."""
         self._tree: dict[str, Any] = plain({"duration": duration, **settings})
+        self.shown = "<network>"
+        """What messages call it; files that it names are looked for in the folder of this name."""
 
     # --- topology -------------------------------------------------------------------------------------
 
@@ -196,11 +199,16 @@ class Network(Builders):
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Network:
-        """A network from a scenario file, to change it further."""
-        try:
-            return cls.from_toml(read_input(path).decode("utf-8"))
-        except UnicodeDecodeError as e:
-            raise FairlaneError(f"cannot read {fspath(path)}: {e}") from e
+        """A network from a scenario file, TOML or JSON as `fairlane run` takes it, to change it further.
+
+        Files that it names, such as traces, are looked for beside it.
+        """
+        from ..base.scenario import read_tree
+
+        net = cls(duration="1s")
+        net._tree = read_tree(path)
+        net.shown = str(Path(fspath(path)).parent / "<network>")
+        return net
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the scenario file after checking it."""
