@@ -15,10 +15,12 @@ import pytest
 
 import fairlane as fl
 from conftest import fairlane
-from fairlane.runs.query import QUESTIONS, query
+from fairlane.runs.query import QUESTIONS, Limits, query
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
+
+ENDLESS = "select count(*) from range(1000000000) a, range(1000000000) b where a.range + b.range = -1"
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +135,40 @@ def test_a_question_reads_this_folder_and_nothing_else(folder: Path, tmp_path: P
     assert [p.name for p in tmp_path.iterdir()] == ["secret.csv"] and not Path("pwned.csv").exists()
 
 
+def test_files_of_a_temporary_folder_are_other_files(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB lets a question read its temporary directory, `.tmp` unless another is named, whatever is forbidden."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".tmp").mkdir()
+    (tmp_path / ".tmp" / "secret.txt").write_text("topsecret")
+    for path in (".tmp/secret.txt", tmp_path / ".tmp" / "secret.txt"):
+        with pytest.raises(fl.FairlaneError, match="cannot answer"):
+            query(folder, f"select content from read_text('{path}')")
+    ((place,),) = query(folder, "select current_setting('temp_directory')")[1]
+    assert not Path(place).exists() and Path(place).parent != tmp_path
+    assert [p.name for p in (tmp_path / ".tmp").iterdir()] == ["secret.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not say how much a process has")
+@pytest.mark.parametrize(
+    "sql", ["select length(repeat('a', 1000000000))", "select len(range(200000000))", "select md5(repeat('a', 1000000000))"]
+)
+def test_one_value_does_not_take_the_machine(folder: Path, sql: str) -> None:
+    code = "import resource, sys, subprocess as s; done = s.run(sys.argv[1:], capture_output=True, text=True)\n"
+    code += "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10, done.stderr)"
+    command = [sys.executable, "-c", code, sys.executable, "-m", "fairlane", "query", str(folder), sql, "--memory", "0.1"]
+    code, mib, said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(" ", 2)
+    assert code == "2" and "needs more than 0.1 GiB of memory" in said and int(mib) < 900
+
+
+def test_a_question_has_its_time(folder: Path) -> None:
+    """Whether DuckDB hears that it is to stop, as between rows, or does not, as within one function."""
+    for sql in (ENDLESS, "select length(repeat('a', 3000000000))"):
+        done = fairlane("query", str(folder), sql, "--seconds", "0.5")
+        assert done.returncode == 2 and "took longer than 0.5 s" in done.stderr and done.stderr.count("error") == 1, done.stderr
+    with pytest.raises(fl.FairlaneError, match=r"longer than 0\.2 s"):
+        query(folder, ENDLESS, Limits(seconds=0.2))
+
+
 def test_describe_and_explain_are_questions(folder: Path) -> None:
     assert answer(folder, "describe flows")[0]["column_name"] == "seed"
     assert query(folder, "explain select 1")[1] and answer(folder, "summarize network")
@@ -164,8 +200,7 @@ def test_the_largest_seed_is_one_as_any_other(tmp_path: Path) -> None:
 
 
 def test_a_question_without_end_can_be_stopped(folder: Path) -> None:
-    sql = "select count(*) from range(1000000000) a, range(1000000000) b where a.range + b.range = -1"
-    going = subprocess.Popen([sys.executable, "-m", "fairlane", "query", str(folder), sql], stderr=subprocess.PIPE, text=True)
+    going = subprocess.Popen([sys.executable, "-m", "fairlane", "query", str(folder), ENDLESS], stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(4)
         assert going.poll() is None, "it goes on"

@@ -5,13 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .output import emit, emit_json, render
+
+if TYPE_CHECKING:
+    from ..runs.query import Limits
 
 _MOST = 1000
 """Rows that a terminal shows."""
@@ -24,15 +31,23 @@ _MOST = 1000
 @click.option("--sql", "shown", is_flag=True, help="Show their SQL, too, to begin with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with every digit.")
-def query(folder: str | None, question: str | None, listed: bool, shown: bool, as_json: bool, as_csv: bool) -> None:
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300, show_default=True, help="Most time for an answer.")
+@click.option("--memory", type=click.FloatRange(min=0.1), default=4, show_default=True, metavar="GIB", help="Most memory for an answer.")
+def query(
+    folder: str | None, question: str | None, listed: bool, shown: bool, as_json: bool, as_csv: bool, seconds: float, memory: float
+) -> None:
     """Ask a result folder a QUESTION: SQL, such as "select flow, goodput from flows", or the name of a ready one.
 
     The tables are flows (groups, of a result of groups: "group" in quotes is the column with their names), links, network, flow_series,
     link_series, why, why_queues and trace (docs/guides/traces.md). Without QUESTION: show them and their
     columns. A folder RESULT.unfinished, which a killed run left, can be asked as well.
+
+    A question only reads, and nothing but RESULT: other files, the network, settings and extensions are refused. What does not fit in
+    memory goes to a temporary folder of its own. It ends with an error after --seconds, and when it needs more than --memory.
     """
     from ..look.sheet import Sheet, Words
-    from ..runs.query import QUESTIONS, asked, columns
+    from ..runs.query import QUESTIONS, Limits, TooLong, columns
+    from . import BAD_INPUT, INTERRUPTED, say
 
     if listed or shown:
         if as_json:
@@ -52,7 +67,41 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
         told = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
         emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in told.items())))
         return
-    with asked(folder, question) as (heads, some):
+    limits = Limits(seconds, int(memory * 2**30))
+    _bound(limits.memory)
+    try:
+        _answer(folder, question, limits, as_csv=as_csv, as_json=as_json)
+    except TooLong as e:
+        if not e.going:
+            raise
+        # DuckDB goes on in its thread, and the end of this program would wait for it.
+        say(str(e))
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(INTERRUPTED if str(e) == "interrupted" else BAD_INPUT)
+
+
+_SPARE = 256 << 20
+"""Bytes for all that DuckDB does not count, beside single texts and lists: those would take whatever the machine has."""
+
+
+def _bound(memory: int) -> None:
+    """Limits what this process takes from here on, where the system tells how much it has (Linux)."""
+    with suppress(OSError, ValueError, ImportError, StopIteration):
+        import resource
+
+        status = Path("/proc/self/status").read_text("ascii")
+        now = next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmData:"))
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = now + memory + _SPARE
+        resource.setrlimit(resource.RLIMIT_DATA, (most if soft < 0 else min(soft, most), hard))
+
+
+def _answer(folder: str, question: str, limits: Limits, *, as_csv: bool, as_json: bool) -> None:
+    from ..look.sheet import Sheet
+    from ..runs.query import asked
+
+    with asked(folder, question, limits) as (heads, some):
         if as_csv:
             _print_csv(heads, some)
         elif as_json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -149,14 +151,36 @@ def _quoted(path: Path) -> str:
     return f"'{text}'"
 
 
-def query(folder: str | PathLike[str], question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+@dataclass(frozen=True)
+class Limits:
+    """What a question may take."""
+
+    seconds: float = 300.0
+    """From its beginning to its last row."""
+    memory: int = 4 << 30
+    """Bytes that DuckDB may hold; what it does not count (single texts and lists) is limited where `fairlane query` runs."""
+    disk: int = 16 << 30
+    """Bytes that it may put aside on the disk, in a folder of its own that is removed in the end."""
+
+
+class TooLong(FairlaneError):
+    """A question that took longer than it may. `going`: True if DuckDB cannot be stopped and goes on in a thread."""
+
+    def __init__(self, message: str, *, going: bool = False) -> None:
+        super().__init__(message)
+        self.going = going
+
+
+def query(folder: str | PathLike[str], question: str, limits: Limits | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL that reads."""
-    with asked(folder, question) as (heads, rows):
+    with asked(folder, question, limits) as (heads, rows):
         return heads, [row for some in rows for row in some]
 
 
 @contextmanager
-def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str], Iterator[list[tuple[Any, ...]]]]]:
+def asked(
+    folder: str | PathLike[str], question: str, limits: Limits | None = None
+) -> Iterator[tuple[list[str], Iterator[list[tuple[Any, ...]]]]]:
     """The answer as it comes: names of columns, and some thousand rows at a time."""
     need("query")
     import duckdb
@@ -167,10 +191,12 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
     sql = ready.get(question, question)
     if not sql.strip():
         raise FairlaneError("there is no question: write SQL, or one of " + ", ".join(ready))
-    with duckdb.connect(":memory:") as db:
+    limits = limits or Limits()
+    until = time.monotonic() + limits.seconds
+    with _place() as place, _connection(duckdb) as db:
         for name, by in found.items():
             db.execute(f"create view {name} as {by}")
-        _close(db, Path(fspath(folder)))
+        _close(db, Path(fspath(folder)), place, limits)
         try:
             told = db.extract_statements(sql)
             reads = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -179,8 +205,11 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
                 raise FairlaneError(f"this would {what}: a question only reads, with select, describe, summarize or explain")
             if len(told) != 1:
                 raise FairlaneError(f"these are {len(told)} questions: ask one at a time")
-            answer = _heard(db, lambda: db.execute(sql))
-            yield [column[0] for column in answer.description or ()], iter(lambda: _heard(db, lambda: answer.fetchmany(_ROWS)), [])
+            answer = _heard(db, lambda: db.execute(sql), until, limits)
+            some = iter(lambda: _heard(db, lambda: answer.fetchmany(_ROWS), until, limits), [])
+            yield [column[0] for column in answer.description or ()], some
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise FairlaneError(f"the question needs more than {limits.memory / 2**30:g} GiB of memory{_MORE}") from None
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
@@ -210,8 +239,42 @@ def _check(folder: Path) -> None:
         raise FolderError(f"{folder / damaged[0]} {damaged[1]}")
 
 
-def _heard(db: Any, ask: Callable[[], Any]) -> Any:
-    """What DuckDB answers. It is asked from another thread, so that Ctrl-C is heard here whatever DuckDB does with it: 2.0.1 goes on."""
+_MORE = ", which it may not take: ask for less (fewer rows or columns, shorter texts), or allow it more"
+
+
+@contextmanager
+def _place() -> Iterator[Path]:
+    """Where DuckDB puts aside what does not fit in memory: nobody else reads it, and nothing else lies in it."""
+    with tempfile.TemporaryDirectory(prefix="fairlane-query-", ignore_cleanup_errors=True) as place:
+        yield Path(place)
+
+
+@contextmanager
+def _connection(duckdb: Any) -> Iterator[Any]:
+    db = duckdb.connect(":memory:")
+    try:
+        yield db
+    except TooLong as e:
+        if not e.going:  # closing would wait for it
+            db.close()
+        raise
+    except BaseException:
+        db.close()
+        raise
+    else:
+        db.close()
+
+
+_GRACE = 1.0
+"""Seconds that DuckDB has to hear that it is to stop."""
+
+
+def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any:
+    """What DuckDB answers, until a time of the monotonic clock.
+
+    It is asked from another thread, so that the clock and Ctrl-C are heard here whatever DuckDB does with them: 2.0.1 goes on within one
+    function of SQL.
+    """
     done: list[Any] = []
     failed: list[BaseException] = []
     over = threading.Event()
@@ -224,21 +287,33 @@ def _heard(db: Any, ask: Callable[[], Any]) -> Any:
         finally:
             over.set()
 
+    def stopped() -> bool:
+        end = time.monotonic() + _GRACE
+        while not over.wait(0.1) and time.monotonic() < end:  # again, for it may not have begun when it is told for the first time
+            db.interrupt()
+        return over.is_set()
+
     threading.Thread(target=work, daemon=True).start()
     try:
         while not over.wait(0.1):
-            pass
+            if time.monotonic() > until:
+                said = f"the question took longer than {limits.seconds:g} s: ask for less, or allow it more"
+                raise TooLong(said, going=not stopped())
     except KeyboardInterrupt:
-        while not over.wait(0.1):  # again, for it may not have begun when it is told for the first time
-            db.interrupt()
+        if not stopped():
+            raise TooLong("interrupted", going=True) from None
         raise
     if failed:
         raise failed[0]
     return done[0]
 
 
-def _close(db: Any, folder: Path) -> None:
+def _close(db: Any, folder: Path, place: Path, limits: Limits) -> None:
     """From here on a question reads the result folder, and nothing else: no other file, no network, no extension, no setting."""
+    # DuckDB lets a question read this folder whatever else is said, and it is ./.tmp if nobody names another.
+    db.execute(f"set temp_directory = {_quoted(place)}")
+    db.execute(f"set max_temp_directory_size = '{limits.disk}B'")
+    db.execute(f"set memory_limit = '{limits.memory}B'")
     # DuckDB compares with the pattern as it stands.
     places = ", ".join(dict.fromkeys(_quoted(p) for p in (folder, unpatterned(folder))))
     db.execute(f"set allowed_directories = [{places}]")
