@@ -37,6 +37,9 @@ def _leave(code: int) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    from .plain import let_write
+
+    let_write()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _version() if arguments == ["--version"] else _invoke(arguments)

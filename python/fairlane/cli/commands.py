@@ -50,16 +50,20 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 _EPILOG = """
 Documents and tables go to standard output; --json prints one document in place of tables (docs/reference/json.md). Progress goes to
-standard error, and only to a terminal. A failure is one message on standard error that says what is wrong, where, and what to write
-instead; several problems in one file are told at once. Then standard output stays empty and nothing is written: a result folder or
-figure is complete or absent.
+standard error, and only to a terminal. Where these are not UTF-8, signs are written as plain ones that look like them, letters that are
+missing as numbers such as \\u00e9, and documents (JSON, SVG, TOML) with the escapes that they have.
+
+A failure is one message on standard error that says what is wrong, where, and what to write instead; several problems in one file are told
+at once. Wrong input is found before anything is run or written. Each file and each result folder is complete or absent; finished cells of
+a study, a search or a reproduction are kept.
 
 What exists is not replaced, be it a figure, a page, a capture or a result folder, unless --force is given. The folder of a study, a search
 or a reproduction is gone on with by the same command, which writes its tables, pictures and pages again; a folder with other things in it
 is refused. Names and places are tried before anything is run, and what was written is said (with --json on standard error).
 
 --plugin FILE loads queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md) of your own: a Python
-file, or a shared library with congestion controls written in C; it may be given several times.
+file, or a shared library with congestion controls written in C; it may be given several times. Plug-ins, also those
+that a study or a search names, and the study.py of a reproduction run with all rights of your account: run only what you trust.
 
 \b
 Exit code:

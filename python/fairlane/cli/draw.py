@@ -9,7 +9,7 @@ import click
 from ..errors import FairlaneError, ScenarioError
 from . import complete
 from .kinds import other_kind
-from .output import assignments, emit, emit_json, plugin_option, wrote
+from .output import assignments, emit_document, emit_json, plugin_option, wrote
 from .verbose import given
 
 
@@ -47,5 +47,5 @@ def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json
     if as_json:
         emit_json(document(graph))
     elif target is None:
-        emit(text)
+        emit_document(text, "xml")
     wrote([target] if target is not None else [], as_json=as_json, quiet=False)

@@ -12,7 +12,7 @@ import click
 from ..base.extras import need
 from ..base.files import save_bytes
 from ..errors import FairlaneError, FolderError
-from .output import Commands, emit
+from .output import Commands, emit, emit_document
 
 _SCENARIOS = {
     "lan": "A local network: four computers save files on one server.",
@@ -35,7 +35,7 @@ def text_of(name: str) -> str:
 
 def _write(name: str, file: str) -> None:
     if file == "-":
-        emit(text_of(name))
+        emit_document(text_of(name), "toml")
         return
     path, shown = Path(file), shlex.quote(file)
     if path.suffix != ".toml":
@@ -105,7 +105,7 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
     tree["flows"] = {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
     text = toml.dumps({k: v for k, v in tree.items() if v})
     if file == "-":
-        emit(text)
+        emit_document(text, "toml")
         return
     save_bytes(path, text.encode("utf-8"), new=True)
     shown = shlex.quote(str(path))

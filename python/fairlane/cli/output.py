@@ -20,6 +20,7 @@ from ..base.format import duration
 from ..base.paths import partition
 from ..base.printable import json_safe, one_line, printable
 from ..errors import FairlaneError
+from .plain import document, fitted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,25 +82,32 @@ class Styled(str):
 def emit(text: str) -> None:
     """Writes to stdout and makes sure it arrives; names and messages of others cannot steer the terminal."""
     safe = text if isinstance(text, Styled) else printable(text)
-    sys.stdout.write(safe if safe.endswith("\n") else safe + "\n")
+    sys.stdout.write(fitted(safe if safe.endswith("\n") else safe + "\n", sys.stdout.encoding))
     sys.stdout.flush()
 
 
+def emit_document(text: str, kind: str) -> None:
+    """Writes a TOML or XML document to stdout; it is the same document in every encoding."""
+    safe = json_safe(text) if kind == "toml" else printable(text)  # TOML knows the escapes of JSON
+    emit(Styled(document(safe, kind, sys.stdout.encoding)))
+
+
 def tell(text: str) -> None:
-    """The same on stderr."""
-    click.echo(printable(text), err=True)
+    """Writes to stderr as `emit` does to stdout."""
+    click.echo(fitted(printable(text), sys.stderr.encoding), err=True)
 
 
 def emit_pieces(pieces: Iterable[str]) -> None:
     """Writes a JSON document to stdout piece by piece."""
     for piece in pieces:
-        sys.stdout.write(json_safe(piece))
+        sys.stdout.write(document(json_safe(piece), "json", sys.stdout.encoding))
     sys.stdout.flush()
 
 
 def emit_json(value: Any) -> None:
     """Writes one JSON document to stdout."""
-    emit(Styled(json_safe(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))))
+    text = json_safe(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    emit(Styled(document(text, "json", sys.stdout.encoding)))
 
 
 def notes(lines: Iterable[str]) -> None:
@@ -204,7 +212,7 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
         return
 
     def show(text: str) -> None:
-        sys.stderr.write("\r\x1b[2K" + one_line(text))
+        sys.stderr.write("\r\x1b[2K" + fitted(one_line(text), sys.stderr.encoding))
         sys.stderr.flush()
 
     try:

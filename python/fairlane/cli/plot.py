@@ -14,7 +14,7 @@ from ..base.extras import need
 from ..errors import FairlaneError, FolderError, ScenarioError
 from . import complete
 from .kinds import other_kind
-from .output import assignments, emit, emit_json, notes, plugin_option, progress_bar, render, wrote
+from .output import assignments, emit, emit_document, emit_json, notes, plugin_option, progress_bar, render, wrote
 
 if TYPE_CHECKING:
     from ..runs.result import Result
@@ -105,7 +105,7 @@ def plot(
     elif target is None:
         from ..look.theme import svg
 
-        emit(svg(drawn.figure))
+        emit_document(svg(drawn.figure), "xml")
     notes(drawn.notes)
     wrote([target] if target is not None else [], as_json=as_json, quiet=False)
 
