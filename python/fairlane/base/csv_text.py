@@ -6,8 +6,10 @@ apostrophe before it, unless it is a number (https://owasp.org/www-community/att
 
 from __future__ import annotations
 
+import csv
 import io
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +26,45 @@ def inert(text: str) -> str:
     ["'=1+1", 'red', '-3.5', '+1e3', "'-x", "'@sum"]
     """
     return f"'{text}" if re.match(_FORMULA, text) and not re.match(_NUMBER, text) else text
+
+
+class CsvError(ValueError):
+    """A text that is no CSV: `line` is where its row begins."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV text that are not empty, each with the line where it begins; raises `CsvError`.
+
+    >>> list(rows_in('a,b\\n"1\\n2",3\\n\\n4,5\\n'))
+    [(1, ['a', 'b']), (2, ['1\\n2', '3']), (5, ['4', '5'])]
+    """
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    line = 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as e:
+            raise CsvError(line, _why(e)) from e
+        if row is None:
+            return
+        if row:
+            yield line, row
+        line = rows.line_num + 1
+
+
+def _why(e: csv.Error) -> str:
+    said = str(e)
+    if "field larger" in said:
+        return f"a cell has more than {csv.field_size_limit()} characters, or a quotation mark has no second one"
+    if "new-line character" in said:
+        return "a line ends with a carriage return alone: end lines with a line feed"
+    if "NUL" in said:
+        return "there is a NUL byte, so it is not a text file"
+    return said
 
 
 def csv_of(frame: pl.DataFrame) -> bytes:

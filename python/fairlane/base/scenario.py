@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -45,14 +44,10 @@ _DERIVED = ("expanded", "warnings")
 """What a resolved scenario says besides what can be set."""
 
 
-def read_tree(path: str | PathLike[str]) -> dict[str, Any]:
-    """The tables of a scenario file as they are written; raises `ScenarioError` where it is no TOML or JSON."""
-    text, name, form = read_scenario(path)
-    _core.read_document(text, name, form, "{}")  # one reader says for all what can be read
-    if form == "toml":
-        return tomllib.loads(text)
-    tree: dict[str, Any] = json.loads(text)
-    return {key: value for key, value in tree.items() if key not in _DERIVED}
+def tree_of(text: str, name: str, form: str = "toml") -> dict[str, Any]:
+    """The tree of a TOML or JSON document, whatever its keys mean; `ScenarioError` with the place of what is wrong with its syntax."""
+    tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
+    return {key: value for key, value in tree.items() if key not in _DERIVED} if form == "json" else tree
 
 
 def _near(name: str) -> str:

@@ -1,6 +1,6 @@
 """Output in an encoding that has not every character, such as cp1252 of a redirect on Windows, latin-1 or ASCII.
 
-Signs become plain ones that look like them, lines of tables and pictures, too. A letter that cannot be written is shown by its number, since
+Signs become plain ones that look like them, lines of tables and pictures, too. A letter that cannot be written is shown by its number:
 another letter in its place would be another name.
 """
 

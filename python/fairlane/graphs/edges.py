@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 from typing import Any
-from xml.etree import ElementTree as ET
+from xml.parsers import expat
 
+from ..base.csv_text import CsvError, rows_in
 from ..errors import FairlaneError
 
 _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target": "to", "dst": "to", "dest": "to", "destination": "to",
@@ -15,26 +14,31 @@ _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target
 """Columns of a list of edges, with other spellings."""
 
 
-class EdgeList:
-    """A list of edges with the part of networkx' interface that is read: nodes in their order, edges with attributes."""
+class PlainGraph:
+    """A graph with the part of networkx' interface that is read: nodes in their order, edges with attributes, several between two nodes."""
 
-    def __init__(self) -> None:
-        self._nodes: dict[str, dict[str, Any]] = {}
-        self._edges: list[tuple[str, str, dict[str, Any]]] = []
+    def __init__(self, *, directed: bool = False) -> None:
+        self._nodes: dict[Any, dict[str, Any]] = {}
+        self._edges: list[tuple[Any, Any, Any, dict[str, Any]]] = []
+        self._directed = directed
 
-    def add(self, start: str, end: str, data: dict[str, Any]) -> None:
+    def add_node(self, node: Any, data: dict[str, Any]) -> None:
+        """Adds a node."""
+        self._nodes[node] = data
+
+    def add(self, start: Any, end: Any, data: dict[str, Any], key: Any = None) -> None:
         """Adds an edge, and its ends."""
         for node in (start, end):
             self._nodes.setdefault(node, {})
-        self._edges.append((start, end, data))
+        self._edges.append((start, end, len(self._edges) if key is None else key, data))
 
     def nodes(self, data: bool = False) -> Any:
         """Nodes with their attributes."""
         return self._nodes.items() if data else self._nodes
 
     def edges(self, keys: bool = False, data: bool = False) -> Any:
-        """Edges, each with a key of its own."""
-        return ((a, b, k, d) for k, (a, b, d) in enumerate(self._edges))
+        """Edges with their keys and attributes."""
+        return iter(self._edges)
 
     def number_of_nodes(self) -> int:
         """How many nodes there are."""
@@ -45,40 +49,52 @@ class EdgeList:
         return len(self._edges)
 
     def is_directed(self) -> bool:
-        """Links carry packets both ways."""
-        return False
+        """True if links carry packets one way."""
+        return self._directed
 
     def is_multigraph(self) -> bool:
-        """There may be several links between the same nodes."""
+        """True: there may be several links between the same nodes."""
         return True
 
 
-def _text(data: bytes, name: str) -> str:
+def short(text: str, most: int = 80) -> str:
+    """A text in quotes with its middle left out if it is long.
+
+    >>> short("x" * 1000, 12)
+    "'xxxxx ... xxxxx' (1000 characters)"
+    """
+    return repr(text) if len(text) <= most else f"{text[: most // 2 - 1] + ' ... ' + text[1 - most // 2 :]!r} ({len(text)} characters)"
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The bytes of a graph file as text."""
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
         raise FairlaneError(f"{name}:{line}: this is not UTF-8, so it is not a text file\n  = help: give a GraphML, GML or CSV file") from e
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise FairlaneError(f"{name}:{line}: there is a NUL byte, so it is not a text file\n  = help: give a GraphML, GML or CSV file")
+    return text
 
 
-def edge_list(data: bytes, name: str) -> EdgeList:
+def edge_list(data: bytes, name: str) -> PlainGraph:
     """A list of edges: CSV whose first line names the columns."""
-    text = _text(data, name)
+    text = text_of(data, name)
     first = text.partition("\n")[0]
-    mark = max(",;\t", key=first.count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    rows = rows_in(text, max(",;\t", key=first.count))
     help_text = "\n  = help: the first line names the columns: from,to,rate,delay (the last two, name and queue may be left out)"
     try:
-        head = [c.strip().lower() for c in next(rows, [])]
+        head = [c.strip().lower() for c in next(rows, (1, []))[1]]
         unknown = [c for c in head if c not in _COLUMNS]
         columns = [_COLUMNS.get(c, "") for c in head]
         if unknown or "from" not in columns or "to" not in columns or len(set(columns)) < len(columns):
-            what = f"unknown column {unknown[0]!r}" if unknown and "from" in columns else "there are no columns `from` and `to`"
+            what = f"unknown column {short(unknown[0])}" if unknown and "from" in columns else "there are no columns `from` and `to`"
             raise FairlaneError(f"{name}:1: {what}{help_text}")
-        out = EdgeList()
-        for row in rows:
-            line = rows.line_num
-            if not row or not any(c.strip() for c in row) or row[0].lstrip().startswith("#"):
+        out = PlainGraph()
+        for line, row in rows:
+            if not any(c.strip() for c in row) or row[0].lstrip().startswith("#"):
                 continue
             if len(row) != len(columns):
                 raise FairlaneError(f"{name}:{line}: {len(row)} values for {len(columns)} columns{help_text}")
@@ -87,9 +103,50 @@ def edge_list(data: bytes, name: str) -> EdgeList:
             if not start or not end:
                 raise FairlaneError(f"{name}:{line}: a link needs two nodes\n  = help: write the names of both ends")
             out.add(start, end, {**cells, "_line": line})
-    except csv.Error as e:
-        raise FairlaneError(f"{name}:{rows.line_num}: {e}{help_text}") from e
+    except CsvError as e:
+        raise FairlaneError(f"{name}:{e.line}: {e}{help_text}") from e
     return out
+
+
+DEEPEST = 64
+"""Elements of GraphML within one another."""
+
+
+class _Refused(Exception):
+    """What makes XML one that is not read."""
+
+
+def _outermost(data: bytes) -> str:
+    """The name of the outermost element of XML that can be read: not deeply nested, and without entities of its own, which may grow."""
+    names: list[str] = []
+    depth = 0
+    parser = expat.ParserCreate()
+
+    def begin(name: str, _: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth == 1:
+            names.append(name)
+        if depth > DEEPEST:
+            raise _Refused(f"elements are nested more than {DEEPEST} deep")
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def entity(*_: object) -> None:
+        raise _Refused("it declares entities")
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.EntityDeclHandler = begin, end, entity
+    try:
+        parser.Parse(data, True)
+    except _Refused as e:
+        raise FairlaneError(f":{parser.CurrentLineNumber}:{parser.CurrentColumnNumber + 1}: this XML is not read: {e}") from None
+    except expat.ExpatError as e:
+        raise FairlaneError(f":{e.lineno}:{e.offset + 1}: this is no XML: {expat.ErrorString(e.code)}") from e
+    except (ValueError, LookupError) as e:  # an encoding that is none
+        raise FairlaneError(f":1: this is no XML: {_first(e)}") from e
+    return names[0].rpartition(":")[2]
 
 
 def graphml(data: bytes, name: str) -> Any:
@@ -98,37 +155,18 @@ def graphml(data: bytes, name: str) -> Any:
 
     help_text = "\n  = help: give a file whose outermost element is <graphml>, such as `fairlane draw FILE -o x.graphml` writes"
     try:
-        root = ET.fromstring(data)
-    except ET.ParseError as e:
-        line, column = e.position
-        raise FairlaneError(f"{name}:{line}:{column + 1}: this is no XML: {str(e).partition(':')[0]}{help_text}") from e
-    tag = root.tag.rpartition("}")[2]
+        tag = _outermost(data)
+    except FairlaneError as e:
+        raise FairlaneError(f"{name}{e}{help_text}") from e.__cause__
     if tag != "graphml":
-        raise FairlaneError(f"{name}:1: this is XML, but no GraphML: its outermost element is <{tag}>{help_text}")
+        raise FairlaneError(f"{name}:1: this is XML, but no GraphML: its outermost element is <{tag[:80]}>{help_text}")
     try:
         return nx.read_graphml(io.BytesIO(data))
-    except (nx.NetworkXError, ValueError, KeyError, TypeError, StopIteration) as e:
+    except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as e:
         raise FairlaneError(f"{name}: this GraphML cannot be read: {_first(e)}{help_text}") from e
-
-
-def gml(data: bytes, name: str) -> Any:
-    """GML, as networkx reads it; several links between the same nodes, which files of the Topology Zoo have unannounced, are several."""
-    import networkx as nx
-
-    # Old files write characters beyond ASCII as entities, and newer ones as they are.
-    text = _text(data, name)
-    if not re.search(r"^\s*multigraph\s+1", text, re.M):
-        # On the same line, so that lines keep their numbers.
-        text = re.sub(r"\bgraph(\s*)\[", r"graph\1[ multigraph 1 ", text, count=1)
-    try:
-        return nx.parse_gml(text.split("\n"), label="id")
-    except (nx.NetworkXError, ValueError, KeyError, TypeError, IndexError) as e:
-        place = re.search(r"\((\d+), (\d+)\)", str(e))
-        at = f":{place[1]}" if place else ""
-        help_text = "\n  = help: GML has graph [ ... ] with node [ id 0 ] and edge [ source 0 target 1 ] in it"
-        raise FairlaneError(f"{name}{at}: this GML cannot be read: {_first(e)}{help_text}") from e
 
 
 def _first(e: Exception) -> str:
     """The first line of what an error says."""
-    return (str(e).splitlines() or [type(e).__name__])[0].rstrip(".") or type(e).__name__
+    said = (str(e).splitlines() or [type(e).__name__])[0].rstrip(".") or type(e).__name__
+    return said if len(said) <= 200 else f"{said[:100]} ... {said[-80:]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -15,12 +16,17 @@ from .. import _core
 from ..base.extras import need
 from ..base.files import read_input
 from ..errors import FairlaneError
-from .edges import edge_list, gml, graphml
+from .edges import edge_list, graphml, short
+from .gml import gml
 
 MOST = 200_000
 """Links that are read without being asked for more."""
 _LINK_BYTES, _LINK_SECONDS = 8_200, 45e-6
 """What a link of a scenario takes until a run can begin, memory and time, as measured with 100,000 of them."""
+LONGEST_NAME = 1000
+"""Characters of the name of a node or a link."""
+_LONGEST_QUEUE = 20_000
+_LONGEST_QUANTITY = 100
 _EARTH = 6371.0088e3
 """Mean radius of the earth, metres (IUGG)."""
 _FIBRE = 299_792_458.0 * 2 / 3
@@ -59,7 +65,7 @@ def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most:
         if reader is None:
             endings = f"{', '.join(list(_READERS)[:-1])} or {list(_READERS)[-1]}"
             raise FairlaneError(f"cannot read {name} as a graph: the name must end in {endings}")
-        if reader is not edge_list:
+        if reader is graphml:
             need("graphs")
         data = read_input(name)
         # Said before the file is taken apart: that alone would take a minute.
@@ -89,7 +95,7 @@ class _Reader:
     def __init__(self, graph: Any, name: str, rate: str, delay: str) -> None:
         self.graph, self.name, self.rate, self.delay = graph, name, rate, delay
         self.out = Read()
-        self.names = _unique((str(data.get("label") or node), node) for node, data in graph.nodes(data=True))
+        self.names = _unique((self._name(data.get("label") or node, "node", data), node) for node, data in graph.nodes(data=True))
         self.globe: dict[Any, tuple[float, float]] = {}
         self.loops = self.by_length = self.made_up = 0
 
@@ -97,8 +103,10 @@ class _Reader:
         self.out.nodes = list(self.names.values())
         self._places()
         taken: set[str] = set()
+        counts: dict[str, int] = {}
         for (a, b), there, back in self._links():
-            name = _free(str(there.pop("_name", None) or f"{self.names[a]}-{self.names[b]}"), taken)
+            given = there.pop("_name", None) or f"{self.names[a]}-{self.names[b]}"
+            name = _free(self._name(given, "link", there), taken, counts)
             link = {"from": self.names[a], "to": self.names[b], **self._way(a, b, there)}
             if back is None and self.graph.is_directed():
                 link["duplex"] = False
@@ -116,9 +124,21 @@ class _Reader:
             self.out.notes.append(f"{self.made_up} rates or delays that the graph does not have are {self.rate} and {self.delay}")
         return self.out
 
+    def _name(self, value: Any, what: str, data: Mapping[str, Any]) -> str:
+        """A name that a scenario can have: nothing else makes sense of a text of megabytes."""
+        text = short(repr(value)) if isinstance(value, (dict, list)) else str(value)
+        if len(text) > LONGEST_NAME:
+            line = f":{data['_line']}" if "_line" in data else ""
+            raise FairlaneError(
+                f"{self.name}{line}: the name of a {what} is too long: {short(text)}"
+                f"\n  = help: a name has at most {LONGEST_NAME} characters"
+            )
+        return text
+
     def _links(self) -> Iterable[tuple[tuple[Any, Any], dict[str, Any], dict[str, Any] | None]]:
         """Ends and attributes of links: of a directed graph, the two directions of one together."""
-        waiting: dict[tuple[Any, Any], list[list[Any]]] = {}
+        # By ends and name: a search through the links between two nodes would be long where there are many.
+        waiting: dict[tuple[Any, Any, str], deque[list[Any]]] = {}
         found: list[list[Any]] = []
         keyed = (
             self.graph.edges(keys=True, data=True)
@@ -131,19 +151,18 @@ class _Reader:
                 continue
             data = dict(data)
             data["_name"] = data.get("link") or data.get("id") or (key if isinstance(key, str) else None)
-            pairs = waiting.get((b, a), []) if self.graph.is_directed() else []
-            own = data.get("link")
-            partner = next((p for p in pairs if p[1].get("link") == own), None)
+            own = repr(data.get("link"))
+            others = waiting.get((b, a, own)) if self.graph.is_directed() else None
             data["_back"] = str(data.get("id") or key).endswith(".reverse")
-            if partner is not None:
+            if others:
+                partner = others.popleft()
                 # Graphs list edges by nodes; the name says which direction is the one that is written.
                 ends, first = partner[0], partner[1]
                 partner[:] = [(a, b), data, first] if first["_back"] and not data["_back"] else [ends, first, data]
-                pairs.remove(partner)
                 continue
             entry = [(a, b), data, None]
             found.append(entry)
-            waiting.setdefault((a, b), []).append(entry)
+            waiting.setdefault((a, b, own), deque()).append(entry)
         return [(e[0], e[1], e[2]) for e in found]
 
     def _places(self) -> None:
@@ -178,10 +197,15 @@ class _Reader:
         out: dict[str, Any] = {"rate": rate or self.rate, "delay": delay or self.delay}
         queue = data.get("queue")
         if isinstance(queue, str) and queue.strip():
+            help_text = "\n  = help: write a queue's name, such as red"
+            if len(queue) > _LONGEST_QUEUE:
+                raise FairlaneError(f"{where}: the queue has {len(queue)} characters{help_text}")
             try:
                 out["queue"] = json.loads(queue) if queue.lstrip().startswith("{") else queue.strip()
-            except json.JSONDecodeError as e:
-                raise FairlaneError(f"{where}: the queue is no JSON: {e}\n  = help: write a queue's name, such as red") from e
+            except RecursionError as e:
+                raise FairlaneError(f"{where}: the queue is nested too deeply{help_text}") from e
+            except ValueError as e:
+                raise FairlaneError(f"{where}: the queue is no JSON: {e}{help_text}") from e
         return out
 
 
@@ -219,6 +243,9 @@ def _delay(data: Mapping[str, Any], where: str) -> str | None:
 
 
 def _checked(kind: str, text: str, where: str) -> str:
+    if len(text) > _LONGEST_QUANTITY:
+        what = "rate" if kind == "rate" else "delay"
+        raise FairlaneError(f"{where}: {short(text)} is no {what}\n  = help: write for instance {'10Mbit/s' if kind == 'rate' else '5ms'}")
     try:
         value, _ = _core.quantity(kind, text.strip())
     except ValueError as e:
@@ -231,7 +258,7 @@ def _checked(kind: str, text: str, where: str) -> str:
 def _number(value: Any) -> float | None:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
 
@@ -244,13 +271,22 @@ def _pair(x: Any, y: Any) -> tuple[float, float] | None:
 def _unique(named: Iterable[tuple[str, Any]]) -> dict[Any, str]:
     """A name of its own for each node; characters that no name may have become spaces."""
     taken: set[str] = set()
-    return {node: _free("".join(c if c.isprintable() else " " for c in name).strip() or "node", taken) for name, node in named}
+    counts: dict[str, int] = {}
+    return {node: _free(_shown(name).strip() or "node", taken, counts) for name, node in named}
 
 
-def _free(name: str, taken: set[str]) -> str:
-    name = "".join(c if c.isprintable() else " " for c in name)
-    out, n = name, 2
+def _shown(name: str) -> str:
+    return name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name)
+
+
+def _free(name: str, taken: set[str], counts: dict[str, int]) -> str:
+    """The name, or the name with the first number that nobody has; `counts` has how far each name has come."""
+    name = _shown(name)
+    n = counts.get(name, 1)
+    out = name if n == 1 else f"{name} {n}"
     while out in taken or (out.endswith(".reverse") and out.removesuffix(".reverse") in taken):
-        out, n = f"{name} {n}", n + 1
+        n += 1
+        out = f"{name} {n}"
+    counts[name] = n
     taken.add(out)
     return out

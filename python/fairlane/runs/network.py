@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from inspect import cleandoc
 from os import PathLike, fspath
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from ..base import toml
 from ..base.files import save_bytes
 from ..base.paths import split
+from ..base.scenario import read_scenario, resolve, tree_of
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
 from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings, WirelessSettings
@@ -189,13 +189,7 @@ class Network(Builders):
     @classmethod
     def from_toml(cls, text: str) -> Network:
         """A network from the text of a scenario file, to change it further."""
-        try:
-            tree = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as e:
-            raise FairlaneError(f"not a scenario file: {e}") from e
-        net = cls(duration="1s")
-        net._tree = tree
-        return net
+        return cls._from(text, "<network>", "toml")
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Network:
@@ -203,11 +197,14 @@ class Network(Builders):
 
         Files that it names, such as traces, are looked for beside it.
         """
-        from ..base.scenario import read_tree
-
-        net = cls(duration="1s")
-        net._tree = read_tree(path)
+        net = cls._from(*read_scenario(path))
         net.shown = str(Path(fspath(path)).parent / "<network>")
+        return net
+
+    @classmethod
+    def _from(cls, text: str, name: str, form: str) -> Network:
+        net = cls(duration="1s")
+        net._tree = tree_of(text, name, form)
         return net
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -217,8 +214,6 @@ class Network(Builders):
 
     def resolve(self) -> dict[str, Any]:
         """The scenario with every parameter filled in; raises `ScenarioError` with all problems."""
-        from ..base.scenario import resolve
-
         return resolve(self)
 
     def run(self, seeds: int | str | Iterable[int] | None = None, **options: Unpack[RunOptions]) -> Result:

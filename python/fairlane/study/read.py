@@ -368,7 +368,7 @@ def from_option(text: str) -> Any:
     text = text.strip()
     try:
         value = tomllib.loads(f"x = {text}")["x"]
-    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+    except (ValueError, KeyError, RecursionError):
         return text
     # Dates and numbers that no scenario holds are text as well.
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
