@@ -44,7 +44,7 @@ pub enum CaptureError {
     #[error("{0}")]
     Name(String),
     /// A file cannot be written.
-    #[error("cannot write {}: {why}; nothing was written", .file.display())]
+    #[error("cannot write {}: {why}", .file.display())]
     Write {
         /// The file.
         file: PathBuf,

@@ -42,6 +42,8 @@ def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     >>> list(rows_in('a,b\\n"1\\n2",3\\n\\n4,5\\n'))
     [(1, ['a', 'b']), (2, ['1\\n2', '3']), (5, ['4', '5'])]
     """
+    if (at := text.find("\0")) >= 0:
+        raise CsvError(text.count("\n", 0, at) + 1, "there is a NUL byte, so it is no text file")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
     while True:
@@ -62,8 +64,6 @@ def _why(e: csv.Error) -> str:
         return f"a cell has more than {csv.field_size_limit()} characters, or a quotation mark has no second one"
     if "new-line character" in said:
         return "a line ends with a carriage return alone: end lines with a line feed"
-    if "NUL" in said:
-        return "there is a NUL byte, so it is not a text file"
     return said
 
 

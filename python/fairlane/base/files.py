@@ -73,7 +73,7 @@ def replacing(path: Path, may_replace: Callable[[Path], bool] | None = None) -> 
     except BaseException as e:
         remove_empty(made)
         if isinstance(e, OSError):
-            raise FolderError(f"cannot write {path}: {reason(e)}; nothing was written") from e
+            raise FolderError(f"cannot write {path}: {reason(e)}; no part of it was written") from e
         raise
 
 
@@ -192,7 +192,7 @@ def save_bytes(path: str | PathLike[str], data: bytes, *, new: bool = False) -> 
             os.fsync(fd)
             name_file(temp, target, new=new)
     except OSError as e:
-        raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; nothing was written") from e
+        raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; no part of it was written") from e
 
 
 def name_file(temp: Path, target: Path, *, new: bool) -> None:

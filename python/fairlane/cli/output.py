@@ -179,7 +179,8 @@ def _load_plugins(ctx: click.Context, _param: click.Parameter, files: tuple[str,
 
 plugin_option = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", callback=_load_plugins, expose_value=False, is_eager=True,
-    help="Load queues or congestion controls of your own: a Python file, or a shared library (.so) with congestion controls.",
+    help="Load queues or congestion controls of your own: a Python file, or a shared library (.so) with congestion controls. "
+    "Its code runs with all rights of your account.",
 )  # fmt: skip
 """The option of every command that reads scenarios or names of algorithms."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..runs.network import Network
 
-_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-"""What Linux takes for a device (IFNAMSIZ in netdevice(7)), without what a shell would read."""
 DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 
 
@@ -231,7 +228,5 @@ def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_o
     """
     from ..linux import document, export
 
-    if not _DEVICE.fullmatch(dev):
-        raise FairlaneError(f"{dev!r} is no name of a network device: up to 15 letters, digits, dots, dashes or underscores")
     done = export(scenario, link, dev=dev, sets=assignments(sets), queue_only=queue_only)
     emit_json(document(done, dev)) if as_json else emit("\n\n".join(e.text() for e in done))

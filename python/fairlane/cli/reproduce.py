@@ -49,6 +49,10 @@ def reproduce(
     """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
 
     KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
+
+    A study is code: study.py in FOLDER runs with all rights of your account, so run only folders that you trust. The list runs no code of
+    others, nor do `fairlane verify` and `fairlane report`, and pages have none in them.
+
     docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
     """
     need("study")

@@ -47,7 +47,10 @@ _WIDTH = 24
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-@click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
+@click.option(
+    "--plugin", "plugins", multiple=True, metavar="FILE",
+    help="Load queues or congestion controls of your own, in all workers; their code runs with all rights of your account.",
+)  # fmt: skip
 def study(
     file: str,
     out: str | None,
@@ -69,7 +72,8 @@ def study(
 
     A stopped study is continued by the same command: cells that are done are never run again. Results do not depend on who runs the cells.
     The folder may hold several studies, one after the other.
-    A kept file that is damaged is told, removed and run again.
+    A kept file that is damaged is told, removed and run again. The plug-ins that FILE names are loaded, with --dry-run and --verify, too:
+    run only studies that you trust, if they name any.
     docs/guides/studies.md goes through a study; docs/reference/studies.md has every key of FILE.
 
     Exit code 0 if all cells are done, 1 if some failed (the rest is whole), 2 for a bad study, a full disk or workers that are gone.

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-@click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
+@click.option(
+    "--plugin", "plugins", multiple=True, metavar="FILE",
+    help="Load queues or congestion controls of your own, in all workers; their code runs with all rights of your account.",
+)  # fmt: skip
 def tune(
     file: str,
     out: str | None,
@@ -51,7 +54,8 @@ def tune(
     """Choose the queue of a link and its parameters: search, Pareto front, test on what the search never saw.
 
     FILE says what is to be reached and which queues there are to choose from. docs/guides/tuning.md goes through a search;
-    docs/reference/tuning.md has every key. The same command goes on where a search was stopped. Needs Optuna: pip install 'fairlane[tune]'.
+    docs/reference/tuning.md has every key. The same command goes on where a search was stopped. The plug-ins that FILE names are loaded:
+    run only searches that you trust, if they name any. Needs Optuna: pip install 'fairlane[tune]'.
 
     Exit code 0; 1 if no setting keeps the constraints (the nearest one is told), 2 for a bad file or a full disk.
     """

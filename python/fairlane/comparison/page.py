@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..base import toml
 from ..graphs import inlined
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_seeds
+from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.live import Charts
 from ..look.templates import drawing, render, svg_link
 
@@ -57,6 +59,11 @@ def _again(c: Comparison) -> Again:
     """The command or call that makes it again, and the scenario of the first setting."""
     scenario = toml.dumps(c.settings[0].result.description)
     prints = [(f"fingerprint of {q.label}, seed {q.result.seeds[0]}", q.result.fingerprints[0]) for q in c.settings[:8]]
-    return Again(
-        command=c.command, scenario=scenario if len(scenario) <= MOST_SCENARIO else "", facts=[("seeds", said_seeds(c.seeds)), *prints]
-    )
+    told = scenario if len(scenario) <= MOST_SCENARIO else ""
+    return Again(command=c.command, scenario=told, facts=[("seeds", said_seeds(c.seeds)), *prints], code=said_code(_plugins(c.command)))
+
+
+def _plugins(command: str) -> list[str]:
+    """The plug-ins that a command line names."""
+    words = shlex.split(command) if command.startswith("fairlane ") else []
+    return [file for option, file in pairwise(words) if option == "--plugin"]

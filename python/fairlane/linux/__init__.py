@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from . import quantities as q
-from .plan import Link, Plan, Table
+from .plan import Link, Plan, Table, check_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,6 +93,7 @@ def export(
     from ..base.scenario import resolve
     from ..errors import suggest
 
+    check_device(dev)
     expanded = resolve(scenario, sets)["expanded"]
     links, channels = expanded["links"], {c["name"] for c in expanded.get("channels", ())}
     if link is not None:

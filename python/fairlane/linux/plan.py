@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from ..errors import FairlaneError
 from . import quantities as q
 
 
@@ -20,6 +22,16 @@ class Link:
     """bit/s"""
     delay: Fraction
     """s"""
+
+
+_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
+"""What Linux takes for a device (IFNAMSIZ in netdevice(7)), without what a shell would read."""
+
+
+def check_device(dev: str) -> None:
+    """Raises if a name cannot stand in a command for a network device."""
+    if not isinstance(dev, str) or not _DEVICE.fullmatch(dev):
+        raise FairlaneError(f"{dev!r} is no name of a network device: up to 15 letters, digits, dots, dashes or underscores")
 
 
 @dataclass
@@ -35,6 +47,9 @@ class Plan:
     missing: list[str] = field(default_factory=list)
     """Disciplines that Linux does not have."""
     _handles: Iterator[int] = field(default_factory=lambda: iter(range(0x10, 0xFFF0, 0x10)))
+
+    def __post_init__(self) -> None:
+        check_device(self.dev)
 
     def handle(self) -> str:
         """A free major number, as tc writes it."""

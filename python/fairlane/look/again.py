@@ -29,6 +29,8 @@ class Again:
     saved: Markup | None = None
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
     summary: str = "The scenario with every parameter"
+    code: str = ""
+    """What to know of code of others that the command runs."""
 
 
 def run_again(scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()) -> Again:
@@ -43,6 +45,18 @@ def run_again(scenario: str, seeds: Sequence[int], *, name: str = "", folder: st
         hint = "The scenario is too long for this page: keep its result folder (fairlane run -o DIR)."
     saved = saved_link(scenario, "scenario.toml", "scenario.toml", "application/toml") if whole else None
     return Again(name, command, hint, scenario if whole else "", saved, tuple(facts))
+
+
+def said_code(files: Sequence[str]) -> str:
+    """What to know before code of others is run.
+
+    >>> said_code(["queue.py"]), said_code([])
+    ('This runs the code of queue.py with all rights of your account: run it only if you trust that file.', '')
+    """
+    if not files:
+        return ""
+    those = "that file" if len(files) == 1 else "those files"
+    return f"This runs the code of {', '.join(files)} with all rights of your account: run it only if you trust {those}."
 
 
 def said_seeds(seeds: Sequence[int]) -> str:

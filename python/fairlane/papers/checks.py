@@ -10,12 +10,13 @@ from typing import Any
 
 from .. import _core
 from ..base.document import json_schema
+from ..base.files import read_input
 from ..base.scenario import read_scenario
-from ..claims import BadCheck, Check
+from ..claims import BadCheck, Check, as_number
 from ..errors import PaperError, suggest
 from .definition import Cell, Experiment, Paper
 from .layout import wrong_layout
-from .tables import read_csv, read_folder
+from .tables import RECORDS, check_table, lines_of, read_folder
 
 _Remark = tuple[list[str], bool, str, str]
 """Keys that lead to a value, whether the key itself is meant, what is wrong, what to write instead."""
@@ -27,6 +28,9 @@ def check_files(paper: Paper) -> None:
     """Raises what is wrong with paper.toml, claims.toml and the tables as files, before the code reads them."""
     _document(paper.folder / "paper.toml", "paper-file")
     _document(paper.folder / "claims.toml", "claims-file")
+    for table in sorted(paper.folder.glob("*.csv")):
+        if table.name not in RECORDS:
+            check_table(table)
     path = paper.folder / "parameters.csv"
     if path.exists():
         for line, row in _rows(path):
@@ -49,7 +53,7 @@ def bad_check(paper: Paper, id: str, message: str) -> Exception:
     path = paper.folder / "claims.toml"
     claims = _document(path, "claims-file")["claim"]
     (place,) = (str(i) for i, c in enumerate(claims) if c["id"] == id)
-    return _core.remarks(path.read_text("utf-8"), str(path), "toml", [(["claim", place, "check"], False, "remark", message, _VOCABULARY)])
+    return _core.remarks(read_scenario(path)[0], str(path), "toml", [(["claim", place, "check"], False, "remark", message, _VOCABULARY)])
 
 
 def _document(path: Path, schema: str) -> Any:
@@ -103,7 +107,7 @@ def _about_claims(paper: Paper, known: Sequence[str]) -> list[_Remark]:
             continue
         strange = [x for x in check.tables() if x not in tables]
         found += [([*place, "check"], False, *_unknown(x, tables, "table")) for x in strange]
-        for name in check.tables():
+        for name in (x for x in check.tables() if x not in strange):
             _numbers(paper.folder / f"{name}.csv")
         if outcome != claim["published"] and not strange:
             found.append(([*place, "published"], False, f"on the printed tables the check says {outcome}", "correct one of the two"))
@@ -113,12 +117,10 @@ def _about_claims(paper: Paper, known: Sequence[str]) -> list[_Remark]:
 def _numbers(path: Path) -> None:
     """A printed table that a claim reads has numbers alone."""
     for line, row in _rows(path) if path.exists() else ():
-        try:
-            float(row.get("value") or "")
-        except ValueError:
-            raise PaperError(
-                f"{path}:{line}: {row.get('value') or ''!r} is no number; each row of a table has one in the column `value`"
-            ) from None
+        if as_number(row.get("value")) is None:
+            value = row.get("value") or ""
+            shown = repr(value) if len(value) <= 80 else f"{value[:60]!r}... ({len(value)} characters)"
+            raise PaperError(f"{path}:{line}: {shown} is no number; each row of a table has one in the column `value`")
 
 
 def _unknown(name: str, known: Sequence[str], what: str) -> tuple[str, str]:
@@ -129,4 +131,4 @@ def _unknown(name: str, known: Sequence[str], what: str) -> tuple[str, str]:
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     """The rows of a CSV file with their lines."""
-    return list(enumerate(read_csv(path), 2))
+    return lines_of(path, read_input(path))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..base.files import read_input
+from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
 from ..worlds import Judgement, Share, Turn, Word, share
 from ..worlds.verdicts import FEWEST
@@ -96,7 +95,7 @@ class Judged:
 def read_claims(path: Path) -> list[Claim]:
     """The claims of a ``claims.toml``; their experiments get the study's key, which is the name of its folder."""
     key = path.resolve().parent.name
-    entries = tomllib.loads(read_input(path).decode("utf-8"))["claim"]
+    entries = tree_of(*read_scenario(path))["claim"]
     return [
         Claim(
             e["id"], e["statement"], tuple(f"{key}/{x}" for x in e["experiments"]), Check(e["check"]), e["published"],

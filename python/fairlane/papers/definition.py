@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.files import read_input
+from ..base.scenario import read_scenario, tree_of
 from ..claims import Factors, Row, row_of
-from ..errors import suggest
+from ..errors import PaperError, suggest
 from ..look.theme import Panel
 from ..worlds import Open, Value, base_of
 from .tables import Compared, Comparison, read_csv
@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 
 Tree = dict[str, Any]
 """A scenario, as the tree of its TOML file."""
+
+
+_FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
+_TAKEN = ("index", "reach", "reproduction", "worlds")
+"""Files of a reproduction that no experiment may have."""
+_FOLDERS = ("figures", "runs")
+
+
+def check_name(name: object, of: str) -> None:
+    """Raises if a name cannot be that of a file in the folder of results: such a one could lead out of it."""
+    if not isinstance(name, str) or not _FILE.fullmatch(name):
+        shown = repr(name) if len(str(name)) <= 120 else f"{str(name)[:100]!r}..."
+        raise PaperError(f"{shown} cannot name {of}, since it names files: write letters, digits, - _ . or +, and at most one /")
+    if of == "a picture":
+        return
+    if name in _TAKEN or name.partition("/")[0] in _FOLDERS:
+        raise PaperError(f"{name!r} cannot name {of}: the results have another file of this name")
 
 
 def factors_of(**names: object) -> Factors:
@@ -141,6 +158,9 @@ class Picture:
     panels: Sequence[Panel]
     """Drawings side by side (stacked on a narrow screen)."""
 
+    def __post_init__(self) -> None:
+        check_name(self.name, "a picture")
+
     @cached_property
     def figure(self) -> Figure:
         """All panels in one figure."""
@@ -193,6 +213,10 @@ class Results:
         """The values of a quantity over the replications of a cell."""
         return self._samples[cell.factors][quantity]
 
+    def quantities(self, cell: Cell) -> list[str]:
+        """The quantities of a cell."""
+        return list(self._samples[cell.factors])
+
     def curves(self, cell: Cell, name: str) -> list[Curve]:
         """A series that `Paper.curves` made, one of each replication of the cell."""
         return [c[name] for c in self._curves.get(cell.factors, ()) if name in c]
@@ -236,6 +260,9 @@ class Experiment:
     """The experiment whose table has all of it: where that is shown, this one has no place of its own on the page."""
     least: Callable[[Cell], bool] | None = None
     """The cells without which it cannot be made in a world, which may have fewer than it `needs`; None: all of these."""
+
+    def __post_init__(self) -> None:
+        check_name(self.id, "an experiment")
 
 
 class Paper(ABC):
@@ -302,7 +329,7 @@ class Paper(ABC):
 
     def scenario(self, name: str) -> Tree:
         """A fresh tree of a scenario file of the folder."""
-        return tomllib.loads(read_input(self.folder / name).decode("utf-8"))
+        return tree_of(*read_scenario(self.folder / name))
 
     def title_of(self, experiment: str) -> str:
         """The title of an experiment."""

@@ -41,6 +41,11 @@ def keys() -> list[str]:
     return sorted(p.parent.name for p in shipped().glob("*/paper.toml"))
 
 
+def comes_with_us(folder: Path) -> bool:
+    """True if a folder is that of a study that comes with fairlane: its code is ours."""
+    return folder.resolve().parent == shipped()
+
+
 def find(name: str | PathLike[str]) -> Path:
     """The folder of a study: the key of one that comes with fairlane, or else a path."""
     text = fspath(name)

@@ -16,9 +16,9 @@ def told(folder: Path) -> Iterator[None]:
     """What the code of a study in `folder` fails with becomes a `PaperError` that names the line; the cause keeps the traceback."""
     try:
         yield
-    except (InputError, OpenError) as e:
+    except (InputError, OpenError, PaperError) as e:
         where = _place(e, folder)
-        if where is None:
+        if where is None or (isinstance(e, PaperError) and str(e).startswith(str(folder))):
             raise
         raise PaperError(f"{where}: {e}") from e
     except (FairlaneError, KeyboardInterrupt, GeneratorExit):

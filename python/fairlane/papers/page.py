@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
+from ..look.again import said_code
 from ..look.live import Charts
 from ..look.panels import live_of
 from ..runs.said import why_told
 from ..watch.inset import scripts
 from . import left_open, verdicts
+from .folders import comes_with_us
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
 from .numbers import difference, mean, mean_and_half, printed, value
 from .score import Scores, results_of, scores
@@ -59,6 +62,7 @@ def render(r: Reproduction) -> str:
     results = results_of(r)
     return templates.render(
         "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
+        called=shlex.quote(r.paper.called), code=said_code([] if comes_with_us(r.paper.folder) else [f"{r.paper.called}/study.py"]),
         sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims},
         score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},

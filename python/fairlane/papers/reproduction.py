@@ -17,13 +17,14 @@ from ..base import sums
 from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
-from ..claims import BadCheck, Row, resampled, tables_of
+from ..claims import BadCheck, Factors, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
 from .again import Plan, Which
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
-from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
+from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
 from .joint import Joint, csv_of, made_of
+from .measured import check_columns, check_measures, check_tables
 from .mistakes import told
 from .moving import Watched, covering, insets, watched
 from .moving import chosen as moving_cells
@@ -241,8 +242,11 @@ def _measured(
         told = [w for w in run.warnings if not any(words in w for words in paper.meant)]
         for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are told together
             warnings[w] = warnings.get(w, 0) + 1
-        return paper.measure(run, job.cell), paper.curves(run, job.cell)
+        values = paper.measure(run, job.cell)
+        check_measures(paper, job.cell, job.seed, values, first.setdefault(job.cell.factors, values))
+        return values, paper.curves(run, job.cell)
 
+    first: dict[Factors, Mapping[str, float]] = {}
     measured = runner.run([Job(c, s) for c in cells for s in seeds], progress, span, use)
     samples: dict[Any, Mapping[str, list[float]]] = {}
     curves: dict[Any, list[dict[str, Curve]]] = {}
@@ -259,7 +263,10 @@ def _measured(
 
 def _tables(paper: Paper, built: Mapping[str, Built], results: Results) -> dict[str, list[Row]]:
     """Our tables for the claims, those without rows left out."""
-    return {name: rows for name, rows in paper.claim_tables(results, built).items() if rows}
+    tables = {name: rows for name, rows in paper.claim_tables(results, built).items() if rows}
+    for name in tables:
+        check_name(name, "a table")
+    return tables
 
 
 def run_reproduction(
@@ -337,6 +344,7 @@ def _reproduced(
             notes.append(str(e))
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
+    check_tables(paper, built, tables, results)
     claims = _judged(paper, selected, partial, tables, missing, joint)
     columns = paper.sensitivity_columns()
     shifts = []
@@ -344,6 +352,7 @@ def _reproduced(
     for a, (other, _, more) in zip(alternatives, tried, strict=True):
         hops += more
         values = [other.mean(c.quantity, **c.factors) for c in columns]
+        check_columns(paper, a.name, values)
         after = {j.claim.id: j.claim.check.outcome(there) for there in [tables_of(_tables(paper, {}, other))] for j in claims}
         shifts.append(Shift(a, values, other, *_changed(before, after)))
         if a.name == paper.reference:
@@ -354,6 +363,7 @@ def _reproduced(
         for j in claims:
             j.cause = causes.get(j.claim.id, "").strip()
     base = [results.mean(c.quantity, **c.factors) for c in columns] if shifts else []
+    check_columns(paper, "the study's own choices", base) if base else None
     r = Reproduction(
         paper, folder, folder / _page_name(selected, partial), quick, partial, chosen,
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
@@ -372,7 +382,11 @@ def _reproduced(
 
 
 def _page_name(selected: Sequence[Experiment], partial: bool) -> str:
-    return "-".join(e.id.replace("/", "-") for e in selected) + ".html" if partial else "index.html"
+    if not partial:
+        return "index.html"
+    first, *others = (e.id.replace("/", "-") for e in selected)
+    name = "-".join((first, *others))
+    return f"{name if len(name) <= 150 else f'{first}-and-{len(others)}-more'}.html"
 
 
 def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -> list[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base.csv_text import inert
+from ..base.csv_text import CsvError, inert, rows_in
 from ..base.files import read_input
 from ..claims import Factors, Row, Tables, as_number, same
 from ..errors import PaperError
@@ -20,10 +22,14 @@ FEWEST_RANKED = 5
 """Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
+RECORDS = ("worlds.csv", "reach.csv", "whole.csv", "whole_worlds.csv", "emulated.csv")
+"""CSV files that fairlane writes into the folder of a study; each carries its own checksum."""
+
+
 def read_folder(folder: Path) -> Tables:
     """All tidy CSV tables of a folder, each under its file name."""
     tables = {}
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted(p for p in folder.glob("*.csv") if p.name not in RECORDS):
         rows = read_csv(path)
         if rows and all(as_number(r.get("value")) is not None for r in rows):
             tables[path.stem] = rows
@@ -37,10 +43,44 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 def rows_of(path: Path, data: bytes) -> list[dict[str, str]]:
     """The rows of its bytes."""
+    return [row for _, row in lines_of(path, data)]
+
+
+def lines_of(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
+    """The rows of its bytes with the lines where they begin; `PaperError` with file and line of what is wrong."""
     try:
-        return list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
+        line = data[: e.start].count(b"\n") + 1
+        raise PaperError(f"{path}:{line}: this is not UTF-8, so it is no text file") from e
+    try:
+        rows = rows_in(text)
+        _, head = next(rows, (1, []))
+        twice = next((name for name, n in Counter(head).items() if n > 1), None)
+        if twice is not None:
+            raise PaperError(f"{path}:1: two columns are called {_short(twice)}")
+        out = []
+        for line, row in rows:
+            if len(row) != len(head):
+                raise PaperError(f"{path}:{line}: {len(row)} cells for {len(head)} columns ({_short(', '.join(head))})")
+            out.append((line, dict(zip(head, row, strict=True))))
+    except CsvError as e:
+        raise PaperError(f"{path}:{e.line}: {e}") from e
+    return out
+
+
+def check_table(path: Path) -> None:
+    """Raises what is wrong with a CSV file of a study; a table of printed values has no infinite number, and none that is none."""
+    for line, row in lines_of(path, read_input(path)):
+        value = as_number(row.get("value")) if "metric" in row else None
+        if value is not None and not math.isfinite(value):
+            raise PaperError(
+                f"{path}:{line}: the value of {_short(row['metric'])} is {row['value']}; leave the row out where nothing is printed"
+            )
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) <= 80 else f"{text[:60]!r}... ({len(text)} characters)"
 
 
 def number_in(path: Path, text: str | None) -> float | None:
@@ -48,7 +88,7 @@ def number_in(path: Path, text: str | None) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise PaperError(f"{path}: {text!r} is no number") from None
+        raise PaperError(f"{path}: {_short(text or '')} is no number") from None
 
 
 def csv_of_rows(rows: Sequence[Row]) -> bytes:

@@ -15,7 +15,7 @@ from ..base.format import number, quantity
 from ..errors import FairlaneError
 from ..graphs import inlined
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_seeds
+from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.live import Charts, Live
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..runs.said import limits_sheet, why_told
@@ -115,9 +115,8 @@ def _again(result: StudyResult, command: str) -> Again:
             hint, saved = "The study file:", saved_link(text, file, file, "application/toml")
     seeds = said_seeds(sorted(result.index["seed"].unique().to_list()))
     base = spec.base if len(spec.base) <= MOST_SCENARIO else ""
-    return Again(
-        "", command, hint, base, saved, [("seeds", seeds), ("engine", engine()), ("fairlane", _core.version())], "The base scenario"
-    )
+    facts = [("seeds", seeds), ("engine", engine()), ("fairlane", _core.version())]
+    return Again("", command, hint, base, saved, facts, "The base scenario", said_code(spec.plugins))
 
 
 def _pictures(result: StudyResult) -> tuple[list[Live], list[dict[str, Any]]]:

@@ -136,7 +136,7 @@ class Study:
         that `mpi4py.futures` started, or on any `executor`. `progress` is called about ten times a second.
 
         Raises:
-            ScenarioError: the study or one of its points is wrong; nothing was written.
+            ScenarioError: the study or one of its points is wrong. Then nothing was run or written.
             FolderError: the folder is in use, cannot be written, or its disk is full. Finished cells are kept, as after the next two.
             CrewError: nobody is left who could run cells.
             Interrupted: Ctrl-C; a `KeyboardInterrupt`.

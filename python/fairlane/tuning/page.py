@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_seeds
+from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.live import Charts
 from ..look.templates import render, saved_link, svg_link
 from ..stats import MARGIN, margin_text
@@ -60,4 +60,5 @@ def _again(r: TuneResult) -> Again:
     hint, saved = ("The search's file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
-    return Again("", shlex.join(["fairlane", "tune", file, *options]), hint, base, saved, facts, "The base scenario")
+    command = shlex.join(["fairlane", "tune", file, *options])
+    return Again("", command, hint, base, saved, facts, "The base scenario", said_code(s.study.plugins))
