@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+_LONGEST = 1000
+"""Characters of a name that is compared with others."""
+
 
 class FairlaneError(Exception):
     """Anything that went wrong for a reason the caller can act on."""
@@ -76,6 +79,15 @@ class UnknownNameError(FairlaneError):
     """A name that nothing has; the message suggests near ones."""
 
 
+def short(text: str, most: int = 80) -> str:
+    """A text in quotes with its middle left out if it is long: what is quoted in an error may be of any length.
+
+    >>> short("x" * 1000, 12), short("red")
+    ("'xxxxx ... xxxxx' (1000 characters)", "'red'")
+    """
+    return repr(text) if len(text) <= most else f"{text[: most // 2 - 1] + ' ... ' + text[1 - most // 2 :]!r} ({len(text)} characters)"
+
+
 def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
     """An `UnknownNameError` for `name` with the nearest of the `known` names.
 
@@ -84,11 +96,11 @@ def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(name.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    near = get_close_matches(name.lower(), sorted(set(known)), n=3, cutoff=0.6) if len(name) <= _LONGEST else []
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif len(known) <= 40:
         hint = "known are " + ", ".join(sorted(set(known)))
     else:
         hint = f"there are {len(set(known))} names, none is near"
-    return UnknownNameError(f"unknown {what} {name!r}: {hint}")
+    return UnknownNameError(f"unknown {what} {short(name)}: {hint}")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..errors import FairlaneError, suggest
+from ..errors import FairlaneError, short, suggest
 
 _NAME = re.compile(r"[A-Za-z][\w./-]*")
 _KEY = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
@@ -110,11 +110,13 @@ class _Reader:
         if self.text[self.at : self.at + 1] == "{":
             table = self._table(0)
             if len(table) != 1:
-                raise FairlaneError(f"cannot read {self.what} {self.text[start : self.at]!r}: a table has one key, the {self.what}'s name")
+                raise FairlaneError(
+                    f"cannot read {self.what} {short(self.text[start : self.at])}: a table has one key, the {self.what}'s name"
+                )
             (name, inner), preset = next(iter(table.items())), None
             inner = {} if inner is None else inner
             if not isinstance(inner, dict):
-                raise FairlaneError(f"cannot read {self.what} {self.text[start : self.at]!r}: the parameters of {name} are a table")
+                raise FairlaneError(f"cannot read {self.what} {short(self.text[start : self.at])}: the parameters of {name} are a table")
         else:
             name = self._match(_NAME, f"the name of a {self.what}, such as {_EXAMPLES[self.kind]}")
             preset = self._match(_NAME, f"the name of a preset of {name}") if self.take(":") else None
@@ -211,4 +213,4 @@ class _Reader:
     def _fail(self, wanted: str) -> NoReturn:
         rest = self.text[self.at : self.at + 20]
         there = f"{rest!r} begins" if rest else "it ends"
-        raise FairlaneError(f"cannot read {self.all_of_it} {self.text!r}: expected {wanted} where {there}")
+        raise FairlaneError(f"cannot read {self.all_of_it} {short(self.text, 300)}: expected {wanted} where {there}")

@@ -60,9 +60,12 @@ def partition(text: str, sign: str = "=") -> tuple[str, str, str]:
     ('links."a=b".rate', '=', '5Mbit/s')
     """
     at = 0
+    alone = set[str]()  # quotes with no second one behind them: looking for it again and again would take a long time
     while at < len(text):
-        if text[at] == sign:
+        if (c := text[at]) == sign:
             return text[:at], sign, text[at + 1 :]
-        quoted = _QUOTED.match(text, at)
+        quoted = _QUOTED.match(text, at) if c in "\"'" and c not in alone else None
+        if quoted is None and c in "\"'":
+            alone.add(c)
         at = quoted.end() if quoted else at + 1
     return text, "", ""

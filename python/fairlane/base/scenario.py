@@ -44,8 +44,17 @@ _DERIVED = ("expanded", "warnings")
 """What a resolved scenario says besides what can be set."""
 
 
+def check_text(text: str, name: str) -> None:
+    """Raises if a text cannot be written as UTF-8: half a character is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as e:
+        raise InputError(f"{name}: {text[e.start : e.start + 1]!r} is half a character, so this is no text") from e
+
+
 def tree_of(text: str, name: str, form: str = "toml") -> dict[str, Any]:
     """The tree of a TOML or JSON document, whatever its keys mean; `ScenarioError` with the place of what is wrong with its syntax."""
+    check_text(text, name)
     tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
     return {key: value for key, value in tree.items() if key not in _DERIVED} if form == "json" else tree
 
@@ -82,6 +91,9 @@ def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Ite
     else:
         text, name, form = read_scenario(scenario)
     pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
+    check_text(text, name)
+    for path, value in pairs:
+        check_text(f"{path}={value}", "a value that is set")
     return _core.resolve(text, name, form, pairs)
 
 

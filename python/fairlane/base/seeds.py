@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Iterable
 
-from ..errors import FairlaneError
+from ..errors import FairlaneError, short
 
 
 def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
@@ -20,10 +20,10 @@ def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
         for part in seeds.split(","):
             m = re.fullmatch(r"\s*(\d{1,20})(?:\s*\.\.\s*(\d{1,20}))?\s*", part)
             if not m:
-                raise FairlaneError(f"cannot read seeds {seeds!r}: write 1..10 or 1,2,3")
+                raise FairlaneError(f"cannot read seeds {short(seeds)}: write 1..10 or 1,2,3")
             first, last = int(m[1]), int(m[2] or m[1])
             if last < first or last - first >= 1_000_000:
-                raise FairlaneError(f"cannot use seeds {part.strip()!r}: the range is empty or has over a million")
+                raise FairlaneError(f"cannot use seeds {short(part.strip())}: the range is empty or has over a million")
             out.extend(range(first, last + 1))
     else:
         try:

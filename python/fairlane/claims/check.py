@@ -110,6 +110,8 @@ class Check:
             self._weighed: CodeType = compile(weighed, "<check>", "eval")
         except SyntaxError as e:
             raise BadCheck(f"the check is not an expression: {e.msg}") from e
+        except ValueError as e:  # half a character, a number of thousands of digits
+            raise BadCheck(f"the check is not an expression: {e}") from e
         except (RecursionError, MemoryError) as e:
             raise BadCheck("the check is nested too deeply") from e
 

@@ -14,6 +14,8 @@ FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+LONGEST_LINE = 4000
+"""Characters of a line of an error: what it quotes may be of any length."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -52,6 +54,9 @@ def invoke(argv: list[str] | None = None) -> int:
         return BROKEN_PIPE
     except ImportError as e:
         say(str(e))
+        return BAD_INPUT
+    except UnicodeEncodeError as e:  # half a character, or a byte that is no UTF-8, in an argument
+        say(f"cannot use {e.object[max(0, e.start - 20) : e.end + 20]!r}: it is not UTF-8 text")
         return BAD_INPUT
     except MemoryError:
         say("out of memory: use fewer --threads, a coarser sample or fewer flows")
@@ -122,8 +127,9 @@ def say(message: str) -> None:
     from ..base.printable import printable
 
     lead = "" if message.startswith(("error", "interrupted")) else "error: "
+    lines = (line if len(line) <= LONGEST_LINE else f"{line[:1000]} ... {line[-200:]}" for line in message.rstrip().split("\n"))
     try:
-        sys.stderr.write(printable(f"{lead}{message.rstrip()}\n"))
+        sys.stderr.write(lead + printable("\n".join(lines)) + "\n")
         sys.stderr.flush()
     except OSError:
         pass

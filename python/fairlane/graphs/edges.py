@@ -7,7 +7,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ..base.csv_text import CsvError, rows_in
-from ..errors import FairlaneError
+from ..errors import FairlaneError, short
 
 _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target": "to", "dst": "to", "dest": "to", "destination": "to",
             "rate": "rate", "delay": "delay", "queue": "queue", "name": "link", "link": "link"}  # fmt: skip
@@ -55,15 +55,6 @@ class PlainGraph:
     def is_multigraph(self) -> bool:
         """True: there may be several links between the same nodes."""
         return True
-
-
-def short(text: str, most: int = 80) -> str:
-    """A text in quotes with its middle left out if it is long.
-
-    >>> short("x" * 1000, 12)
-    "'xxxxx ... xxxxx' (1000 characters)"
-    """
-    return repr(text) if len(text) <= most else f"{text[: most // 2 - 1] + ' ... ' + text[1 - most // 2 :]!r} ({len(text)} characters)"
 
 
 def text_of(data: bytes, name: str) -> str:

@@ -9,8 +9,8 @@ import html
 import re
 from typing import Any
 
-from ..errors import FairlaneError
-from .edges import PlainGraph, short, text_of
+from ..errors import FairlaneError, short
+from .edges import PlainGraph, text_of
 
 DEEPEST = 64
 """Tables within one another."""

@@ -15,8 +15,8 @@ from typing import Any
 from .. import _core
 from ..base.extras import need
 from ..base.files import read_input
-from ..errors import FairlaneError
-from .edges import edge_list, graphml, short
+from ..errors import FairlaneError, short
+from .edges import edge_list, graphml
 from .gml import gml
 
 MOST = 200_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.files import reason
 from ..base.unfinished import held
-from ..errors import FairlaneError, FolderError, suggest
+from ..errors import FairlaneError, FolderError, short, suggest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,11 +98,11 @@ def parse_filter(text: str, folder: str | PathLike[str] | None = None, format: s
         if key != "time" and key not in _KEYS:
             raise suggest(key, ["event", "flow", "link", "time"], "condition of a trace")
         if not value:
-            raise FairlaneError(f"cannot read the condition {word!r}: write {key}={'10s..20s' if key == 'time' else 'NAME,NAME'}")
+            raise FairlaneError(f"cannot read the condition {short(word)}: write {key}={'10s..20s' if key == 'time' else 'NAME,NAME'}")
         if key == "time":
             start, dots, end = value.partition("..")
             if not dots:
-                raise FairlaneError(f"cannot read the condition {word!r}: write time=10s..20s, time=10s.. or time=..20s")
+                raise FairlaneError(f"cannot read the condition {short(word)}: write time=10s..20s, time=10s.. or time=..20s")
             found["time"] = (start or None, end or None)
         else:
             found.setdefault(_KEYS[key], []).extend(name for name in value.split(",") if name)

@@ -23,7 +23,11 @@ _RULES = (
     ("int", r"-?\d+"),
     ("punct", r"[^ \t\r\n]"),
 )
-_TOKEN = re.compile("|".join(f"(?P<{name}>{rule})" for name, rule in _RULES))
+_TOKEN = re.compile("|".join(f"(?P<{name}>{rule})" for name, rule in _RULES), re.ASCII)
+LARGEST = 1 << 20
+"""Bytes of a script, or of a file with its settings: those of packetdrill have thousands."""
+_DIGITS = 40
+"""Characters of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ def tokens(source: Source) -> list[Token]:
         at = m.end()
         if token.kind in ("space", "comment"):
             continue
+        if len(token.text) > _DIGITS and token.kind in ("int", "hex", "float", "ipv4"):
+            raise source.error(token, f"a number of {len(token.text)} characters", f"a number has at most {_DIGITS}")
         opened = {"`": "a shell line", '"': "a string"}.get(token.text)
         if token.kind == "punct":
             if text.startswith("%{", token.start):

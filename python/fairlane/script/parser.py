@@ -23,6 +23,9 @@ ICMP = [
     "time_exceeded",
     "echo_request",
 ]
+DEEPEST = 64
+"""Values within one another."""
+MOST_WORDS = 1_000_000
 _SHAPE = "write a packet as `< . 1:1001(1000) ack 1 win 257 <nop,nop,TS val 1 ecr 2>`"
 
 
@@ -36,7 +39,7 @@ class _Parser:
         self.source, self.defines = source, dict(defines)
         self.list = tokens(source)
         self.option_tokens: dict[str, Token] = {}
-        self.at = 0
+        self.at = self.depth = 0
 
     # Words.
 
@@ -84,12 +87,16 @@ class _Parser:
     def define(self) -> None:
         """Puts what a symbol stands for in its place, wherever a word may stand."""
         found: list[Token] = []
+        known: dict[str, list[Token]] = {}
         for token in self.list[self.at :]:
             if token.kind == "word" and token.text in self.defines:
-                value = Source("a symbol", self.defines[token.text])
-                found += [Token(t.kind, t.text, token.start, token.end) for t in tokens(value) if t.kind != "end"]
+                if token.text not in known:
+                    known[token.text] = tokens(Source("a symbol", self.defines[token.text]))[:-1]
+                found += [Token(t.kind, t.text, token.start, token.end) for t in known[token.text]]
             else:
                 found.append(token)
+            if len(found) > MOST_WORDS:
+                raise self.source.error(token, f"the script has more than {MOST_WORDS} words here, with those that symbols stand for")
         self.list, self.at = found, 0
 
     def options(self) -> dict[str, str]:
@@ -260,8 +267,8 @@ class _Parser:
         # "S." is two words, and so is ".5": the three bits of AccECN as a number.
         if more.start == token.end and (more.text == "." or more.kind in ("word", "float")) and token.kind in ("word", "punct"):
             text += self.next().text
-        digits = "".join(c for c in text if c.isdigit())
-        letters = "".join(c for c in text if not c.isdigit())
+        digits = "".join(c for c in text if c in "0123456789")
+        letters = "".join(c for c in text if c not in "0123456789")
         bad = [c for c in letters if c not in FLAGS and letters != "-"]
         if bad or token.kind not in ("word", "float", "punct") or len(set(letters)) != len(letters) or len(digits) > 1:
             help = "flags are S F R P U E W A and a dot for ACK, such as S, S., P., F., SEW, or - for none"
@@ -378,10 +385,17 @@ class _Parser:
         return Syscall(self.source.line(name.start), when, name, name.text, tuple(args), tuple(spots), result, errno)
 
     def expression(self) -> Any:
-        left = self.primary()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.source.error(self.peek(), f"values are nested more than {DEEPEST} deep")
+        flags = [self.primary()]
         while self.skips("|"):
-            left = (left if isinstance(left, tuple) else (left,)) + (self.primary(),)
-        return left
+            flags.append(self.primary())
+        self.depth -= 1
+        if len(flags) == 1:
+            return flags[0]
+        first = flags[0] if isinstance(flags[0], tuple) else (flags[0],)
+        return (*first, *flags[1:])
 
     def primary(self) -> Any:
         token = self.next()

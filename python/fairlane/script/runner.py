@@ -22,7 +22,7 @@ from .cookies import Cookies, Request
 from .expecting import Expecting, ScriptFailure, seconds
 from .flags import read_flags
 from .icmp import while_opening
-from .lexer import Source
+from .lexer import LARGEST, Source
 from .model import WILD, Code, Event, Expect, Inject, Name, Script, Shell, Syscall
 from .parser import parse
 from .settings import Settings
@@ -100,7 +100,7 @@ def run_file(
     `options`: those of packetdrill, such as `{"mtu": "1280"}`; they prevail over those of the script.
     """
     file = Path(path)
-    text = read_input(file).decode("utf-8", errors="replace")
+    text = read_input(file, LARGEST).decode("utf-8", errors="replace").removeprefix("\ufeff")
     return run_text(text, str(path), preset=preset, changes=changes, defines=defines, options=options)
 
 

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from ..base.files import read_input
-from ..errors import FairlaneError, InputError
+from ..errors import FairlaneError, InputError, short
+from .lexer import LARGEST
 from .model import Script, Shell
 
+_MOST_WORDS, _DIGITS = 200, 20
+"""Words of a sum, and digits of a number in one."""
+_LONGEST_LINE = 20_000
 _PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
-_ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]+)\s*=\s*("[^"]*"|'[^']*'|\S+)""")
-_ECHO = re.compile(r"""echo\s+(?:-n\s+)?("[^"]*"|'[^']*'|\S+)\s*>\s*(/proc/sys/net/[\w./]+)""")
+_ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]{1,200})\s*=\s*("[^"]*"|'[^']*'|\S+)""")
+_ECHO = re.compile(r"""echo\s+(?:-n\s+)?("[^"]*"|'[^']*'|\S+)\s*>\s*(/proc/sys/net/[\w./]{1,200})""")
 _QDISC = re.compile(r"tc\s+qdisc\s+(?:add|replace|change)\s+dev\s+\S+\s+root\s+(?:handle\s+\S+\s+)?(\w+)(.*)")
-_CALLED = re.compile(r"(?:^|\s|;|\.)([\w./-]*defaults\.sh)\b")
+_CALLED = re.compile(r"(?:^|\s|;|\.)([\w./-]{0,300}defaults\.sh)\b")
 _SUM = re.compile(r"\$\(\(([-+*/\d\s()]*)\)\)")
 
 LINUX = {
@@ -103,6 +107,7 @@ class Settings:
     def __init__(self) -> None:
         self.values = dict(LINUX)
         self.warnings: list[str] = []
+        self._told: set[str] = set()
         self.qdisc: tuple[str, list[str]] = ("pfifo", [])
         self.flushes = 0
         """How often what was learnt of the peer was to be forgotten."""
@@ -111,11 +116,12 @@ class Settings:
         """What the host is set to before the script begins: the files that are given, or those of the suite that it lies in."""
         for name in files or ():
             try:
-                text = read_input(name).decode("utf-8", errors="replace")
+                text = read_input(name, LARGEST).decode("utf-8", errors="replace")
             except InputError as e:
                 raise FairlaneError(f"--init_scripts={name}: {e}") from None
             self.read(text, Path(name).parent, depth=1)
-        own = any(_CALLED.search(line) for e in script.events if isinstance(e, Shell) for line in _lines(e.text))
+        shells = [line for e in script.events if isinstance(e, Shell) for line in _lines(e.text) if len(line) <= _LONGEST_LINE]
+        own = any(map(_CALLED.search, shells))
         if files is None and not own:
             # Scripts that set nothing count on the host that the others of their suite leave behind.
             for above in (folder, *folder.resolve().parents):
@@ -127,6 +133,9 @@ class Settings:
     def read(self, shell: str, folder: Path, depth: int = 0) -> None:
         """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
         for line in _lines(shell):
+            if len(line) > _LONGEST_LINE:
+                self.warn(f"not executed: a line of {len(line)} characters")
+                continue
             self.flushes += "tcp_metrics flush" in line
             queues = [q for q in (_QDISC.match(part.strip()) for part in line.split(";")) if q]
             if queues:
@@ -151,7 +160,7 @@ class Settings:
 
     def _defaults(self, file: Path) -> None:
         try:
-            text = read_input(file).decode("utf-8", errors="replace")
+            text = read_input(file, LARGEST).decode("utf-8", errors="replace")
         except InputError:
             self.warn(f"{file.name} is not there: the values of the kernel's own tests stand for it")
             self.values |= TESTS
@@ -168,7 +177,8 @@ class Settings:
 
     def warn(self, text: str) -> None:
         """Says something, once."""
-        if text not in self.warnings:
+        if text not in self._told:
+            self._told.add(text)
             self.warnings.append(text)
 
     @property
@@ -212,12 +222,14 @@ class Settings:
 def _lines(shell: str) -> list[str]:
     """The lines of a shell script, sums worked out, without comments."""
     lines = (line.split("#", 1)[0].strip() for line in shell.replace("\\\n", " ").split("\n"))
-    return [_SUM.sub(lambda m: str(_sum(m.group(1))), line) for line in lines if line]
+    return [_SUM.sub(lambda m: str(_sum(m.group(1))), line) if len(line) <= _LONGEST_LINE else line for line in lines if line]
 
 
 def _sum(text: str) -> int:
-    """The value of $((...)): whole numbers, + - * / and parentheses."""
-    words = re.findall(r"\d+|[-+*/()]", text)
+    """The value of $((...)): whole numbers of 64 bits, + - * / and parentheses."""
+    words = re.findall(r"[0-9]+|[-+*/()]", text)
+    if len(words) > _MOST_WORDS or max(map(len, words), default=0) > _DIGITS:
+        raise FairlaneError(f"a sum of {len(words)} words or of very long numbers is not worked out: {short(text)}")
     at = 0
 
     def atom() -> int:
@@ -230,7 +242,10 @@ def _sum(text: str) -> int:
             return value
         if word == "-":
             return -atom()
-        return int(word) if word.isdigit() else 0
+        return wrapped(int(word)) if word.isdigit() else 0
+
+    def wrapped(value: int) -> int:
+        return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
     def product() -> int:
         nonlocal at
@@ -239,7 +254,7 @@ def _sum(text: str) -> int:
             sign = words[at]
             at += 1
             right = atom()
-            value = value * right if sign == "*" else value // right if right else 0
+            value = wrapped(value * right) if sign == "*" else value // right if right else 0
         return value
 
     def chain() -> int:
@@ -248,7 +263,7 @@ def _sum(text: str) -> int:
         while at < len(words) and words[at] in "+-":
             sign = words[at]
             at += 1
-            value += product() if sign == "+" else -product()
+            value = wrapped(value + product() if sign == "+" else value - product())
         return value
 
     return chain()

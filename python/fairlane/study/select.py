@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..base.metrics import AGGREGATES, jain, metrics_in, unit, within
 from ..base.paths import split
-from ..errors import FairlaneError, suggest
+from ..errors import FairlaneError, short, suggest
 from ..stats import Range
 from .model import Point, Selector
 
@@ -35,7 +35,7 @@ def selector(text: str, label: str = "") -> Selector:
     parts = list((split(text) if '"' in text or "'" in text else None) or text.split("."))
     table = parts[0]
     if table not in TABLES:
-        raise suggest(table, list(TABLES), f"table in {text!r}")
+        raise suggest(table, list(TABLES), f"table in {short(text)}")
     aggregate = "mean"
     known = [m.name for m in metrics_in(table)]
     # A group has an index of fairness of its own, whatever it is called: `groups.tcp.jain`, `groups.flows.jain`.
@@ -44,7 +44,7 @@ def selector(text: str, label: str = "") -> Selector:
     least = 2 if table == "network" else 3
     if len(parts) < least or (table == "network" and len(parts) > 2) or not all(parts):
         shape = "network.METRIC" if table == "network" else f"{table}.NAME.METRIC"
-        raise FairlaneError(f"cannot read metric {text!r}: write {shape}, such as {_EXAMPLES[table]}")
+        raise FairlaneError(f"cannot read metric {short(text)}: write {shape}, such as {_EXAMPLES[table]}")
     metric, name = parts[-1], ".".join(parts[1:-1])
     # Reasons of drops depend on the queue: what begins like one is looked for in the results.
     if metric not in known and not metric.startswith(("drops_", "marks_")):
@@ -87,7 +87,7 @@ def names(s: Selector, point: Point) -> tuple[str, ...]:
             return point.links
         if s.name in point.links:
             return (s.name,)
-        raise suggest(s.name, list(point.links), f"link in {s.text!r}")
+        raise suggest(s.name, list(point.links), f"link in {short(s.text)}")
     if s.table == "groups":
         if point.reports == "flows":
             told = s.metric in {m.name for m in metrics_in("flows")}
@@ -99,14 +99,14 @@ def names(s: Selector, point: Point) -> tuple[str, ...]:
             return tuple(point.groups)
         if s.name in point.groups:
             return (s.name,)
-        raise suggest(s.name, list(point.groups), f"group of flows in {s.text!r}")
+        raise suggest(s.name, list(point.groups), f"group of flows in {short(s.text)}")
     if point.reports == "groups":
         raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, point)}')
     members = {f: (f,) for group in point.groups.values() for f in group} | dict(point.groups)
     if s.name == "*":
         return tuple(f for group in point.groups.values() for f in group)
     if s.name not in members:
-        raise suggest(s.name, list(members), f"flow in {s.text!r}")
+        raise suggest(s.name, list(members), f"flow in {short(s.text)}")
     return members[s.name]
 
 
