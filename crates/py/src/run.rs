@@ -5,7 +5,7 @@ use crate::events::{self, Asked};
 use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
-    CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted, cell,
+    Apart, CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted, cell,
     run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
@@ -35,9 +35,10 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// raises, or a signal handler raises (Ctrl-C), the runs stop, and code of plug-ins in Python that they are in gets a KeyboardInterrupt. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
 /// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them. `here`: on the calling thread, which then asks `progress` itself between stretches of the run, and
-/// later where these take longer: no thread has to be made, and waited for, where runs are short.
+/// later where these take longer: no thread has to be made, and waited for, where runs are short. `apart`: cuts the network of every run into parts
+/// where it can be cut (True), or of none (False), instead of where it pays; results are equal.
 #[pyfunction]
-#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false))]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false, apart=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run(
     py: Python<'_>,
@@ -50,6 +51,7 @@ pub(crate) fn run(
     trace: Option<Asked>,
     why: bool,
     here: bool,
+    apart: Option<bool>,
 ) -> PyResult<Vec<Run>> {
     if within_run() {
         return Err(error::nested(py));
@@ -58,7 +60,12 @@ pub(crate) fn run(
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
-    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, ..Options::default() };
+    let parts = match apart {
+        None => Apart::Pays,
+        Some(true) => Apart::Always,
+        Some(false) => Apart::Never,
+    };
+    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), why };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     if here {
         return run_here(py, &resolved, &options, tracing.as_ref(), progress.map(Bound::unbind));

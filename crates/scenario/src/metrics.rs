@@ -192,7 +192,8 @@ impl LinkSubject {
     }
     /// The quantile in packets times the mean size of a waiting packet: exact where all packets have one size.
     fn byte_quantile(&self, q: f64) -> f64 {
-        self.queue_quantile(q) as f64 * ratio(self.byte_mean(), self.queue_moment(1))
+        let estimate = self.queue_quantile(q) as f64 * ratio(self.byte_mean(), self.queue_moment(1));
+        estimate.min(self.occupancy.max_bytes as f64)
     }
     fn drops(&self, why: Why) -> f64 {
         self.c.drops[why as usize] as f64
@@ -294,9 +295,9 @@ metrics! { LINK_METRICS: LinkSubject {
     "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.levels.iter().rposition(|&t| t > 0).unwrap_or(0) as f64;
     "queue_bytes_mean" ["byte"] "time average of the bytes waiting", "Mean backlog.", "RFC 7928 section 2" => |s| s.byte_mean();
     "queue_bytes_std" ["byte"] "standard deviation over time of the bytes waiting", "Spread of the backlog.", "RFC 7928 section 2" => |s| { let m = s.byte_mean(); (s.occupancy.byte_squares as f64 / (s.span * S) - m * m).max(0.0).sqrt() };
-    "queue_bytes_p50" ["byte"] "queue_p50 * queue_bytes_mean / queue_mean", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
-    "queue_bytes_p95" ["byte"] "queue_p95 * queue_bytes_mean / queue_mean", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
-    "queue_bytes_p99" ["byte"] "queue_p99 * queue_bytes_mean / queue_mean", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
+    "queue_bytes_p50" ["byte"] "queue_p50 * queue_bytes_mean / queue_mean, at most queue_bytes_max", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
+    "queue_bytes_p95" ["byte"] "queue_p95 * queue_bytes_mean / queue_mean, at most queue_bytes_max", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
+    "queue_bytes_p99" ["byte"] "queue_p99 * queue_bytes_mean / queue_mean, at most queue_bytes_max", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
     "queue_bytes_max" ["byte"] "largest number of bytes waiting", "Largest backlog.", "RFC 7928 section 2" => |s| s.occupancy.max_bytes as f64;
     "sojourn_mean" ["s"] "mean of (start of transmission - arrival at the queue)", "Waiting time in the queue of packets that were sent, those that did not wait included.", "RFC 8289 section 3" => |s| secs(s.waits.mean());
     "sojourn_std" ["s"] "population standard deviation of the waiting time", "Spread of the waiting time.", "RFC 8289 section 3" => |s| secs(s.waits.std());

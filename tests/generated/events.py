@@ -1,0 +1,138 @@
+"""What holds of the events of any run: every packet begins and ends once, and counters are numbers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fairlane import _core
+from fairlane.runs.listening import FIELDS
+
+from .draw import value_of
+from .laws import Columns
+
+ROW = np.dtype([(name, f"<u{size}") for name, size in zip(FIELDS, (8,) * 5 + (4,) * 5 + (1,) * 4, strict=True)])
+BACK = 4
+"""In the field of a row: the packet goes from the receiver to the sender."""
+ON_LINK = ("link", "retry", "cut")
+"""Reasons of drops that are losses on a link."""
+
+
+class Events:
+    """All events of a run, with masks by kind."""
+
+    def __init__(self, parts: list[bytes], texts: dict[str, list[str]]) -> None:
+        self.rows = np.frombuffer(b"".join(parts), ROW)
+        self.texts = texts
+        self.kinds = {name: self.rows["event"] == i for i, name in enumerate(texts["event"])}
+        reason = {name: i for i, name in enumerate(texts["reason"])}
+        lost = np.isin(self.rows["detail"], [reason[r] for r in ON_LINK])
+        self.of_reason = {name: self.kinds["drop"] & (self.rows["detail"] == i) for name, i in reason.items()}
+        self.lost, self.dropped = self.kinds["drop"] & lost, self.kinds["drop"] & ~lost
+        forward = (self.rows["field"] & BACK) == 0
+        self.sent = self.kinds["send"] | self.kinds["retransmit"]
+        self.data = (self.rows["payload"] > 0) & forward
+        self.time = self.rows["time_ps"]
+
+    def count(self, mask: Any, column: str, n: int) -> Any:
+        """How many of these rows each flow or link has."""
+        return np.bincount(self.rows[column][mask], minlength=n)[:n]
+
+
+def packets(e: Events, alive: int | None) -> Iterator[str]:
+    """Packets that appear or vanish."""
+    if not e.rows.size:
+        return
+    if (back := np.flatnonzero(np.diff(e.time.astype(np.int64)) < 0)).size:
+        yield f"order: row {back[0] + 1} is of an earlier time than the row before"
+    ids = e.rows["packet"]
+    begun, ended = ids[e.sent], ids[e.kinds["receive"] | e.kinds["drop"]]
+    if np.unique(begun).size != begun.size:
+        yield "packets: one is sent twice under one number"
+    if np.unique(ended).size != ended.size:
+        yield "packets: one ends twice"
+    copies = np.setdiff1d(np.unique(ids[e.kinds["arrive"] | e.kinds["enqueue"] | e.kinds["receive"] | e.kinds["drop"]]), begun).size
+    if alive is not None and begun.size + copies - ended.size != alive:
+        yield f"packets: {begun.size} sent and {copies} copies less {ended.size} that ended is not the {alive} that are under way"
+
+
+def counters(e: Events, flows: Columns, links: Columns, warm: int) -> Iterator[str]:
+    """Counters of tables that are not the numbers of rows after the warm-up."""
+    after = e.time > warm if warm else np.ones(e.rows.size, bool)
+
+    def compare(t: Columns, column: str, mask: Any, by: str) -> Iterator[str]:
+        if column not in t:
+            return
+        rows, there = e.count(mask & after, by, len(t["name"])), t[column]
+        if (bad := rows != there).any():
+            i = int(np.flatnonzero(bad)[0])
+            yield f"rows: {by} {t['name'][i]}: {column} is {there[i]:.0f}, there are {rows[i]} rows"
+
+    yield from compare(links, "arrivals", e.kinds["enqueue"], "link")
+    yield from compare(links, "departures", e.kinds["dequeue"], "link")
+    yield from compare(links, "drops", e.dropped, "link")
+    yield from compare(links, "lost", e.lost, "link")
+    yield from compare(links, "marks", e.kinds["mark"], "link")
+    for reason in ("overflow", "early", "forced", "head", "evicted", "down"):
+        yield from compare(links, f"drops_{reason}", e.of_reason[reason], "link")
+    yield from compare(links, "lost_cut", e.of_reason["cut"], "link")
+    yield from compare(flows, "packets_sent", e.sent & e.data, "flow")
+    yield from compare(flows, "packets_received", e.kinds["receive"] & e.data, "flow")
+    yield from compare(flows, "packets_lost", e.kinds["drop"] & e.data, "flow")
+    yield from compare(flows, "acks_lost", e.kinds["drop"] & ~e.data, "flow")
+    yield from compare(flows, "retransmits", e.kinds["retransmit"] & e.data, "flow")
+    yield from compare(flows, "timeouts", e.kinds["timeout"], "flow")
+    ce = (e.rows["field"] & 3) == e.texts["ecn"].index("CE")
+    yield from compare(flows, "marked", e.kinds["receive"] & e.data & ce, "flow")
+
+
+def hops(e: Events, links: list[dict[str, Any]], changed: bool) -> Iterator[str]:
+    """Transmissions that are faster than the link, and packets faster than its propagation."""
+    rows, of = e.rows, e.rows["link"]
+    for i, link in enumerate(links):
+        if changed or link.get("trace") or link.get("rates") or "delay" not in link or "rate" not in link:
+            continue
+        rate, delay = value_of("rate", link["rate"]), round(value_of("dur", link["delay"]) * 1e12)
+        width = link.get("jitter") or {}
+        slack = round(value_of("dur", width["width"] if isinstance(width, dict) else width) * 1e12) if width else 0
+        out = (of == i) & e.kinds["dequeue"]
+        if not out.any():
+            continue
+        start, bits = e.time[out].astype(np.int64), rows["length"][out].astype(float) * 8e12
+        if not link.get("device") and (bad := np.diff(start) < np.floor(bits / rate)[:-1] - 2).any():
+            k = int(np.flatnonzero(bad)[0])
+            yield f"rate: {link['name']}: a packet of {bits[k] / 8e12:.0f} B leaves {int(np.diff(start)[k])} ps before the next at {link['rate']}"
+        end = (of == i) & e.kinds["arrive"]
+        ids, first = np.unique(rows["packet"][out], return_index=True)
+        at = np.minimum(np.searchsorted(ids, rows["packet"][end]), ids.size - 1)
+        known = ids[at] == rows["packet"][end]
+        took = e.time[end].astype(np.int64) - start[first][at]
+        least = np.floor(bits[first][at] / rate) + delay - slack - 2
+        if (bad := (took < least) & known).any():
+            k = int(np.flatnonzero(bad)[0])
+            yield f"propagation: {link['name']}: {took[k]} ps from end to end, {least[k]:.0f} at the least"
+
+
+def queues(e: Events, sim: _core.Simulation, n: int) -> Iterator[str]:
+    """Queues whose lengths are not what came less what left."""
+    of, rows = e.rows["link"], e.rows
+    step = e.kinds["enqueue"].astype(np.int64) - e.kinds["dequeue"] - e.dropped
+    for i in range(n):
+        mine = of == i
+        if not mine.any():
+            continue
+        waiting, size = int(step[mine].sum()), int((step * rows["length"])[mine].sum())
+        there = sim.queue(i)["queue"]
+        if (waiting, size) != (there["packets"], there["bytes"]):
+            yield f"queue: link {e.texts['link'][i]}: {waiting} packets, {size} B by rows, {there['packets']} and {there['bytes']} in it"
+        flying = int(e.count(e.kinds["dequeue"] & mine, "link", n)[i]) - int(((e.kinds["arrive"] | e.lost) & mine).sum())
+        if not sim.texts and flying != sim.queue(i)["link"]["in_flight"]:
+            yield f"queue: link {e.texts['link'][i]}: {flying} under way by rows, {sim.queue(i)['link']['in_flight']} on it"
+        gone = mine & e.kinds["dequeue"]
+        running = np.cumsum(np.where(mine, step, 0))
+        if (bad := running[gone] != rows["queue_packets"][gone]).any():
+            k = int(np.flatnonzero(bad)[0])
+            at = int(e.time[gone][k])
+            yield f"queue: link {e.texts['link'][i]} at {at} ps: {running[gone][k]} by rows, {rows['queue_packets'][gone][k]} told"

@@ -1,0 +1,177 @@
+"""One scenario, run in every way there is: what of it breaks a law."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from fairlane import _core
+
+from . import events, laws, numbers
+from .draw import Draw
+from .repair import Tree, checked
+from .shapes import ps
+
+MOST = 60_000
+"""Events of a run, from which on its scenario is made shorter."""
+STILL = 1_000_000
+"""Events in which time has to move."""
+CUTS = "apart" in str(getattr(_core.run, "__text_signature__", ""))
+
+
+@dataclass
+class Outcome:
+    """What came of a scenario."""
+
+    kind: str
+    """run, refused or large."""
+    tree: Tree
+    broken: list[str] = field(default_factory=list)
+    events: int = 0
+    parts: int = 0
+
+
+def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
+    """Runs a scenario, made shorter if it is long, and looks at all of it."""
+    wrong = list(wrong or [])
+    for _ in range(4):
+        resolved, tree, unclear = checked(tree)
+        wrong += unclear
+        if resolved is None:
+            return Outcome("refused", tree, wrong)
+        try:
+            sim, rows, long = pieces(resolved, json.loads(resolved.json())["seed"])
+        except _core_errors() as e:
+            return Outcome("refused", tree, wrong + told(e))
+        if long is None:
+            break
+        wrong += long
+        if long:
+            return Outcome("run", tree, wrong)
+        tree = deepcopy(tree) | {"duration": ps(max(1000, sim.now * 2 // 3))}
+        if "warmup" in tree:
+            tree["warmup"] = ps(int(_core.picoseconds(tree["duration"]) * 0.3))
+        if "sample" in tree:
+            tree["sample"] = ps(max(1000, _core.picoseconds(tree["duration"]) // 10))
+    else:
+        return Outcome("large", tree, wrong)
+    found = Outcome("run", tree, wrong, sim.events)
+    found.broken += looked_at(resolved, sim, rows, found)
+    return found
+
+
+def _core_errors() -> type[BaseException]:
+    return BaseException
+
+
+def told(e: BaseException) -> list[str]:
+    """What is wrong with an error of a run: it may refuse what cannot be, in one clear message."""
+    from fairlane.errors import RunError
+
+    if isinstance(e, KeyboardInterrupt):
+        raise e
+    fine = isinstance(e, RunError) and "inside the simulator" not in str(e) and "Traceback" not in str(e)
+    return [] if fine else [f"error: {type(e).__name__}: {str(e)[:300]!r}"]
+
+
+def pieces(resolved: _core.Resolved, seed: int) -> tuple[_core.Simulation, list[bytes], list[str] | None]:
+    """A run in uneven pieces that is listened to; where it is too long, how far it came and whether time moved."""
+    sim, draw = _core.Simulation(resolved, seed), Draw(seed + 7)
+    sim.listen(([], [], [], None, None), False)
+    rows: list[bytes] = []
+    end = sim.end
+    stops = sorted({int(end * (draw.below(1000) + 1) / 1001) for _ in range(draw.below(6))} | {end})
+    for to in stops:
+        while not sim.go(to, 0):
+            rows += [b for _, b in sim.batches()]
+            if sim.events > MOST:
+                now, since = sim.now, sim.events
+                while sim.now == now and sim.events < since + STILL and not sim.go(to, 0):
+                    sim.batches()
+                return sim, rows, [] if sim.now > now or sim.now >= to else [f"time: {STILL} events at {now} ps, and it does not move"]
+    rows += [b for _, b in sim.batches()]
+    return sim, rows, None
+
+
+def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes], found: Outcome) -> Iterator[str]:
+    """What breaks a law."""
+    whole = json.loads(resolved.json())
+    expanded, seed = whole["expanded"], whole["seed"]
+    air = {c["name"] for c in expanded.get("channels", ())}
+    for link in expanded["links"]:
+        link["air"] = link["to"] in air
+    warm = _core.picoseconds(whole.get("warmup") or "0s")
+    _, run = sim.result()
+    by_group = whole.get("report") == "groups"
+    names = ["groups" if by_group else "flows", "links", "network"]
+    tables = {n: laws.table(run, n) for n in names}
+    yield from ways(resolved, seed, run, found)
+    for name, t in tables.items():
+        yield from laws.broken(name, t)
+    e = events.Events(rows, sim.texts())
+    yield from events.packets(e, None)
+    yield from events.hops(e, expanded["links"], bool(whole.get("at")))
+    yield from events.queues(e, sim, len(expanded["links"]))
+    flows = tables.get("flows")
+    if flows is not None and flows["name"] == e.texts["flow"]:
+        yield from laws.sums(flows, tables["links"], tables["network"])
+        yield from events.counters(e, flows, tables["links"], warm)
+        yield from numbers.of_flows(e, flows, warm, sim.end)
+    changed = bool(whole.get("at"))
+    yield from numbers.of_links(e, tables["links"], expanded["links"], changed, warm, sim.end)
+    if whole.get("sample"):
+        series = {name: laws.table(run, name) for name in ("flow_series", "link_series")}
+        for name, t in series.items():
+            yield from laws.broken(name, t)
+        yield from numbers.of_series(e, series["flow_series"], series["link_series"], expanded["links"], changed)
+
+
+def ways(resolved: _core.Resolved, seed: int, first: _core.Run, found: Outcome) -> Iterator[str]:
+    """Ways to run a scenario that come to something else."""
+    text = resolved.json(expanded=False)
+    (plain,) = _core.run(resolved, [seed], 1, here=True)
+    yield from differ("in one piece", first, plain)
+    (again,) = _core.run(_core.Resolved(text), [seed], 1, here=True)
+    yield from differ("again", plain, again)
+    # One by its text, as a file that holds the resolved scenario.
+    kept = _core.resolve(text, "kept.json", "json", [])
+    if kept.json(expanded=False) != text:
+        yield "kept: a resolved scenario that is read again is another one"
+    if "report" not in json.loads(text) or json.loads(text)["report"] != "groups":
+        (watched,) = _core.run(kept, [seed], 1, why=True, here=True)
+        yield from differ("with its reasons", plain, watched)
+        if json.loads(text).get("sample") is None:
+            (summed,) = _core.run(_core.resolve(text, "kept.json", "json", [("report", "groups")]), [seed], 1, here=True)
+            flows, groups = laws.table(plain, "flows"), laws.table(summed, "groups")
+            of = {f["name"]: f["group"] for f in json.loads(resolved.json())["expanded"]["flows"]}
+            if set(flows["name"]) <= set(of) and flows["name"]:
+                yield from laws.grouped(flows, groups, [of[n] for n in flows["name"]])
+            if summed.fingerprint != plain.fingerprint:
+                yield "groups: the run is another one where groups are reported"
+    if CUTS and (parts := len(json.loads(resolved.partition(seed))["parts"])) > 1:
+        found.parts = parts
+        (two,) = _core.run(resolved, [seed], 2, apart=True)
+        yield from differ(f"in {parts} parts", plain, two)
+
+
+def differ(what: str, a: _core.Run, b: _core.Run) -> Iterator[str]:
+    """What two runs of one scenario differ in."""
+    if a.fingerprint != b.fingerprint:
+        yield f"ways: {what} the fingerprint is {b.fingerprint}, not {a.fingerprint}"
+        return
+    for name in ("flows", "groups", "links", "network"):
+        one, two = laws.table(a, name), laws.table(b, name)
+        for column in one:
+            same = one[column] == two[column] if isinstance(one[column], list) else np.array_equal(one[column], two[column], equal_nan=True)
+            if not same:
+                i = 0 if isinstance(one[column], list) else int(np.flatnonzero(~((one[column] == two[column]) | np.isnan(one[column])))[0])
+                yield f"ways: {what} {name} {one['name'][i] if 'name' in one else ''} has {column} {two[column][i]!r}, not {one[column][i]!r}"
+                return
+    if a.packet_hops != b.packet_hops:
+        yield f"ways: {what} there are {b.packet_hops} hops, not {a.packet_hops}"
