@@ -23,31 +23,28 @@ SHARES = {
 PARTS = {
     "flows": (
         ("goodput", "throughput"),
-        ("packets_lost", "packets_sent"),
         ("lost_down", "packets_lost"),
         ("retransmits", "packets_sent"),
         ("marked", "packets_received"),
         ("reordered", "packets_received"),
         ("ecn_cuts", "cwnd_cuts"),
         ("delay_mean", "delay_max"),
-        ("jitter", "delay_max"),
         ("completed", "flows"),
     ),
     "links": (
         ("drops_down", "drops"),
         ("lost_cut", "lost"),
         ("given_up", "lost"),
-        ("drops", "arrivals"),
         ("queue_mean", "queue_max"),
         ("sojourn_mean", "sojourn_max"),
         ("queue_bytes_mean", "queue_bytes_max"),
-        ("acknowledged", "attempts"),
-        ("frames_collided", "attempts"),
         ("airtime", "medium_busy"),
     ),
-    "network": (("goodput_tcp", "goodput"), ("goodput", "throughput"), ("packets_lost", "packets_sent"), ("retransmits", "packets_sent")),
+    "network": (("goodput_tcp", "goodput"), ("goodput", "throughput"), ("retransmits", "packets_sent")),
 }
-"""Columns of which the first is never more than the second."""
+"""Columns of which the first is never more than the second, whatever was under way when the warm-up ended."""
+AT_ONCE = {"flows": (("jitter", "delay_max"),), "links": (("acknowledged", "attempts"), ("drops", "arrivals"))}
+"""The same where there is no warm-up."""
 RISING = ("_p50", "_p95", "_p99", "_max")
 NEGATIVE = {"diff", "queueing_delay", "a"}
 """Inner variables of algorithms that may be below zero."""
@@ -64,7 +61,7 @@ def table(run: _core.Run, name: str) -> Columns:
     return {k: v if isinstance(v, list) else np.asarray(v) for k in names for v in [run.column(name, k)]}
 
 
-def broken(name: str, t: Columns) -> Iterator[str]:
+def broken(name: str, t: Columns, warm: int = 0) -> Iterator[str]:
     """What a table has that no run can have."""
     key = next((k for k in ("name", "link", "flow") if k in t), None)
 
@@ -83,7 +80,8 @@ def broken(name: str, t: Columns) -> Iterator[str]:
     for column in SHARES[name]:
         if column in numbers and (bad := numbers[column] > 1 + CLOSE).any():
             yield f"share: {where(bad, column)} is above 1"
-    for part, whole in PARTS.get("flows" if name == "groups" else name, ()):
+    base = "flows" if name == "groups" else name
+    for part, whole in (*PARTS.get(base, ()), *(() if warm else AT_ONCE.get(base, ()))):
         if part in numbers and whole in numbers and (bad := numbers[part] > numbers[whole] * (1 + CLOSE)).any():
             yield f"part: {where(bad, part, whole)}"
     for stem in sorted({c.rsplit("_", 1)[0] for c in numbers if c.endswith(RISING)}):
@@ -105,12 +103,13 @@ def sums(flows: Columns, links: Columns, network: Columns) -> Iterator[str]:
     for column in ("drops", "lost", "marks"):
         if float(network[column][0]) != float(links[column].sum()):
             yield f"network: {column} is {network[column][0]}, of its links {links[column].sum()}"
-    for t, of, part, whole in ((flows, "flows", "packets_lost", "packets_sent"), (links, "links", "drops", "arrivals")):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = t[part] / t[whole]
-        if (bad := (np.abs(ratio - t["loss"]) > CLOSE) & (t[whole] > 0)).any():
+    fates = ((flows, "flows", "packets_lost", "packets_received"), (links, "links", "drops", "departures"))
+    for t, of, lost, well in fates:
+        all_ = t[lost] + t[well]
+        ratio = t[lost] / np.maximum(all_, 1)
+        if (bad := np.abs(ratio - t["loss"]) > CLOSE).any():
             i = int(np.flatnonzero(bad)[0])
-            yield f"loss: {of} {t['name'][i]}: {t['loss'][i]!r}, but {t[part][i]} of {t[whole][i]}"
+            yield f"loss: {of} {t['name'][i]} has {float(t['loss'][i])!r}, but {t[lost][i]:.0f} of {all_[i]:.0f} packets"
 
 
 def grouped(flows: Columns, groups: Columns, of: list[str]) -> Iterator[str]:

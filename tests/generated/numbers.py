@@ -109,28 +109,42 @@ def of_flows(e: Events, t: Columns, warm: int, end: int) -> Iterator[str]:
         yield from ranks(name, "delay", took, t, i)
 
 
+def subjects(column: list[str], names: list[str]) -> Any:
+    """For each row of a series the number of its flow or link."""
+    number = {name: i for i, name in enumerate(names)}
+    return np.fromiter((number.get(name, -1) for name in column), np.int64, len(column))
+
+
 def of_series(e: Events, flows: Columns, links: Columns, of: list[dict[str, Any]], changed: bool) -> Iterator[str]:
     """Where sums over the time series are not what happened until the last sample."""
+    whose = subjects(links["link"], [link["name"] for link in of])
     for i, link in enumerate(of):
-        own = np.array([n == link["name"] for n in links["link"]])
-        if not own.any():
+        own = whose == i
+        mine = e.rows["link"] == i
+        if not own.any() or not mine.any() and not links["throughput"][own].any() and not links["drops"][own].any():
             continue
         times, drops = links["time"][own], links["drops"][own]
         last = round(float(times[-1]) * 1e12)
-        mine = (e.rows["link"] == i) & (e.time <= last)
-        if int(drops.sum()) != int((mine & e.dropped).sum()):
-            yield f"series: {link['name']}: drops add up to {drops.sum():.0f}, there are {int((mine & e.dropped).sum())} rows"
+        dropped = int((mine & e.dropped & (e.time <= last)).sum())
+        if int(drops.sum()) != dropped:
+            yield f"series: {link['name']}: drops add up to {drops.sum():.0f}, there are {dropped} rows"
         if plain(link, changed):
-            sent, there = Fixed(e, i, link).bits(0, last), area(times, links["throughput"][own])
-            if not near(sent, there, 1e-3):
+            fixed = Fixed(e, i, link)
+            sent, there = fixed.bits(0, last), area(times, links["throughput"][own])
+            # Times are whole picoseconds.
+            if not near(sent, there, 1e-3 + fixed.rate * 4e-12):
                 yield f"series: {link['name']}: the throughput adds up to {there!r} bit, of its events {sent!r}"
+    if not flows:
+        return
+    whose = subjects(flows["flow"], e.texts["flow"])
+    got = e.kinds["receive"] & e.data
     for i, name in enumerate(e.texts["flow"]):
-        own = np.array([n == name for n in flows["flow"]]) if flows else np.zeros(0, bool)
+        own = whose == i
         if not own.any():
             continue
         times = flows["time"][own]
-        got = e.kinds["receive"] & e.data & (e.rows["flow"] == i) & (e.time <= round(float(times[-1]) * 1e12))
-        bits, there = float(e.rows["length"][got].astype(float).sum()) * 8, area(times, flows["throughput"][own])
+        mine = got & (e.rows["flow"] == i) & (e.time <= round(float(times[-1]) * 1e12))
+        bits, there = float(e.rows["length"][mine].sum(dtype=np.int64)) * 8, area(times, flows["throughput"][own])
         if not near(bits, there, 1e-3):
             yield f"series: {name}: the throughput adds up to {there!r} bit, of its events {bits!r}"
 

@@ -1,0 +1,124 @@
+"""Scenarios that nobody would write: drawn from the schema, run in every way there is, and held to laws that any run obeys.
+
+`tests/generated` draws and judges them. How many there are: FAIRLANE_SCENARIOS (300, and 10,000 more with `make test-long`). One that breaks a law is made
+smaller as long as it breaks it, and written to `build/generated`; put into `tests/generated/found` it is run from then on with all others there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from fairlane.cli import invoke
+from generated.crew import Crew
+from generated.draw import DEFS
+from generated.repair import Tree, checked, shrunk
+from generated.shapes import CONTROLS, SOURCES, scenario
+from generated.trial import Outcome
+
+COUNT = int(os.environ.get("FAIRLANE_SCENARIOS", "300"))
+LONG = int(os.environ.get("FAIRLANE_SCENARIOS", "10000"))
+CHUNK = 100
+"""Scenarios of one test."""
+ENOUGH = 3
+"""Failures after which a test ends."""
+FOUND = sorted((Path(__file__).parent / "generated" / "found").glob("*.json"))
+
+
+def written(crew: Crew, name: str, outcome: Outcome) -> str:
+    """What is told of a scenario that breaks a law: the law, and the file of the smallest one that was found to break it."""
+    law = outcome.broken[0].split(":")[0] + ":"
+
+    def fails(tree: Tree) -> bool:
+        return any(b.startswith(law) for b in crew.ask(tree).broken)
+
+    # One that does not end takes its time anew with each try.
+    small = shrunk(outcome.tree, fails, 12 if law == "end:" else 300)
+    path = ROOT / "build" / "generated" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(small) + "\n", "utf-8")
+    return f"scenario {name}: {'; '.join(outcome.broken[:3])}\n  smallest: {path}\n  {path.read_text('utf-8')[:1000]}"
+
+
+def run(numbers: range) -> None:
+    kinds: Counter[str] = Counter()
+    failures = []
+    cut = 0
+    with Crew() as crew:
+        for n in numbers:
+            outcome = crew.ask(n)
+            kinds[outcome.kind] += 1
+            cut += outcome.parts > 1
+            if outcome.broken:
+                failures.append(written(crew, str(n), outcome))
+                if len(failures) == ENOUGH:
+                    break
+    assert not failures, "\n".join(failures)
+    if len(numbers) == CHUNK:
+        assert kinds["run"] >= 0.6 * len(numbers), f"too few scenarios run: {dict(kinds)}"
+        assert cut > 0, "no network was cut into parts"
+
+
+def chunks(first: int, count: int) -> list[range]:
+    return [range(n, min(n + CHUNK, first + count)) for n in range(first, first + count, CHUNK)]
+
+
+@pytest.mark.parametrize("numbers", chunks(0, COUNT), ids=lambda r: f"{r.start}-{r.stop - 1}")
+def test_no_scenario_breaks_a_law(numbers: range) -> None:
+    run(numbers)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("numbers", chunks(1_000_000, LONG), ids=lambda r: f"{r.start}-{r.stop - 1}")
+def test_none_of_many_scenarios_breaks_a_law(numbers: range) -> None:
+    run(numbers)
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
+def test_scenarios_that_broke_a_law_do_so_no_more(path: Path) -> None:
+    with Crew() as crew:
+        outcome = crew.ask(json.loads(path.read_text("utf-8")))
+    assert outcome.kind != "large" and not outcome.broken, outcome.broken
+
+
+def test_every_algorithm_is_drawn() -> None:
+    """Among the scenarios of `make test` each queue, control, source and topology stands in some that passes the checks."""
+    seen: set[str] = set()
+
+    def names(node: object) -> None:
+        if isinstance(node, dict):
+            for key, own in node.items():
+                seen.update([key, *([own] if isinstance(own, str) else [])])
+                names(own)
+        elif isinstance(node, list):
+            for own in node:
+                names(own)
+
+    for n in range(300):
+        resolved, _, _ = checked(scenario(n)[0])
+        if resolved:
+            names(json.loads(resolved.json(expanded=False)))
+    registries = {kind: list(DEFS[kind]["anyOf"][1]["properties"]) for kind in ("QueueSpec", "TopologySpec", "PropagationSpec")}
+    wanted = {*CONTROLS, *SOURCES, *(n for names in registries.values() for n in names)} - {"plugin"}
+    assert not (missing := wanted - seen), f"never drawn: {sorted(missing)}"
+
+
+def test_the_command_line_refuses_in_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = 0
+    for n in range(60):
+        tree = scenario(n)[0]
+        file = tmp_path / "x.json"
+        file.write_text(json.dumps(tree))
+        if not checked(tree)[0] or checked(tree)[1] == tree:
+            continue
+        assert invoke(["run", str(file), "-o", str(tmp_path / "out")]) == 2, n
+        out, err = capsys.readouterr()
+        assert not out and err.startswith("error: ") and "Traceback" not in err and "panicked" not in err, n
+        assert not (tmp_path / "out").exists()
+        refused += 1
+    assert refused > 10
