@@ -46,6 +46,8 @@ WORDS = {
     "gop": ("I", "IP", "IBBP", "IBBPBBPBBPBB"),
 }
 """Words that the schema leaves open."""
+OFTEN = ("queue", "propagation")
+"""Keys whose algorithms would be met too seldom otherwise."""
 NEVER = {"plugin", "name", "description", "file", "trace", "positions", "association", "seed"}
 """Keys that name files, code, or what is drawn elsewhere."""
 
@@ -148,8 +150,7 @@ class Draw:
         needed = set(schema.get("required", ()))
         free = [k for k, s in properties.items() if k not in fixed and k not in needed and k not in NEVER and s.get("format") != "fl-file"]
         chosen = set(self.some(free, self.few(2.5)))
-        if "preset" in chosen and not self.chance(0.5):
-            chosen.discard("preset")
+        chosen |= {k for k in OFTEN if k in free and self.chance(0.4)}
         table = {}
         for key, own in properties.items():
             if key in fixed:
