@@ -74,7 +74,6 @@ def counters(e: Events, flows: Columns, links: Columns, warm: int) -> Iterator[s
     yield from compare(links, "departures", e.kinds["dequeue"], "link")
     yield from compare(links, "drops", e.dropped, "link")
     yield from compare(links, "lost", e.lost, "link")
-    yield from compare(links, "marks", e.kinds["mark"], "link")
     for reason in ("overflow", "early", "forced", "head", "evicted", "down"):
         yield from compare(links, f"drops_{reason}", e.of_reason[reason], "link")
     yield from compare(links, "lost_cut", e.of_reason["cut"], "link")
@@ -87,6 +86,30 @@ def counters(e: Events, flows: Columns, links: Columns, warm: int) -> Iterator[s
     yield from compare(flows, "timeouts", e.kinds["timeout"], "flow", np.array([t == "tcp" for t in flows["transport"]]))
     ce = (e.rows["field"] & 3) == e.texts["ecn"].index("CE")
     yield from compare(flows, "marked", e.kinds["receive"] & e.data & ce, "flow")
+
+
+def flows(e: Events, of: list[dict[str, Any]], t: Columns, warm: int, restarts: bool) -> Iterator[str]:
+    """Flows that send before they start, more than they have, or are acknowledged faster than their packets can travel."""
+    whose, back = e.rows["flow"], (e.rows["field"] & BACK) != 0
+    begun, ended = e.sent, e.kinds["receive"]
+    ids, first = np.unique(e.rows["packet"][begun], return_index=True)
+    at = np.minimum(np.searchsorted(ids, e.rows["packet"][ended]), max(ids.size - 1, 0))
+    took = e.time[ended].astype(np.int64) - (e.time[begun][first][at].astype(np.int64) if ids.size else 0)
+    took = np.where(ids[at] == e.rows["packet"][ended], took, 0) if ids.size else took
+    for i, flow in enumerate(of):
+        mine = whose == i
+        if not mine.any():
+            continue
+        if (early := e.time[mine & begun]).size and int(early[0]) < _core.picoseconds(flow["start"]):
+            yield f"start: {flow['name']} sends at {early[0]} ps, and starts at {flow['start']}"
+        if restarts or flow["transport"] != "tcp":
+            continue
+        ways = [took[(whose == i)[ended] & (back[ended] == b)] for b in (False, True)]
+        if all(w.size for w in ways):
+            least = float(sum(w.min() for w in ways)) / 1e12
+            for column in ("rtt_mean", "rtt_p50", "rtt_p99"):
+                if t[column][i] * (1 + 1 / 32) < least:
+                    yield f"rtt: {flow['name']}: {column} is {t[column][i]!r}, the fastest packets there and back took {least!r}"
 
 
 def hops(e: Events, links: list[dict[str, Any]], changed: bool) -> Iterator[str]:
@@ -117,11 +140,11 @@ def hops(e: Events, links: list[dict[str, Any]], changed: bool) -> Iterator[str]
             yield f"propagation: {link['name']}: {took[k]} ps from end to end, {least[k]:.0f} at the least"
 
 
-def queues(e: Events, sim: _core.Simulation, n: int) -> Iterator[str]:
+def queues(e: Events, sim: _core.Simulation, links: list[dict[str, Any]]) -> Iterator[str]:
     """Queues whose lengths are not what came less what left."""
     of, rows = e.rows["link"], e.rows
     step = e.kinds["enqueue"].astype(np.int64) - e.kinds["dequeue"] - e.dropped
-    for i in range(n):
+    for i in range(len(links)):
         mine = of == i
         if not mine.any():
             continue
@@ -129,9 +152,10 @@ def queues(e: Events, sim: _core.Simulation, n: int) -> Iterator[str]:
         there = sim.queue(i)["queue"]
         if (waiting, size) != (there["packets"], there["bytes"]):
             yield f"queue: link {e.texts['link'][i]}: {waiting} packets, {size} B by rows, {there['packets']} and {there['bytes']} in it"
-        flying = int(e.count(e.kinds["dequeue"] & mine, "link", n)[i]) - int(((e.kinds["arrive"] | e.lost) & mine).sum())
-        if not sim.texts and flying != sim.queue(i)["link"]["in_flight"]:
-            yield f"queue: link {e.texts['link'][i]}: {flying} under way by rows, {sim.queue(i)['link']['in_flight']} on it"
+        flying = int((e.kinds["dequeue"] & mine).sum()) - int(((e.kinds["arrive"] | e.lost) & mine).sum())
+        under_way = sim.queue(i)["link"]["in_flight"]
+        if flying != under_way and not links[i].get("duplicate"):
+            yield f"under way: link {e.texts['link'][i]}: {flying} by rows, {under_way} on it"
         gone = mine & e.kinds["dequeue"]
         running = np.cumsum(np.where(mine, step, 0))
         if (bad := running[gone] != rows["queue_packets"][gone]).any():

@@ -67,11 +67,13 @@ def of_links(e: Events, t: Columns, links: list[dict[str, Any]], changed: bool, 
                     yield f"numbers: {name}: {column} is {t[column][i]!r}, of its events {float(there)!r}"
             yield from ranks(name, "sojourn", waits, t, i)
         if plain(link, changed):
-            sent = Fixed(e, i, link).bits(warm, end) / span
-            if not near(sent, t["throughput"][i], 1 / span * 1e-3 + 1e-6 * sent):
+            fixed = Fixed(e, i, link)
+            # Times are whole picoseconds.
+            sent, least = fixed.bits(warm, end) / span, (1e-3 + fixed.rate * 4e-12) / span
+            if not near(sent, t["throughput"][i], least):
                 yield f"numbers: {name}: throughput is {t['throughput'][i]!r}, of its events {sent!r}"
-            if not near(sent / value_of("rate", link["rate"]), t["utilisation"][i], 1e-9 + 1e-3 / span / value_of("rate", link["rate"])):
-                yield f"numbers: {name}: utilisation is {t['utilisation'][i]!r}, of its events {sent / value_of('rate', link['rate'])!r}"
+            if not near(sent / fixed.rate, t["utilisation"][i], 1e-9 + least / fixed.rate):
+                yield f"numbers: {name}: utilisation is {t['utilisation'][i]!r}, of its events {sent / fixed.rate!r}"
 
 
 def ranks(name: str, stem: str, values: Any, t: Columns, i: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairlane import _core
+from fairlane.errors import RunError, ScenarioError
 
 from . import events, laws, numbers
 from .draw import Draw
@@ -19,6 +20,8 @@ from .shapes import ps
 
 MOST = 40_000
 """Events of a run, from which on its scenario is made shorter."""
+ROWS = 20_000_000
+"""Bytes of rows, likewise: one event may copy a packet many times."""
 STILL = 1_000_000
 """Events in which time has to move."""
 
@@ -44,13 +47,13 @@ def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
         if resolved is None:
             return Outcome("refused", tree, wrong)
         try:
-            sim, rows, long = pieces(resolved, json.loads(resolved.json())["seed"])
-        except _core_errors() as e:
+            sim, rows, broken = pieces(resolved, json.loads(resolved.json())["seed"])
+        except BaseException as e:  # a panic of the core is no `Exception`
             return Outcome("refused", tree, wrong + told(e))
-        if long is None:
+        wrong += broken
+        if rows is not None:
             break
-        wrong += long
-        if long:
+        if broken:
             return Outcome("run", tree, wrong)
         tree = deepcopy(tree) | {"duration": ps(max(1000, sim.now * 2 // 3))}
         if "warmup" in tree:
@@ -64,37 +67,53 @@ def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
     return found
 
 
-def _core_errors() -> type[BaseException]:
-    return BaseException
-
-
 def told(e: BaseException) -> list[str]:
     """What is wrong with an error of a run: it may refuse what cannot be, in one clear message."""
-    from fairlane.errors import RunError
-
     if isinstance(e, KeyboardInterrupt):
         raise e
     fine = isinstance(e, RunError) and "inside the simulator" not in str(e) and "Traceback" not in str(e)
     return [] if fine else [f"error: {type(e).__name__}: {str(e)[:300]!r}"]
 
 
-def pieces(resolved: _core.Resolved, seed: int) -> tuple[_core.Simulation, list[bytes], list[str] | None]:
+def begun(resolved: _core.Resolved, seed: int, to: int, there: str) -> Iterator[str]:
+    """Where a run of this duration is not the beginning of the longer one."""
+    text = resolved.json(expanded=False)
+    try:
+        shorter = _core.resolve(text, "kept.json", "json", [("duration", ps(to)), ("warmup", "0s")])
+    except ScenarioError:
+        return  # a flow or a change would come after its end
+    (run,) = _core.run(shorter, [seed], 1, here=True)
+    if run.fingerprint != there:
+        yield f"prefix: the run that ends at {to} ps is another one than what it is of the longer run"
+
+
+def pieces(resolved: _core.Resolved, seed: int) -> tuple[_core.Simulation, list[bytes] | None, list[str]]:
     """A run in uneven pieces that is listened to; where it is too long, how far it came and whether time moved."""
     sim, draw = _core.Simulation(resolved, seed), Draw(seed + 7)
     sim.listen(([], [], [], None, None), False)
     rows: list[bytes] = []
+    branch, wrong = None, []
     end = sim.end
     stops = sorted({int(end * (draw.below(1000) + 1) / 1001) for _ in range(draw.below(5))} | {end})
     for to in stops:
         while not sim.go(to, 0):
             rows += [b for _, b in sim.batches()]
-            if sim.events > MOST:
+            if sim.events > MOST or sum(map(len, rows)) > ROWS:
                 now, since = sim.now, sim.events
                 while sim.now == now and sim.events < since + STILL and not sim.go(to, 0):
                     sim.batches()
-                return sim, rows, [] if sim.now > now or sim.now >= to else [f"time: {STILL} events at {now} ps, and it does not move"]
-    rows += [b for _, b in sim.batches()]
-    return sim, rows, None
+                moves = sim.now > now or sim.now >= to
+                return sim, None, [] if moves else [f"time: {STILL} events at {now} ps, and it does not move"]
+        rows += [b for _, b in sim.batches()]
+        if to == stops[0] < end:
+            branch, wrong = sim.branch(), list(begun(resolved, seed, to, sim.fingerprint))
+    if sum(map(len, rows)) > 2 * ROWS:
+        return sim, None, wrong
+    if branch:
+        branch.advance(end)
+        if branch.fingerprint != sim.fingerprint:
+            wrong.append("branch: a branch has another future than its parent")
+    return sim, rows, wrong
 
 
 def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes], found: Outcome) -> Iterator[str]:
@@ -115,12 +134,13 @@ def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes]
     e = events.Events(rows, sim.texts())
     yield from events.packets(e, None)
     yield from events.hops(e, expanded["links"], bool(whole.get("at")))
-    yield from events.queues(e, sim, len(expanded["links"]))
+    yield from events.queues(e, sim, expanded["links"])
     flows = tables.get("flows")
     if flows is not None and flows["name"] == e.texts["flow"]:
         yield from laws.sums(flows, tables["links"], tables["network"])
         yield from events.counters(e, flows, tables["links"], warm)
         yield from numbers.of_flows(e, flows, warm, sim.end)
+        yield from events.flows(e, expanded["flows"], flows, warm, bool(whole.get("at")))
     changed = bool(whole.get("at"))
     yield from numbers.of_links(e, tables["links"], expanded["links"], changed, warm, sim.end)
     if whole.get("sample"):
@@ -152,6 +172,9 @@ def ways(resolved: _core.Resolved, seed: int, first: _core.Run, found: Outcome) 
                 yield from laws.grouped(flows, groups, [of[n] for n in flows["name"]])
             if summed.fingerprint != plain.fingerprint:
                 yield "groups: the run is another one where groups are reported"
+    (bare,) = _core.run(_core.resolve(text, "kept.json", "json", [("warmup", "0s")]), [seed], 1, here=True)
+    if bare.fingerprint != plain.fingerprint:
+        yield "warmup: the run is another one without"
     if (parts := len(json.loads(resolved.partition(seed))["parts"])) > 1:
         found.parts = parts
         (two,) = _core.run(resolved, [seed], 2, apart=True)

@@ -200,7 +200,15 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 self.copies.push((ep, copy));
             }
         }
-        self.leave(i, pkt, now, obs)
+        let ep = self.leave(i, pkt, now, obs);
+        if twice && ep == NOWHERE {
+            // The link kept the packet, and its copy is there: whoever asks hears of the copy.
+            if let Some((ep, copy)) = self.copies.pop() {
+                *pkt = copy;
+                return ep;
+            }
+        }
+        ep
     }
 
     /// A packet that was not lost reaches the end of an impaired link, or is kept to arrive later.

@@ -1,6 +1,7 @@
 //! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-net --test all MODULE::`.
 
 mod clamp;
+mod copies;
 mod laws;
 mod outages;
 mod relays;

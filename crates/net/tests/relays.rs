@@ -209,7 +209,7 @@ proptest! {
         w.advance(Time::ZERO + END, u64::MAX, &mut ());
         let sampler = w.take_sampler().unwrap();
         let mut other = n.build::<QuadHeap>(false);
-        let count = |p: &Port<Tail>, now| (p.carried(now), p.counters().queue_drops() as f64);
+        let count = |p: &Port<Tail>, now| (p.carried(now), p.counters().drops.iter().sum::<u64>() as f64);
         let mut before = vec![(0.0, 0.0); other.ports().len()];
         let mut want = ["pkts", "bytes", "carried", "drops"].map(|name| (name, Vec::new()));
         let (mut at, mut began_anew) = (Time::ZERO, false);
