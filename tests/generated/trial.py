@@ -132,7 +132,8 @@ def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes]
     for name, t in tables.items():
         yield from laws.broken(name, t, warm)
     e = events.Events(rows, sim.texts())
-    yield from events.packets(e, None)
+    now = [sim.queue(i) for i in range(len(expanded["links"]))]
+    yield from events.packets(e, sum(q["queue"]["packets"] + q["link"]["in_flight"] for q in now))
     yield from events.hops(e, expanded["links"], bool(whole.get("at")))
     yield from events.queues(e, sim, expanded["links"])
     flows = tables.get("flows")
