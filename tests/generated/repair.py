@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from fairlane import _core
 from fairlane.errors import FairlaneError, ScenarioError
 
 Tree = dict[str, Any]
+FILE = str(Path(__file__).resolve().parents[2] / "examples" / "generated.json")
+"""Where a scenario would be a file, so that it finds the data of the examples."""
 TRIES = 25
 """What is wrong with one scenario, at the most."""
 
@@ -21,7 +24,7 @@ def checked(tree: Tree) -> tuple[_core.Resolved | None, Tree, list[str]]:
     for _ in range(TRIES):
         text = json.dumps(tree)
         try:
-            return _core.resolve(text, "generated.json", "json", []), tree, wrong
+            return _core.resolve(text, FILE, "json", []), tree, wrong
         except ScenarioError as e:
             wrong += [f"error: {w}: {str(e)[:300]!r}" for w in unclear(e, text)]
             if not any([removed(tree, d["path"]) for d in e.diagnostics]):

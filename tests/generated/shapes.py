@@ -11,7 +11,7 @@ from .draw import DEFS, Draw
 from .repair import checked
 
 Tree = dict[str, Any]
-SOURCES = [n for n in DEFS["SourceSpec"]["anyOf"][1]["properties"] if n != "replay"]
+SOURCES = list(DEFS["SourceSpec"]["anyOf"][1]["properties"])
 CARRIERS = ("tfrc", "rap")
 NO_UDP = ("bulk", "file")
 """Sources that want a transport which controls its rate, or a rate of their own."""
@@ -72,6 +72,8 @@ def links(draw: Draw) -> Tree:
     for k, (a, b) in enumerate(ends):
         rate = usual(draw, "fl-rate")
         own = {"from": a, "to": b, "rate": rate, "delay": draw.quantity("fl-dur", most="3s"), "duplex": None, "trace": None}
+        if draw.chance(0.06):
+            own |= {"rate": None, "trace": "data/cellular.down", "rates": None}
         made[f"l{k}"] = draw.of("LinkSpec", **own)
     return made
 
@@ -143,11 +145,12 @@ def flow(draw: Draw, nodes: list[str], names: list[str], span: int) -> Tree:
     if not udp and carried and draw.chance(0.95):
         source = "bulk"
     if carried and udp and draw.chance(0.9):
-        inner = draw.pick([s for s in SOURCES if s not in CARRIERS and s not in ("web", "request_response")])
+        inner = draw.pick([s for s in SOURCES if s not in (*CARRIERS, "web", "request_response", "replay")])
         table = draw.value(DEFS["SourceSpec"]["anyOf"][1]["properties"][source], source, {"source": inner})
         fixed["amount"] = None if draw.chance(0.8) else fixed["amount"]
     else:
-        table = draw.value(DEFS["SourceSpec"]["anyOf"][1]["properties"][source], source)
+        data = {"file": "data/call.txt"} if source == "replay" else {}
+        table = draw.value(DEFS["SourceSpec"]["anyOf"][1]["properties"][source], source, data)
     fixed["source"] = {source: table}
     fixed["udp" if udp else "tcp"] = draw.of("UdpParams", **({} if draw.chance(0.3) else {"rate": None})) if udp else tcp(draw)
     return draw.of("FlowSpec", **fixed)

@@ -132,10 +132,11 @@ def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes]
     for name, t in tables.items():
         yield from laws.broken(name, t, warm)
     e = events.Events(rows, sim.texts())
+    copies = any(link.get("duplicate") for link in expanded["links"]) or "duplicate" in json.dumps(whole.get("at"))
     now = [sim.queue(i) for i in range(len(expanded["links"]))]
-    yield from events.packets(e, sum(q["queue"]["packets"] + q["link"]["in_flight"] for q in now))
+    yield from events.packets(e, sum(q["queue"]["packets"] + q["link"]["in_flight"] for q in now), copies)
     yield from events.hops(e, expanded["links"], bool(whole.get("at")))
-    yield from events.queues(e, sim, expanded["links"])
+    yield from events.queues(e, sim, expanded["links"], copies)
     flows = tables.get("flows")
     if flows is not None and flows["name"] == e.texts["flow"]:
         yield from laws.sums(flows, tables["links"], tables["network"])
