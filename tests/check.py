@@ -53,6 +53,7 @@ FILES = {
         "listening",
         "top",
         "flow_count",
+        "generated",
         "groups",
         "lessons",
         "why",

@@ -1,7 +1,7 @@
 """Scenarios that nobody would write: drawn from the schema, run in every way there is, and held to laws that any run obeys.
 
-`tests/generated` draws and judges them. How many there are: FAIRLANE_SCENARIOS (300, and 10,000 more with `make test-long`). One that breaks a law is made
-smaller as long as it breaks it, and written to `build/generated`; put into `tests/generated/found` it is run from then on with all others there.
+`tests/generated` draws and judges them. FAIRLANE_SCENARIOS says how many there are (300, and with `make test-long` 10,000 more). One that
+breaks a law is made smaller as long as it does, and written to `build/generated`; put into `tests/generated/found` it is run from then on.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ ODD = {
 """Those that nobody thinks of."""
 KINDS = {form: form[3:] for form in USUAL}
 LARGEST = {
-    "access_points": 2, "buckets": 5000, "clients": 4, "columns": 3, "count": 4, "depth": 2, "fanout": 3, "flows": 3000, "hops": 3, "hosts": 2,
-    "k": 4, "leaves": 3, "links": 3, "nodes": 7, "outstanding": 4, "pairs": 3, "room": 6, "rows": 3, "shadow": 5000, "spines": 2,
-    "objects_most": 20, "bins": 500,
+    "access_points": 2, "bins": 500, "buckets": 5000, "clients": 4, "columns": 3, "count": 4, "depth": 2, "fanout": 3, "flows": 3000,
+    "hops": 3, "hosts": 2, "k": 4, "leaves": 3, "links": 3, "nodes": 7, "objects_most": 20, "outstanding": 4, "pairs": 3, "room": 6,
+    "rows": 3, "shadow": 5000, "spines": 2,
 }  # fmt: skip
 """Numbers that would make networks, or tables of queues, too large for a short run."""
 WORDS = {
@@ -208,5 +208,9 @@ class Draw:
         if form == "fl-len":
             # Packets and bytes do not compare.
             return self.pick([t for t in pool if least is None or not t.startswith("0")])
-        fits = [t for t in pool if not (least and value_of(kind, t) < value_of(kind, least) or most and value_of(kind, t) > value_of(kind, most))]
+        fits = [
+            t
+            for t in pool
+            if not ((least and value_of(kind, t) < value_of(kind, least)) or (most and value_of(kind, t) > value_of(kind, most)))
+        ]
         return self.pick(fits) if fits else (least or most or pool[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -86,7 +87,7 @@ def broken(name: str, t: Columns, warm: int = 0) -> Iterator[str]:
             yield f"part: {where(bad, part, whole)}"
     for stem in sorted({c.rsplit("_", 1)[0] for c in numbers if c.endswith(RISING)}):
         own = [stem + end for end in RISING if stem + end in numbers]
-        for less, more in zip(own, own[1:], strict=False):
+        for less, more in itertools.pairwise(own):
             if (bad := numbers[less] > numbers[more] * (1 + CLOSE)).any():
                 yield f"percentiles: {where(bad, less, more)}"
 

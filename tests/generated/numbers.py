@@ -105,7 +105,11 @@ def of_flows(e: Events, t: Columns, warm: int, end: int) -> Iterator[str]:
         if not arrived.size or not np.isin(arrived, ids).all():
             continue  # copies that links made have no sender
         took = (e.time[mine] - e.time[begun][first][np.searchsorted(ids, arrived)]).astype(np.int64).astype(float) / 1e12
-        for column, there in (("delay_mean", took.mean()), ("delay_max", took.max()), ("jitter", np.abs(np.diff(took)).mean() if took.size > 1 else None)):
+        for column, there in (
+            ("delay_mean", took.mean()),
+            ("delay_max", took.max()),
+            ("jitter", np.abs(np.diff(took)).mean() if took.size > 1 else None),
+        ):
             if there is not None and not warm and not near(float(there), float(t[column][i]), 2e-12):
                 yield f"numbers: {name}: {column} is {t[column][i]!r}, of its events {float(there)!r}"
         yield from ranks(name, "delay", took, t, i)
@@ -123,7 +127,7 @@ def of_series(e: Events, flows: Columns, links: Columns, of: list[dict[str, Any]
     for i, link in enumerate(of):
         own = whose == i
         mine = e.rows["link"] == i
-        if not own.any() or not mine.any() and not links["throughput"][own].any() and not links["drops"][own].any():
+        if not own.any() or (not mine.any() and not links["throughput"][own].any() and not links["drops"][own].any()):
             continue
         times, drops = links["time"][own], links["drops"][own]
         last = round(float(times[-1]) * 1e12)

@@ -41,7 +41,9 @@ def scenario(seed: int) -> tuple[Tree, list[str]]:
     else:
         tree["wireless"] = wireless(draw)
         if draw.chance(0.3):
-            tree["links"] = {"wire": draw.of("LinkSpec", **{"from": "n0", "to": "server", "rate": usual(draw, "fl-rate"), "delay": "5ms", "trace": None})}
+            tree["links"] = {
+                "wire": draw.of("LinkSpec", **{"from": "n0", "to": "server", "rate": usual(draw, "fl-rate"), "delay": "5ms", "trace": None})
+            }
     nodes, names, wrong = inside(tree)
     tree["flows"] = {f"f{k}": flow(draw, nodes, names, span) for k in range(1 + draw.below(4))}
     if draw.chance(0.08):
@@ -83,7 +85,9 @@ def wireless(draw: Draw) -> Tree:
     reach = draw.pick((1.0, 10.0, 30.0, 80.0, 300.0))
     count = 2 + draw.below(4)
     places = {f"n{k}": [round(draw.below(1000) * reach / 1000, 3), round(draw.below(1000) * reach / 1000, 3)] for k in range(count)}
-    fixed: dict[str, Any] = dict.fromkeys(("grid", "ring", "scatter", "access_point", "access_points", "queues", "walks", "random_waypoint"))
+    fixed: dict[str, Any] = dict.fromkeys(
+        ("grid", "ring", "scatter", "access_point", "access_points", "queues", "walks", "random_waypoint")
+    )
     fixed |= {"nodes": places, "rate": None, "control_rate": None}
     if draw.chance(0.2):
         fixed["access_point"] = "n0"
@@ -116,7 +120,9 @@ def inside(tree: Tree) -> tuple[list[str], list[str], list[str]]:
 
 def flow(draw: Draw, nodes: list[str], names: list[str], span: int) -> Tree:
     """A group of flows between nodes of the network."""
-    fixed: dict[str, Any] = {k: None for k in ("from", "to", "pairs", "load", "tcp", "udp", "source", "start", "stop", "spread", "stagger", "first")}
+    fixed: dict[str, Any] = {
+        k: None for k in ("from", "to", "pairs", "load", "tcp", "udp", "source", "start", "stop", "spread", "stagger", "first")
+    }
     fixed |= {"permute": None, "room": None}
     roll = draw.below(20)
     count = 1 + draw.few(0.7)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .draw import Draw
 from .repair import Tree, checked
 from .shapes import ps
 
-MOST = 40_000
+MOST = 20_000
 """Events of a run, from which on its scenario is made shorter."""
 ROWS = 20_000_000
 """Bytes of rows, likewise: one event may copy a packet many times."""
@@ -157,15 +156,13 @@ def ways(resolved: _core.Resolved, seed: int, first: _core.Run, found: Outcome) 
     text = resolved.json(expanded=False)
     (plain,) = _core.run(resolved, [seed], 1, here=True)
     yield from differ("in one piece", first, plain)
-    (again,) = _core.run(_core.Resolved(text), [seed], 1, here=True)
-    yield from differ("again", plain, again)
     # One by its text, as a file that holds the resolved scenario.
     kept = _core.resolve(text, "kept.json", "json", [])
     if kept.json(expanded=False) != text:
         yield "kept: a resolved scenario that is read again is another one"
     if "report" not in json.loads(text) or json.loads(text)["report"] != "groups":
-        (watched,) = _core.run(kept, [seed], 1, why=True, here=True)
-        yield from differ("with its reasons", plain, watched)
+        (watched,) = _core.run(_core.Resolved(text), [seed], 1, why=True, here=True)
+        yield from differ("again, with its reasons", plain, watched)
         if json.loads(text).get("sample") is None:
             (summed,) = _core.run(_core.resolve(text, "kept.json", "json", [("report", "groups")]), [seed], 1, here=True)
             flows, groups = laws.table(plain, "flows"), laws.table(summed, "groups")
@@ -193,8 +190,10 @@ def differ(what: str, a: _core.Run, b: _core.Run) -> Iterator[str]:
         for column in one:
             same = one[column] == two[column] if isinstance(one[column], list) else np.array_equal(one[column], two[column], equal_nan=True)
             if not same:
-                i = 0 if isinstance(one[column], list) else int(np.flatnonzero(~((one[column] == two[column]) | np.isnan(one[column])))[0])
-                yield f"ways: {what} {name} {one['name'][i] if 'name' in one else ''} has {column} {two[column][i]!r}, not {one[column][i]!r}"
+                unlike = [not (x == y or (x != x and y != y)) for x, y in zip(one[column], two[column], strict=True)]
+                i = unlike.index(True)
+                whose = one["name"][i] if "name" in one else "all"
+                yield f"ways: {what} {name} of {whose} have {column} {two[column][i]!r}, not {one[column][i]!r}"
                 return
     if a.packet_hops != b.packet_hops:
         yield f"ways: {what} there are {b.packet_hops} hops, not {a.packet_hops}"
