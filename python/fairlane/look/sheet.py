@@ -196,7 +196,7 @@ def _widest(text: str) -> int:
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """The text in lines, broken between words where that is possible, never beside `±` or within `(low to high)`; `indent` before all but the first."""
+    """Lines of at most `width`, broken between words, never beside `±` or within `(low to high)`; `indent` before all but the first."""
     kept = _WITH_UNIT.sub("\u00a0±\u00a0\\1\u00a0", text).replace(" ± ", "\u00a0±\u00a0")
     kept = _BOTH_ENDS.sub(lambda m: m[0].replace(" ", "\u00a0"), kept)
     room = max(1, width)
