@@ -20,8 +20,8 @@ FOLDER = Path(_KEPT.name)
 def network(**settings) -> fl.Network:
     net = fl.Network(**({"duration": "6s", "warmup": "1s", "sample": "20ms", "name": "two kinds of flows"} | settings))
     net.dumbbell(pairs=3, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck={"rate": "5Mbit/s", "delay": "10ms", "queue": RED})
-    net.flow("plain", "s{i}", "d{i}", tcp="sack", count=2, spread="100ms")
-    return net.flow("ecn", "s2", "d2", tcp={"cc": "newreno", "ecn": "classic"})
+    net.flow("plain", "s{i}", "d{i}", tcp={"preset": "rfc", "cc": "sack"}, count=2, spread="100ms")
+    return net.flow("ecn", "s2", "d2", tcp={"preset": "rfc", "cc": "newreno", "ecn": "classic"})
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def files() -> fl.Result:
     """Flows that end, of many sizes."""
     net = fl.Network(duration="20s", sample="100ms", name="files")
     net.dumbbell(pairs=60, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck={"rate": "10Mbit/s", "delay": "5ms", "queue": "codel"})
-    net.flow("f", "s{i}", "d{i}", tcp="cubic", count=60, spread="15s", source={"file": {"size": "60kB", "sizes": "lognormal", "cv": 2.0}})
+    net.flow("f", "s{i}", "d{i}", tcp={"preset": "rfc", "cc": "cubic"}, count=60, spread="15s", source={"file": {"size": "60kB", "sizes": "lognormal", "cv": 2.0}})
     return net.run(seeds="1..2")
 
 

@@ -282,8 +282,8 @@ def test_flows_are_switched_off_and_on_again():
     from fairlane.watch.told import expanded, told
 
     net = fl.Network(duration="9s").link("a", "b", rate="20Mbit/s", delay="5ms", queue={"droptail": {"limit": "200p"}}, name="l")
-    net.flow("f", "a", "b", tcp={}, count=2)
-    net.flow("late", "a", "b", tcp={}, start="8s").flow("udp", "a", "b", udp={}, source="cbr")
+    net.flow("f", "a", "b", tcp="newreno", count=2)
+    net.flow("late", "a", "b", tcp="newreno", start="8s").flow("udp", "a", "b", udp={}, source="cbr")
     sim = net.start()
     asked = Asked(sim, told(sim, expanded(checked(net).json()), ""))
 

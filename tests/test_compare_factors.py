@@ -222,7 +222,7 @@ BAD = {
     "unknown control": (["--tcp", "cubic,cubbic"], r"unknown congestion control 'cubbic': did you mean 'cubic'"),
     "unknown parameter": (["--tcp", "cubic{betta=1}"], r"tcp 'cubic\{betta=1\}': unknown key `betta`.*`beta`"),
     "control twice": (["--tcp", "cubic,Cubic"], r"'Cubic' is given twice, before as 'cubic'"),
-    "one scenario twice": (["--tcp", "newreno,newreno:rfc"], r"'newreno' and 'newreno:rfc' give the same scenario"),
+    "one scenario twice": (["--tcp", "newreno,newreno:modern"], r"'newreno' and 'newreno:modern' give the same scenario"),
     "level twice": (["--vary", "links.bottleneck.rate=5Mbit/s,5000kbit/s"], r"'5Mbit/s' and '5000kbit/s' give the same scenario"),
     "no TCP": (["--flows", "0", "--tcp", "cubic"], r"no flow of this scenario is TCP"),
     "unknown link": (["--vary", "links.bottelneck.rate=1Mbit/s,2Mbit/s"], r"unknown link 'bottelneck': did you mean 'bottleneck'"),

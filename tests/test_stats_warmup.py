@@ -120,7 +120,7 @@ def runs():
         access={"rate": "100Mbit/s", "delay": "1ms"},
         bottleneck={"rate": "5Mbit/s", "delay": "40ms", "queue": {"droptail": {"limit": "30p"}}},
     )
-    net.flow("tcp", "s{i}", "d{i}", count=2, spread="100ms", tcp="newreno")
+    net.flow("tcp", "s{i}", "d{i}", count=2, spread="100ms", tcp={"preset": "rfc", "cc": "newreno"})
     return net.run(seeds="1..3")
 
 

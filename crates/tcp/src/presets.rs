@@ -102,9 +102,15 @@ pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
         refine(&mut merged, with, &table);
     }
     let mut params: TcpParams = serde_json::from_value(Value::Object(merged)).map_err(|e| ParamsError::Read(e.to_string()))?;
-    params.drop_inherited(|field| table.contains_key(field));
+    params.drop_inherited(|field| table.contains_key(field) && !is_complete(&table));
     params.check()?;
     Ok(params)
+}
+
+/// True if the table has every parameter, as resolved tables do: whoever lays another algorithm over one has not written what it inherits.
+fn is_complete(table: &Map<String, Value>) -> bool {
+    let all = serde_json::to_value(TcpParams::default()).unwrap_or_default();
+    all.as_object().is_some_and(|all| all.keys().all(|key| table.contains_key(key)))
 }
 
 /// Lays the values that a preset holds for the chosen algorithm under those of the user.

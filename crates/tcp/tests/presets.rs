@@ -44,6 +44,10 @@ fn inherited_values_that_need_sack_are_off_without_it() {
         assert_eq!((p.scheme(), p.rack, p.tlp, p.prr), (scheme, false, false, Prr::Off), "{cc}");
     }
     assert!(!resolve_params(json!({ "preset": "linux", "recovery": "newreno" })).unwrap().rack);
+    // Another algorithm laid over a resolved table.
+    let mut complete = serde_json::to_value(resolve_params(json!("cubic")).unwrap()).unwrap();
+    complete["cc"] = json!("newreno");
+    assert!(!resolve_params(complete).unwrap().rack);
     let mistake = resolve_params(json!({ "cc": "newreno", "rack": true })).unwrap_err();
     assert_eq!(mistake.field(), Some("rack"));
     assert!(mistake.to_string().contains("recovery = \"sack\""));

@@ -58,7 +58,7 @@ def _laws(pen: Pen, v: View, kept: pl.DataFrame, factor: float) -> None:
     tcp = next((t for f in kept["flow"].to_list() if isinstance(t := specs.get(f), dict)), {})
     mss = abs(quantity("len", tcp.get("mss")) or 1460.0)
     b = float(tcp.get("ack_every") or 1)
-    rto = max(quantity("dur", tcp.get("rto_min")) or _RTO, rtt)
+    rto = max(quantity("dur", tcp.get("rto_min")) or _RTO, rtt + (quantity("dur", tcp.get("rto_granularity")) or 0.0))
     losses = kept["loss"].to_numpy()
     p = np.geomspace(losses.min() / 2, min(1.0, losses.max() * 2), 100)
     of = f", {v.label}" if v.many else ""
