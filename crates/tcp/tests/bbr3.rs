@@ -195,3 +195,18 @@ fn draft_5_5_10_2_probe_goes_too_far() {
     assert!(bound > 0.7 * bdp && bound < 1.7 * bdp, "{bound} {bdp}");
     assert!(p.ends[0].view().cwnd as f64 <= bound * MSS as f64 * 1.05 + 4.0 * MSS as f64);
 }
+
+/// Sections 5.5.8.1, 5.6.3 and 5.6.4.2: three quanta, of two segments at least, may be in flight however short the path is, and two segments more when probing.
+#[test]
+fn draft_5_5_8_1_offload_budget() {
+    let mut p = path(json!({ "preset": "rfc", "cc": "bbr3", "ack_every": 1 }), 10, 2, 200);
+    p.run_until(secs(1));
+    let mut least = u64::MAX;
+    while p.now < secs(9) && p.step() {
+        // 10 Mbit/s over 3.2 ms, a segment's transmission included, are less than three segments: twice that is below the budget.
+        if gauge(&p, "mode") == CRUISE {
+            least = least.min(p.ends[0].view().cwnd);
+        }
+    }
+    assert_eq!(least, 6 * MSS);
+}

@@ -15,6 +15,10 @@ const UP_CWND_MORE: f64 = 0.25;
 const PROBE_RTT_GAIN: f64 = 0.5;
 /// Rounds in Drain, at most (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
+/// Time, bytes at most and segments at least of what is scheduled at once (C.send_quantum, section 5.6.3).
+const QUANTUM_TIME: Dur = Dur::from_ms(1);
+const QUANTUM_MOST: u64 = 64 * 1024;
+const QUANTUM_SEGMENTS: u64 = 2;
 /// Quanta that wait in the hosts (section 5.5.8.1).
 const QUANTA: u64 = 3;
 /// Segments more when probing, so that small windows do as well (section 5.6.4.2).
@@ -72,9 +76,14 @@ impl Bbr3 {
         ((bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64).min(MOST)
     }
 
+    /// SetSendQuantum (section 5.6.3).
+    fn send_quantum(&self) -> u64 {
+        self.pacing_rate.bytes_in(QUANTUM_TIME).min(QUANTUM_MOST).max(QUANTUM_SEGMENTS * self.smss)
+    }
+
     /// QuantizationBudget (section 5.6.4.2).
     fn budget(&self, volume: u64) -> u64 {
-        let volume = volume.max(QUANTA * self.quantum.at(self.pacing_rate)).max(self.min_window);
+        let volume = volume.max(QUANTA * self.send_quantum()).max(self.min_window);
         if self.state == State::Up { volume + UP_SEGMENTS * self.smss } else { volume }
     }
 
@@ -117,8 +126,8 @@ impl Bbr3 {
             self.min_rtt_at = self.probe_min_at;
         }
         if expired && self.state != State::ProbeRtt && !self.idle && self.p.probe_rtt_time != Dur::ZERO {
-            self.save_window();
             self.state = State::ProbeRtt;
+            self.save_window();
             self.probe_rtt_done = None;
             self.ack_phase = AckPhase::ProbeStopping;
             self.start_round();

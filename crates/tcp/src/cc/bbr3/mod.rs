@@ -4,7 +4,8 @@
 //! branch (`net/ipv4/tcp_bbr.c`, November 2023). Rate samples are those of `rate.rs` (section 4.1 of the draft).
 //!
 //! Deviations: six acknowledgments that tell of losses stand for six discontiguous lost ranges in STARTUP (section 5.3.1.3), as in Linux;
-//! the quantum is the pacer's (`pacing_segments`, `pacing_burst`; section 5.6.3); the maximum of aggregation is kept in two halves of five rounds
+//! what is sent at once is the pacer's (`pacing_segments`, `pacing_burst`), while the least volume reckons with the quantum of section 5.6.3; after a timeout the
+//! window is a segment, to which the sender adds what is still in flight (section 5.6.4.4 has the sum as the window); the maximum of aggregation is kept in two halves of five rounds
 //! each, as in Linux (section 5.5.9). ECN: used only with exact feedback (DCTCP's or AccECN) and a short round-trip time; marks do not bring
 //! the next probe forward (`bbr_ecn_reprobe_gain`).
 //!
@@ -20,7 +21,6 @@ use super::{
 };
 use crate::choices::{EcnMode, len_bytes};
 use crate::config::TcpConfig;
-use crate::pacing::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Marks;
@@ -153,7 +153,6 @@ pub struct Bbr3 {
     smss: u64,
     initial_window: u64,
     min_window: u64,
-    quantum: Quantum,
     selective: bool,
     exact_marks: bool,
     random: Stream,
@@ -231,7 +230,6 @@ impl Bbr3 {
             smss,
             initial_window: config.initial_window,
             min_window: len_bytes(p.min_window, smss).max(smss),
-            quantum: config.pacing_quantum(),
             selective: config.sack,
             exact_marks: p.ecn && matches!(config.ecn, EcnMode::Dctcp | EcnMode::Accecn),
             random: Stream::new(0, "cc", "", "bbr3"),
