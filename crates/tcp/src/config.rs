@@ -79,6 +79,8 @@ pub struct TcpConfig {
     pub(crate) plain_acks: bool,
     /// Something looks at each segment that is delivered or lost.
     pub(crate) diary: bool,
+    /// Bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); those of Prague are not (`prague_tso_segs`).
+    pub(crate) longer_bursts: bool,
     /// The parameters as given; those that belong to another recovery scheme are off.
     params: TcpParams,
 }
@@ -189,6 +191,7 @@ impl TcpConfig {
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
             plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && !tuned,
+            longer_bursts: p.cc.name() != "prague",
             diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
             straight: !p.timestamps
                 && scheme != Scheme::Ns3

@@ -1,6 +1,6 @@
 //! Segmentation offload: new data leaves in bursts (Linux 6.18 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`).
 //!
-//! A burst holds what `pacing_burst` takes at the rate that pacing has, or would have, and `pacing_segments` at least; on paths of a few milliseconds more. The
+//! A burst holds what `pacing_burst` takes at the rate that pacing has, or would have, and `pacing_segments` at least; on paths of a few milliseconds more, but for Prague. The
 //! window may have room for a shorter one only. Outside recovery that waits for a full one, if something went out less than a millisecond ago, the room is less
 //! than a third of the window, and an acknowledgment is soon to come: that of the oldest segment in flight, a smoothed round-trip time after it left, is
 //! due within a millisecond.
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Tcp<C> {
         let least = u64::from(self.cfg.pacing_segments);
         let rate = self.pace_of(smss).map_or(u64::MAX, |ps| (smss as i64 as f64 * crate::pacing::BITS_PS / ps.max(1.0)) as u64);
         let halvings = self.rtt.min().as_ps() / HALVED_EACH.as_ps();
-        let more = if halvings < 32 { LONGEST >> halvings } else { 0 };
+        let more = if halvings < 32 && self.cfg.longer_bursts { LONGEST >> halvings } else { 0 };
         let bytes = Rate::from_bps(rate).bytes_in(self.cfg.pacing_burst).min(LONGEST).saturating_add(more).min(LONGEST);
         (bytes / smss).max(least).min(MOST)
     }

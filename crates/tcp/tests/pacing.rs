@@ -162,3 +162,28 @@ fn no_timer_without_data() {
     p.run(ms(1000));
     assert!(!p.alive());
 }
+
+/// Linux `prague_tso_segs`: a burst of Prague lasts 2^-12 of a second at its rate, and is no longer on short paths, as those of others are (`tcp_tso_autosize`).
+#[test]
+fn bursts_of_prague_last_a_quarter_of_a_millisecond() {
+    for (mbps, rtt) in [(25, 10), (100, 10), (100, 2), (400, 2)] {
+        let longest = |cc: &str| {
+            let hop = Hop::marking(Rate::from_mbps(mbps), Dur::from_us(rtt * 500), 1000, 20);
+            let tcp = json!({ "preset": "linux", "cc": cc, "ecn": "accecn", "receive_buffer": null });
+            let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(Dur::from_us(rtt * 500))]);
+            p.start();
+            p.write(0, ENDLESS, false);
+            p.run(Dur::from_ms(800));
+            p.log.clear();
+            p.run(Dur::from_ms(400));
+            let mut times: Vec<Time> = p.log.iter().filter(|l| l.1 == 0 && l.2.payload != 0).map(|l| l.0).collect();
+            times.push(Time::MAX);
+            let ends: Vec<usize> = (1..times.len()).filter(|&i| times[i] != times[i - 1]).collect();
+            ends.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+        };
+        // A tenth for a rate that swings about that of the path.
+        let most = (1.1 * mbps as f64 * 1e6 / 4096.0 / 8.0 / 1448.0).max(1.0) as usize;
+        assert!(longest("prague") <= most, "{mbps} {rtt}: {} and {most}", longest("prague"));
+        assert!(longest("cubic") > most, "{mbps} {rtt}: {} and {most}", longest("cubic"));
+    }
+}
