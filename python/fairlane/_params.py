@@ -2509,7 +2509,8 @@ class Prague(CcParams):
             `0s`: growth depends on the round-trip time as Reno's does.
             (duration, default "25ms", up to 1s)
         transition: Rounds after slow start before they do (Linux
-            `prague_rtt_transition`). (integer, default 4, from 0)
+            `prague_rtt_transition`: 4 since version 0.7, 500 before). (integer,
+            default 4, from 0)
         slow_start_rate: Pacing rate in slow start below half the threshold, as
             a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number,
             default 2.0, 1 to 10)

@@ -22,6 +22,10 @@ use std::ops::{Deref, DerefMut};
 const FIRST_CEP: u64 = 5;
 /// Marked packets that make an acknowledgment due (n of RFC 9768 section 3.2.2.5.1).
 const ACK_MARKS: u8 = 2;
+/// The average of packets that an acknowledgment covers: unit, weight of what was known, and what counts as long.
+const PER_ACK_UNIT: u32 = 64;
+const PER_ACK_WEIGHT: u32 = 64;
+const LONG_ACK: u32 = 4;
 /// Values of the three-bit field of AccECN.
 const ACE_RANGE: u64 = 8;
 
@@ -61,6 +65,8 @@ pub(crate) struct EcnState {
     r_cep: u64,
     /// AccECN sender: those that the peer told of (s.cep).
     s_cep: u64,
+    /// AccECN sender: packets that an acknowledgment covers, smoothed (64ths of one); 0: none was heard.
+    per_ack: u32,
     /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
     unreported: u8,
     last_ce: bool,
@@ -96,6 +102,7 @@ impl EcnState {
             cut_end: 0,
             r_cep: FIRST_CEP,
             s_cep: FIRST_CEP,
+            per_ack: 0,
             unreported: 0,
             last_ce: false,
             syn: Ecn::NotEct,
@@ -348,7 +355,8 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the least number that fits, but where acknowledgments of
-    /// so many packets were lost that the field may have come round, the most that fits.
+    /// so many packets may have been lost that the field came round, the most that fits. Where acknowledgments cover many packets as a rule, a long one is no
+    /// sign of lost ones: the receiver tells of each second mark at once (section 3.2.2.5.1).
     fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
         // An acknowledgment of nothing new may be an old one.
         if delivered == 0 || self.ecn.deaf {
@@ -356,7 +364,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let packets = delivered.div_ceil(u64::from(self.cfg.smss));
         let least = (u64::from(seg.ace()) + ACE_RANGE - self.ecn.s_cep % ACE_RANGE) % ACE_RANGE;
-        let marked = if packets >= ACE_RANGE { packets - (packets - least) % ACE_RANGE } else { least };
+        let long = self.ecn.acks_are_long(packets);
+        let marked = if packets >= ACE_RANGE && !long { packets - (packets - least) % ACE_RANGE } else { least };
         self.ecn.s_cep += marked;
         marked
     }
@@ -389,6 +398,15 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.for_mark = false;
         self.ecn.cut_end = self.nxt;
         self.ecn.cwr_due = true;
+    }
+}
+
+impl EcnState {
+    /// Takes in the packets that an acknowledgment covers; true if acknowledgments cover more than four on average (Linux `pkts_acked_ewma`, `ACK_COMP_THRESH`).
+    fn acks_are_long(&mut self, packets: u64) -> bool {
+        let packets = packets.min(u64::from(u16::MAX)) as u32 * PER_ACK_UNIT;
+        self.per_ack = if self.per_ack == 0 { packets } else { (self.per_ack * (PER_ACK_WEIGHT - 1) + packets) / PER_ACK_WEIGHT };
+        self.per_ack > LONG_ACK * PER_ACK_UNIT
     }
 }
 

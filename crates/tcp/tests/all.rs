@@ -1,6 +1,7 @@
 //! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-tcp --test all MODULE::`.
 
 mod accecn;
+mod acks;
 mod arrivals;
 mod bbr;
 mod bbr3;

@@ -1,7 +1,8 @@
 //! DCTCP: the window is cut in proportion to the share of what was marked.
 //!
 //! Source: RFC 8257 section 3.3 (alpha, window), 3.5 (losses); M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. What the receiver
-//! does (section 3.2) is in `ecn.rs`; the mode `dctcp` goes with the algorithm. Growth and the answer to losses are Reno's.
+//! does (section 3.2) is in `ecn.rs`; the mode `dctcp` goes with the algorithm. Growth and the answer to losses are Reno's; growth counts all that is
+//! acknowledged, as RFC 5681 section 3.1 recommends and Linux and ns-3 do, whatever bounds slow start.
 //!
 //! Deviations: section 3.3 counts acknowledged bytes; so do we, SACKed ones when they are SACKed. Alpha is a fraction, not
 //! scaled to integers (Linux: 1/1024). Linux holds the window for a round trip after a mark, ns-3 as well; RFC 3168 section 6.1.2 asks
@@ -61,7 +62,7 @@ impl Algorithm for DctcpParams {
 impl Dctcp {
     /// The algorithm before the connection opens.
     pub fn new(p: &DctcpParams, config: &TcpConfig) -> Self {
-        Self { w: Window::new(config), gain: p.gain, alpha: p.initial_alpha, window_end: 0, acked: 0, marked: 0 }
+        Self { w: Window::new(config).counting_all(), gain: p.gain, alpha: p.initial_alpha, window_end: 0, acked: 0, marked: 0 }
     }
 
     /// Estimate of the share of bytes that are marked.

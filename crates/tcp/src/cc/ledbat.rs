@@ -126,6 +126,8 @@ pub struct Ledbat {
     history: History,
     queueing: Dur,
     one_way: bool,
+    /// Segments that segmentation offload may hold back until they make a pair: they count as in flight.
+    held: f64,
 }
 
 impl Algorithm for LedbatParams {
@@ -140,7 +142,7 @@ impl Ledbat {
     pub fn new(p: &LedbatParams, config: &TcpConfig) -> Self {
         let one_way = p.delay == LedbatDelay::OneWay && config.timestamps;
         let history = History::new(p.base_history, p.current_filter);
-        Self { w: Window::new(config), p: p.clone(), history, queueing: Dur::ZERO, one_way }
+        Self { w: Window::new(config), p: p.clone(), history, queueing: Dur::ZERO, one_way, held: if config.tso { 1.0 } else { 0.0 } }
     }
 
     /// (TARGET - queueing delay) / TARGET.
@@ -168,7 +170,7 @@ impl LossBased for Ledbat {
             self.w.cwnd += self.p.gain * off * acked / self.w.cwnd;
             // flightsize is that before the acknowledgment.
             let flight = (s.in_flight + s.acked) as f64 / self.w.smss;
-            self.w.cwnd = self.w.cwnd.min(flight + self.p.allowed_increase);
+            self.w.cwnd = self.w.cwnd.min(flight + self.held + self.p.allowed_increase);
         }
         self.w.cwnd = self.w.cwnd.max(self.p.min_window);
     }

@@ -11,9 +11,12 @@
 //!   (section 2.4.4). In round trips shorter than that it is `(srtt / target_rtt)^2` of a segment, so that rates become
 //!   equal; this begins some rounds after slow start.
 //! - A loss halves the window (section 2.4.1). Without feedback that counts marks, echoes halve it as well (section 2.4.5).
+//! - The window is a fraction, by which segments are paced. What may be in flight is that rounded up, two segments at least; marks take the fraction down to
+//!   100 kbit/s, so that pacing holds back what two segments in flight would be too much for (Linux `prague_frac_cwnd_to_snd_cwnd`, `MINIMUM_RATE`).
 //!
-//! Deviations: the window is fractional and bounded by one segment, not rounded up and bounded by two; segments do not shrink below two in
-//! flight; the rate does not swing by 3 % over each round trip; no detection of a classic queue's marks.
+//! Deviations: segments do not become smaller where two are in flight, nor does the rate take the place of the window there; the rate does not swing by 3 % over
+//! each round trip; no detection of a classic queue's marks. Up to version 0.6 of the implementation, with which most published measurements were made,
+//! `transition` was 500.
 
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, MarkSample, Wants};
@@ -36,7 +39,7 @@ pub struct PragueParams {
     /// round-trip time as Reno's does.
     #[schemars(extend("x-max" = "1s"))]
     pub target_rtt: Dur,
-    /// Rounds after slow start before they do (Linux `prague_rtt_transition`).
+    /// Rounds after slow start before they do (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before).
     pub transition: u32,
     /// Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1.
     #[schemars(range(min = 1.0, max = 10.0))]
@@ -48,6 +51,11 @@ impl Default for PragueParams {
         Self { gain: 0.0625, target_rtt: Dur::from_ms(25), transition: 4, slow_start_rate: 2.0 }
     }
 }
+
+/// Rate that marks leave at least, in bit/s (Linux `MINIMUM_RATE`).
+const LEAST_RATE: f64 = 100e3;
+/// Segments that may be in flight at least beyond slow start (Linux `MIN_CWND_RTT`).
+const LEAST_IN_FLIGHT: f64 = 2.0;
 
 /// State of Prague.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +91,7 @@ impl Prague {
     /// The algorithm before the connection opens.
     pub fn new(p: &PragueParams, config: &TcpConfig) -> Self {
         Self {
-            w: Window::new(config),
+            w: Window::new(config).counting_all(),
             p: p.clone(),
             alpha: 0.0,
             saw_ce: false,
@@ -165,7 +173,13 @@ impl LossBased for Prague {
             return self.w.cwnd;
         }
         self.reduced = e.now;
+        self.w.least = (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0);
         self.w.cwnd * (1.0 - self.alpha / 2.0)
+    }
+
+    fn in_force(&self) -> f64 {
+        let whole = libm::ceil(self.w.cwnd);
+        if self.w.in_slow_start() { whole } else { whole.max(LEAST_IN_FLIGHT) }
     }
 
     fn restarted(&mut self, _: Time) {

@@ -35,6 +35,8 @@ pub struct Window {
     pub cap: f64,
     /// Most segments an acknowledgment counts for; `None`: each counts for one.
     pub byte_counting: Option<u32>,
+    /// Least window that marks leave, and below two segments the least threshold, too: one segment, or a fraction of one where pacing holds data back.
+    pub least: f64,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
     /// What growth beyond it is counted in; segments acknowledged towards the next one.
@@ -70,6 +72,7 @@ impl Window {
             smss,
             cap: segments(config.window, smss),
             byte_counting: config.byte_counting,
+            least: 1.0,
             all: config.avoidance_counts_all,
             unit: match config.growth_unit {
                 GrowthUnit::Fraction => Unit::Fraction,
@@ -91,6 +94,13 @@ impl Window {
     #[must_use]
     pub fn unwatched(mut self) -> Self {
         self.hystart = None;
+        self
+    }
+
+    /// The window of an algorithm whose congestion avoidance counts all that is acknowledged, whatever bounds slow start.
+    #[must_use]
+    pub fn counting_all(mut self) -> Self {
+        self.all = true;
         self
     }
 
@@ -280,7 +290,8 @@ impl Window {
         }
         // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
         if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
-            self.ssthresh = if self.whole { target as u64 as f64 } else { target }.max(2.0);
+            let least = if e.kind == CongestionKind::EcnEcho && self.least < 1.0 { self.least } else { 2.0 };
+            self.ssthresh = if self.whole && least == 2.0 { target as u64 as f64 } else { target }.max(least);
         }
         self.cwnd = match e.kind {
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
@@ -288,7 +299,7 @@ impl Window {
             CongestionKind::FastRetransmit if self.basis == LossBasis::Cwnd => target.max(1.0),
             CongestionKind::FastRetransmit => self.ssthresh,
             // Marks take the window down to one segment (RFC 3168 section 6.1.2), losses to two.
-            CongestionKind::EcnEcho => target.max(1.0),
+            CongestionKind::EcnEcho => target.max(self.least),
         };
         if let Some(watch) = &mut self.hystart {
             watch.on_congestion(matches!(e.kind, CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart));
@@ -355,6 +366,11 @@ pub trait LossBased: Send {
     /// What it asks of the sender.
     fn wants(&self) -> Wants {
         Wants::default()
+    }
+    /// What may be in flight, in segments.
+    #[inline(always)]
+    fn in_force(&self) -> f64 {
+        self.window().cwnd
     }
     /// The rate to pace at, where the algorithm has one of its own.
     fn rate(&self) -> Option<Rate> {
@@ -449,15 +465,13 @@ impl<T: LossBased> CongestionControl for T {
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        let w = self.window();
-        (w.cwnd * w.smss) as i64 as u64
+        (self.in_force() * self.window().smss) as i64 as u64
     }
 
     #[inline]
     fn allows(&self, bytes: u64) -> bool {
         // A whole number is at most the whole part of the window where it is at most the window.
-        let w = self.window();
-        bytes as i64 as f64 <= w.cwnd * w.smss
+        bytes as i64 as f64 <= self.in_force() * self.window().smss
     }
 
     fn ssthresh(&self) -> u64 {
