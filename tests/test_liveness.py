@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,17 +22,19 @@ import json, sys
 import fairlane as fl
 for tree in json.load(sys.stdin):
     try:
-        result = fl.run(tree)
+        with open("s.json", "w") as f:
+            json.dump(tree, f)
+        fl.run("s.json")
     except fl.ScenarioError as e:
         print(e, file=sys.stderr)
 print("ends")
 """
 
 
-def ends(trees: list[dict[str, Any]]) -> None:
+def ends(trees: list[dict[str, Any]], folder: Path) -> None:
     """All of them end, in a process of their own, since nothing else can end a loop in a queue."""
-    done = subprocess.run([sys.executable, "-c", RUN], input=json.dumps(trees), capture_output=True, text=True, timeout=ENOUGH)
-    assert (done.returncode, done.stdout) == (0, "ends\n"), done.stderr
+    done = subprocess.run([sys.executable, "-c", RUN], input=json.dumps(trees), capture_output=True, text=True, timeout=ENOUGH, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
 
 
 def net(queue: Any, **flow: Any) -> dict[str, Any]:
@@ -40,16 +43,16 @@ def net(queue: Any, **flow: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("share", [0, 1, 2])
-def test_acknowledgments_without_bytes_in_every_queue(share):
+def test_acknowledgments_without_bytes_in_every_queue(share, tmp_path):
     """`tcp.header = "0B"` makes packets of 0 bytes, in which a queue that deals in bytes has to see packets."""
-    ends([net(q, tcp={"header": "0B"}, count=2) for q in QUEUES[share::3]])
+    ends([net(q, tcp={"header": "0B"}, count=2) for q in QUEUES[share::3]], tmp_path)
 
 
-def test_packets_without_bytes_and_little_room():
+def test_packets_without_bytes_and_little_room(tmp_path):
     small = {"limit": "3p"}
     queues = [{q: small} for q in ("fq_codel", "fq_pie", "cake", "drr", "sfq", "fq", "wfq", "wf2q")]
     back = [{"drr": {"quantum": "1B"}}, {"wrr": {"count": "bytes"}}, {"tbf": {"rate": "1Mbit/s"}}]
-    ends([net(q, tcp={"header": "0B"}, count=3) for q in [*queues, *back]])
+    ends([net(q, tcp={"header": "0B"}, count=3) for q in [*queues, *back]], tmp_path)
 
 
 SOURCES: list[dict[str, Any]] = [
@@ -66,5 +69,5 @@ SOURCES: list[dict[str, Any]] = [
 ]
 
 
-def test_sources_without_waits():
-    ends([net("droptail", **s) for s in SOURCES])
+def test_sources_without_waits(tmp_path):
+    ends([net("droptail", **s) for s in SOURCES], tmp_path)

@@ -76,9 +76,10 @@ pub(crate) fn stopped(py: Python<'_>, e: &PyErr) -> bool {
     e.is_instance_of::<PyKeyboardInterrupt>(py)
 }
 
-/// Lets Ctrl-C be heard later, which came where code that is tried fails without consequence.
+/// Lets Ctrl-C be heard later, which came where code that is tried fails without consequence. Who has sent the exception knows of it.
 pub(crate) fn put_off(py: Python<'_>, e: &PyErr) {
-    if stopped(py, e) {
+    let sent = SEAT.with(|cell| cell.get().is_some_and(|s| s.struck.load(Ordering::Relaxed)));
+    if stopped(py, e) && !sent {
         // The main thread hears of it as of the signal; there is no other way to say so from here.
         let _ = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
     }
