@@ -84,11 +84,11 @@ proptest! {
     fn fq_codel(
         seed: u64, us in 200_u64..1500, limit in limits(), memory_limit in proptest::option::of(40_u64..80_000), flows in 1_u32..40, hash in hashes(),
         salt: Option<u64>, quantum in 1_u64..4000, drop_batch in 1_u32..70, target in 1_u64..20, ecn: bool, ce in proptest::option::of(1_u64..30),
-        mtu_of_all: bool, count_evicted: bool,
+        mtu_of_all: bool, count_evicted: bool, leave_new: bool,
     ) {
         let p = FqCodelParams {
             ecn,
-            scheduler: FqScheduler { limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch },
+            scheduler: FqScheduler { limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch, leave_new },
             times: CodelTimes { target: Dur::from_ms(target), ..CodelTimes::default() },
             finer: CodelFiner { ce_threshold: ce.map(Dur::from_ms), ..CodelFiner::default() },
             shared: CodelShared { mtu_of_all, count_evicted },

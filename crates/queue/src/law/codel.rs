@@ -284,6 +284,17 @@ impl Law for Codel {
         self.beside = if self.shared.mtu_of_all { bytes } else { 0 };
     }
 
+    /// Only where `mtu` is compared with what waits elsewhere can the last packet have been dropped, or the queue run empty in dropping state. As in codel_impl.h,
+    /// a drop that leaves nothing behind forgets how long the wait has been too long; a look at an empty queue ends the state alone.
+    fn on_empty(&mut self, _: Time) {
+        match self.phase {
+            Phase::Calm => {}
+            Phase::Dropping => self.phase = Phase::Calm,
+            Phase::Dropped => (self.phase, self.first_above) = (Phase::Calm, None),
+            Phase::Entered => (self.phase, self.first_above) = (Phase::Dropping, None),
+        }
+    }
+
     fn on_evict(&mut self, _: &QPkt) {
         self.count = self.count.saturating_add(u32::from(self.shared.count_evicted));
     }

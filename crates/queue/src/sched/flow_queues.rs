@@ -64,6 +64,8 @@ pub(crate) struct FlowQueues<L> {
     rate: Rate,
     /// When the link finds nothing to send, if nothing arrives before.
     idle_at: Time,
+    /// True if a new queue that is found empty leaves where there are no old ones.
+    leave_new: bool,
 }
 
 impl<L: Law> FlowQueues<L> {
@@ -81,7 +83,15 @@ impl<L: Law> FlowQueues<L> {
             held: Backlog::default(),
             rate,
             idle_at: Time::ZERO,
+            leave_new: false,
         }
+    }
+
+    /// The same; with `leave_new` a new queue that is found empty leaves where there are no old ones (Linux).
+    #[must_use]
+    pub(crate) fn leaving(mut self, leave_new: bool) -> Self {
+        self.leave_new = leave_new;
+        self
     }
 
     /// All that waits.
@@ -195,6 +205,7 @@ impl<L: Law> FlowQueues<L> {
     fn refresh<S: Shares>(&mut self, now: Time, shares: &mut S) {
         if S::FORGETS_WHEN_IDLE && self.held.pkts == 0 && now >= self.idle_at {
             while let Some(i) = self.new.first().or_else(|| self.old.first()) {
+                self.slots[i].fifo.law_mut().on_empty(self.idle_at);
                 self.retire(i, shares);
             }
         }
@@ -222,7 +233,7 @@ impl<L: Law> FlowQueues<L> {
             };
             let Some(p) = sent else {
                 // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
-                if self.slots[i].place == Place::New {
+                if self.slots[i].place == Place::New && !(self.leave_new && self.old.first().is_none()) {
                     self.make_old(i, shares)
                 } else {
                     self.retire(i, shares)

@@ -47,7 +47,7 @@ impl Discipline for FqCodelParams {
             name: "linux",
             doc: "sch_fq_codel of Linux with its defaults: 10240 packets, 32 MiB, 1024 queues, ECN on, 16-bit square roots; CoDel spares the last \
                   full packet of all queues together, not of each.",
-            values: r#"{"limit": "10240p", "memory_limit": "32MiB", "flows": 1024, "quantum": "1514B", "drop_batch": 64, "target": "5ms",
+            values: r#"{"limit": "10240p", "memory_limit": "32MiB", "flows": 1024, "quantum": "1514B", "drop_batch": 64, "leave_new": true, "target": "5ms",
                         "interval": "100ms", "mtu": "1500B", "ecn": true, "inv_sqrt": "newton", "mtu_of_all": true, "count_evicted": true}"#,
         },
         Preset {

@@ -34,6 +34,9 @@ pub struct FqScheduler {
     /// Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
     #[schemars(range(min = 1, max = 65536))]
     pub drop_batch: u32,
+    /// True if a new queue that is found empty leaves at once where there are no old ones, as in Linux; else it passes through the old ones in any case (RFC 8290
+    /// section 4.2).
+    pub leave_new: bool,
 }
 
 impl Default for FqScheduler {
@@ -46,6 +49,7 @@ impl Default for FqScheduler {
             salt: None,
             quantum: Bytes(1514),
             drop_batch: 64,
+            leave_new: false,
         }
     }
 }
@@ -75,7 +79,7 @@ impl<L: Law> FqFlows<L> {
     pub(crate) fn new(p: &FqScheduler, law: L, site: &Site<'_>) -> Self {
         Self {
             map: FlowMap::new(p.hash, Some(p.flows), p.salt, site),
-            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate),
+            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate).leaving(p.leave_new),
             room: Room::new(p.limit).within(p.memory_limit.map_or(u64::MAX, Bytes::get)),
             drop_batch: p.drop_batch,
             refuses: false,

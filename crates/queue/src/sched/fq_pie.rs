@@ -32,7 +32,7 @@ impl Discipline for FqPieParams {
             name: "linux",
             doc: "sch_fq_pie of Linux with its defaults: 10240 packets, 1024 queues, a full buffer refuses what arrives, series of luck are cut \
                   short, 2 % more at each update while the delay is above 250 ms, ECN off.",
-            values: r#"{"limit": "10240p", "flows": 1024, "quantum": "1514B", "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25,
+            values: r#"{"limit": "10240p", "flows": 1024, "quantum": "1514B", "leave_new": true, "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25,
                         "max_burst": "150ms", "derandomize": true, "panic_delay": "250ms", "ecn": false, "mark_ecnth": 0.1, "refuse": true}"#,
         },
         Preset {
