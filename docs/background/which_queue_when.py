@@ -194,8 +194,8 @@ def table(name: str, rows: list[Row]) -> str:
 def _cell(row: Row, c: Column) -> str:
     if not row["mean"]:
         return "-"
-    mean, half = float(row["mean"]) * c.factor, (float(row["high"]) - float(row["low"])) / 2 * c.factor
-    return f"{mean:.{c.places}f} ± {half:.{c.places}f}"
+    mean, low, high = (float(row[k]) for k in ("mean", "low", "high"))
+    return format(fl.Interval(mean, low, high, None, int(row["n"])).times(c.factor), f".{c.places}f")
 
 
 def marks(name: str) -> tuple[str, str]:

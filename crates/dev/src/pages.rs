@@ -157,7 +157,9 @@ fn besides(values: &Value) -> String {
 }
 
 fn metrics() -> String {
-    let mut text = format!("{NOTE}# Metrics\n\nThe columns of the result tables, each defined once.\n");
+    let mut text = format!(
+        "{NOTE}# Metrics\n\nThe columns of the result tables, each defined once ([how they are formed](../background/metrics.md)). No value is below 0, and none with the unit 1 (0 to 1) above 1; intervals of their means stay within that.\n"
+    );
     text.push_str(
         "\nWith `report = \"groups\"` in the scenario a result has a row for each group of flows, which is a table under `flows`, in place of one for each \
          flow. It has the columns of [groups](#groups-of-flows), and those of flows; what the latter are of a group stands in the column \"of a group\":\n\n\
@@ -178,7 +180,7 @@ fn metrics() -> String {
                 text,
                 "| `{}` | {} |{} {} | {} | {} |",
                 s("name"),
-                s("unit"),
+                unit(m),
                 if of_group { format!(" {} |", s("pooled")) } else { String::new() },
                 s("formula"),
                 s("doc"),
@@ -196,10 +198,16 @@ fn metrics() -> String {
         let _ = write!(text, "\n## {title}\n\n| series | unit | from | meaning |\n|---|---|---|---|\n");
         for m in all.as_array().into_iter().flatten().filter(|m| m["table"] == kind) {
             let s = |key: &str| cell(m.get(key).and_then(Value::as_str).unwrap_or_default());
-            let _ = writeln!(text, "| `{}` | {} | {} | {} |", s("name"), s("unit"), s("feed"), s("doc"));
+            let _ = writeln!(text, "| `{}` | {} | {} | {} |", s("name"), unit(m), s("feed"), s("doc"));
         }
     }
     text
+}
+
+/// The unit of a metric or series; of a share with its range.
+fn unit(m: &Value) -> String {
+    let unit = cell(m.get("unit").and_then(Value::as_str).unwrap_or_default());
+    if m["most"].is_null() { unit } else { format!("{unit} (0 to 1)") }
 }
 
 fn diagnostics() -> String {

@@ -118,7 +118,9 @@ fn of_flows(out: &RunOutput, metric: &str) -> Vec<f64> {
 
 /// Two dumbbells beside one another, one ten times as fast; flows of each get the same. `order`: the flows as they are declared.
 fn two_bottlenecks(order: &[&str]) -> RunOutput {
-    let line = |name: &str, from: &str, to: &str, rate: &str| format!("[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"1ms\"\n");
+    let line = |name: &str, from: &str, to: &str, rate: &str| {
+        format!("[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"1ms\"\n")
+    };
     let flow = |name: &str| {
         let (from, to, rate) = match name {
             "s1" | "s2" => ("a", "c", "1Mbit/s"),
@@ -127,7 +129,8 @@ fn two_bottlenecks(order: &[&str]) -> RunOutput {
         };
         format!("[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nudp = {{}}\nsource.cbr = {{ rate = \"{rate}\" }}\n")
     };
-    let links = [("x", "a", "b", "100Mbit/s"), ("slow", "b", "c", "2.2Mbit/s"), ("y", "d", "e", "100Mbit/s"), ("fast", "e", "f", "20Mbit/s")];
+    let links =
+        [("x", "a", "b", "100Mbit/s"), ("slow", "b", "c", "2.2Mbit/s"), ("y", "d", "e", "100Mbit/s"), ("fast", "e", "f", "20Mbit/s")];
     let links: String = links.iter().map(|(name, from, to, rate)| line(name, from, to, rate)).collect();
     run(&format!("duration = \"5s\"\nwarmup = \"1s\"\n{links}{}", order.iter().map(|name| flow(name)).collect::<String>()))
 }
@@ -187,4 +190,36 @@ fn a_slow_access_link_is_a_bottleneck_of_its_own() {
     assert_eq!(found.iter().map(|f| f.1).sum::<f64>(), 3.0);
     assert_eq!(link(&out, "bottleneck", "bottleneck_flows"), 2.0, "{found:?}");
     assert_eq!(of_flows(&out, "share")[0], 1.0);
+}
+
+/// Two links one after the other leave a flow the same: the name decides, in whatever order they stand.
+#[test]
+fn equal_links_are_told_apart_by_their_names() {
+    let line = |name: &str, from: &str, to: &str| {
+        format!("[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\n")
+    };
+    let flow = "[flows.u]\nfrom = \"a\"\nto = \"c\"\ncount = 2\nudp = {}\nsource.cbr = { rate = \"3Mbit/s\" }\n";
+    let lines = [line("second", "a", "b"), line("first", "b", "c")];
+    for links in [lines.concat(), lines.iter().rev().cloned().collect()] {
+        let out = run(&format!("duration = \"2s\"\n{links}{flow}"));
+        assert_eq!((link(&out, "first", "bottleneck_flows"), link(&out, "second", "bottleneck_flows")), (2.0, 0.0));
+    }
+}
+
+/// Stations of a channel share the medium, both directions of it: they have one bottleneck, and a wire behind it that carries more has none of it.
+#[test]
+fn a_channel_is_one_bottleneck() {
+    let out = run(
+        "duration = \"4s\"\nwarmup = \"1s\"\n[wireless.air]\nstandard = \"802.11b\"\nrate = \"11Mbit/s\"\naccess_point = \"ap\"\nnodes.ap = [0, 0]\nring = { count = 3, radius_m = 1 }\n\
+         [links.wire]\nfrom = \"ap\"\nto = \"far\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\n\
+         [flows.up]\nfrom = \"n{i}\"\nto = \"far\"\ncount = 2\nudp = {}\nsource.cbr = { rate = \"8Mbit/s\", size = \"1000B\" }\n\
+         [flows.down]\nfrom = \"far\"\nto = \"n2\"\nudp = {}\nsource.cbr = { rate = \"8Mbit/s\", size = \"1000B\" }\n",
+    );
+    let (names, count) = (&out.links.text[0].1, &out.links.numbers.iter().find(|c| c.0 == "bottleneck_flows").unwrap().1);
+    for (name, n) in names.iter().zip(count) {
+        assert_eq!(*n, if name.starts_with("wire") { 0.0 } else { 3.0 }, "{name}");
+    }
+    let x = of_flows(&out, "goodput");
+    let index = x.iter().sum::<f64>().powi(2) / (3.0 * x.iter().map(|v| v * v).sum::<f64>());
+    assert!((network(&out, "jain") - index).abs() < 1e-12, "{x:?}");
 }

@@ -160,18 +160,18 @@ pub(super) fn fair(x: &[f64], at: &[u32]) -> Vec<f64> {
         return vec![x.iter().sum::<f64>() / x.len().max(1) as f64; x.len()];
     }
     let mut fair = vec![0.0; x.len()];
-    for own in together(at) {
-        let mean = own.iter().map(|&k| x[k]).sum::<f64>() / own.len() as f64;
-        own.iter().for_each(|&k| fair[k] = mean);
-    }
+    together(at, |own| {
+        let mean = own.iter().map(|&k| x[k as usize]).sum::<f64>() / own.len() as f64;
+        own.iter().for_each(|&k| fair[k as usize] = mean);
+    });
     fair
 }
 
-/// The numbers of the flows with the same bottleneck, in order.
-pub(super) fn together(at: &[u32]) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..at.len()).collect();
-    order.sort_by_key(|&k| at[k]);
-    order.chunk_by(|&a, &b| at[a] == at[b]).map(<[usize]>::to_vec).collect()
+/// Hands on the numbers of the flows with the same bottleneck, in order, for each bottleneck.
+pub(super) fn together(at: &[u32], of: impl FnMut(&[u32])) {
+    let mut order: Vec<u32> = (0..at.len() as u32).collect();
+    order.sort_by_key(|&k| at[k as usize]);
+    order.chunk_by(|&a, &b| at[a as usize] == at[b as usize]).for_each(of);
 }
 
 /// Jain's index over goodputs in units of their mean at the same bottleneck: that of each bottleneck alone where there is one, and else their harmonic mean weighed by the flows of each.

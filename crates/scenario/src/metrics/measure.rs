@@ -129,10 +129,12 @@ pub fn measure<P: Plugs, H: EventQueue>(
         columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
     };
     let mut limited = vec![(0, f64::NAN); world.ports().len()];
-    for own in together(&bottlenecks.at).into_iter().filter(|own| bottlenecks.at[own[0]] != u32::MAX) {
-        let x: Vec<f64> = own.iter().map(|&k| goodputs[k]).collect();
-        limited[bottlenecks.at[own[0]] as usize] = (own.len() as u64, jain(&x));
-    }
+    together(&bottlenecks.at, |own| {
+        let x: Vec<f64> = own.iter().map(|&k| goodputs[k as usize]).collect();
+        if let Some(place) = limited.get_mut(bottlenecks.at[own[0] as usize] as usize) {
+            *place = (own.len() as u64, jain(&x));
+        }
+    });
     let of_link = |i: usize| (tcp_flows[i], limited[bottlenecks.of(i) as usize]);
     let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, of_link(i), from, now, span));
     links.extend(radios);
