@@ -102,7 +102,14 @@ def test_a_study_gives_what_its_runs_give_alone(done):
     assert done.series("flows").filter(*own, pl.col("flow") == "tcp.1")["cwnd"].len() == alone.flow_series.filter(flow="tcp.1").height
 
 
-def test_summary_has_the_t_interval_of_scipy(done):
+def within(low: float, high: float, share: bool) -> list[float]:
+    """The ends of Wilson's interval with the half width of Student's: the roots of (x - mean)^2 = k x, or = k x (1 - x) for a share."""
+    mean, half = (low + high) / 2, (high - low) / 2
+    k = half**2 / (mean * (1 - mean) if share else mean)
+    return sorted(np.roots([1 + k if share else 1, -2 * mean - k, mean**2]))
+
+
+def test_summary_has_the_interval_of_wilson_with_the_t_factor_of_scipy(done):
     cells, summary = done.cells(), done.summary()
     assert summary.columns == ["queue", "rate", "flows", "metric", "mean", "low", "high", "sd", "n", "unit"]
     assert summary.height == 8 * len(METRICS)
@@ -111,7 +118,8 @@ def test_summary_has_the_t_interval_of_scipy(done):
         values = cells.filter(*own)[metric].to_numpy()
         (row,) = summary.filter(*own, pl.col("metric") == metric).to_dicts()
         low, high = scipy_stats.t.interval(0.95, 2, values.mean(), scipy_stats.sem(values))
-        assert (row["mean"], row["low"], row["high"]) == pytest.approx((values.mean(), low, high))
+        ends = within(low, high, share=metric == "network.jain")
+        assert (row["mean"], row["low"], row["high"]) == pytest.approx((values.mean(), *ends))
         assert (row["n"], row["unit"]) == (3, unit)
         assert row["sd"] == pytest.approx(values.std(ddof=1))
 
@@ -122,7 +130,7 @@ def test_the_confidence_of_the_study_is_that_of_its_intervals(tmp_path):
     values = result.cells()["links.bottleneck.drops"].to_numpy()
     low, high = scipy_stats.t.interval(0.8, 2, values.mean(), scipy_stats.sem(values))
     (row,) = result.summary().to_dicts()
-    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert [row["low"], row["high"]] == pytest.approx(within(low, high, share=False))
 
 
 def test_a_table_has_a_row_and_a_column_for_each_level(done):
@@ -235,8 +243,9 @@ def test_points_that_miss_the_precision_are_told(done):
     spec = replace(done.spec, precision=Precision(0.02, ("network.jain",), 3, 3))
     result = StudyResult(spec, done.points, done._store, done.index)
     (told,) = [w for w in result.warnings if "precision" in w]
+    # The precision is that of Student's interval (Law).
     s = done.summary().filter(metric="network.jain")
-    error = ((s["high"] - s["low"]) / 2 / s["mean"]).to_list()
+    error = (scipy_stats.t.ppf(0.975, 2) / math.sqrt(3) * s["sd"] / s["mean"]).to_list()
     missed = sum(e > 0.02 for e in error)
     assert told.startswith("network.jain: the precision of 2 % was not reached with 3 replications")
     assert 0 < missed < 8 and f"({missed} of 8 points" in told
