@@ -97,6 +97,8 @@ def quantity(iv: Spread, unit: str) -> str:
     '20 ms'
     >>> quantity(Interval(4.0, 0.42, 29.1, 4.4, 3), "%")
     '4 (0.42 to 29) %'
+    >>> quantity(Interval(0.9961, 0.9908, 0.9984, 0.01, 5), "1")
+    '0.996 (0.991 to 0.998)'
     """
     if iv.mean is None:
         return "-"
@@ -107,7 +109,14 @@ def quantity(iv: Spread, unit: str) -> str:
     elif half * factor <= 5e-13 * abs(mean):
         text = f"{number(mean)} ± 0"
     elif not iv.even and iv.low is not None and iv.high is not None:
-        text = f"{number(mean, 3)} ({number(iv.low * factor, 2)} to {number(iv.high * factor, 2)})"
+        low, high = iv.low * factor, iv.high * factor
+        side = min(mean - low, high - mean)
+
+        def told(x: float) -> str:
+            # Two digits at least, and as many as tell it from the others.
+            return number(x, max(2, math.ceil(math.log10(abs(x) / side)) if x and side else 2))
+
+        text = f"{told(mean)} ({told(low)} to {told(high)})"
     else:
         half *= factor
         places = min(9, max(0, 1 - math.floor(math.log10(half))))
