@@ -59,7 +59,7 @@ def test_equal_sums_are_shared_by_the_hash_of_flows():
 
     assert carried("hops") == [True, False]
     assert carried("weight") == carried("delay") == [True, True]
-    assert carried("weight", "single") == [True, False]
+    assert sorted(carried("weight", "single")) == [False, True], "one of them alone"
 
 
 def test_the_way_back_goes_by_its_own_weights():

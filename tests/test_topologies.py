@@ -53,7 +53,10 @@ def test_a_parking_lot_shares_each_hop_between_the_long_flow_and_one_other():
 
 
 def test_paths_between_pods_carry_what_one_link_cannot():
-    """Al-Fares, Loukissas and Vahdat 2008 section 3: (k/2)^2 paths lead from pod to pod, and ECMP spreads flows over them."""
+    """Al-Fares, Loukissas and Vahdat 2008 section 3: (k/2)^2 paths lead from pod to pod, and ECMP spreads flows over them.
+
+    A single route for each switch leaves two of the four: the hosts of two switches send to those of two switches.
+    """
 
     def delivered(routing: str) -> float:
         net = fl.Network(duration="2ms", warmup="500us", routing=routing)
@@ -66,4 +69,4 @@ def test_paths_between_pods_carry_what_one_link_cannot():
     def run_goodput(net: fl.Network) -> float:
         return net.run().value("goodput").mean or 0.0
 
-    assert delivered("single") < 11e9 < 20e9 < delivered("ecmp") <= 32e9
+    assert delivered("single") <= 20e9 < delivered("ecmp") <= 32e9

@@ -196,10 +196,12 @@ impl<'a> MazeBuilder<'a> {
         if node == trip.dst {
             return vec![(node, END | trip.to)];
         }
-        let ways = self.routers[table].ways(node, trip.dst);
+        let router = &mut self.routers[table];
+        let gate = router.gate_of(trip.dst);
+        let ways = router.ways(node, trip.dst);
         match self.ties.routing {
-            Routing::EcmpPackets => self.ties.ranked(trip.flow, trip.dst, ways),
-            Routing::Single | Routing::Ecmp => self.ties.choose(trip.flow, trip.dst, ways).into_iter().collect(),
+            Routing::EcmpPackets => self.ties.ranked(trip.flow, gate, ways),
+            Routing::Single | Routing::Ecmp => self.ties.choose(trip.flow, gate, ways).into_iter().collect(),
         }
     }
 

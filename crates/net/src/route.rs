@@ -14,7 +14,7 @@ pub enum Routing {
     Ecmp,
     /// At each node each packet of a flow the next way in turn, in the order of the hashes.
     EcmpPackets,
-    /// At each node by a hash of the destination's name: all flows to one node take the same way.
+    /// At each node by a hash of the destination's name: all flows to one node, and to the leaves of one node, take the same way.
     Single,
 }
 
@@ -31,23 +31,23 @@ pub(crate) struct Ties<'a> {
 }
 
 impl Ties<'_> {
-    /// The weight of a way, as (far node, port), for a flow to `dst`.
-    fn weight(self, flow: &str, dst: u32, (far, port): (u32, u32)) -> u64 {
-        let who = if self.routing == Routing::Single { &self.nodes[dst as usize] } else { flow };
+    /// The weight of a way, as (far node, port), for a flow to `gate`, the destination or the node where it hangs as a leaf.
+    fn weight(self, flow: &str, gate: u32, (far, port): (u32, u32)) -> u64 {
+        let who = if self.routing == Routing::Single { &self.nodes[gate as usize] } else { flow };
         hash_seeded(self.seed, &[who, (self.link)(port), &self.nodes[far as usize]])
     }
     /// The way that a flow takes; `None` if there is none.
-    pub(crate) fn choose(self, flow: &str, dst: u32, ways: &[(u32, u32)]) -> Option<(u32, u32)> {
+    pub(crate) fn choose(self, flow: &str, gate: u32, ways: &[(u32, u32)]) -> Option<(u32, u32)> {
         match ways {
             &[only] => Some(only),
-            several => several.iter().copied().max_by_key(|&w| self.weight(flow, dst, w)),
+            several => several.iter().copied().max_by_key(|&w| self.weight(flow, gate, w)),
         }
     }
     /// All ways, the one that a flow takes first.
-    pub(crate) fn ranked(self, flow: &str, dst: u32, ways: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    pub(crate) fn ranked(self, flow: &str, gate: u32, ways: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let mut all = ways.to_vec();
         if all.len() > 1 {
-            all.sort_by_cached_key(|&w| Reverse(self.weight(flow, dst, w)));
+            all.sort_by_cached_key(|&w| Reverse(self.weight(flow, gate, w)));
         }
         all
     }
@@ -202,7 +202,7 @@ impl<'g, 'a> Router<'g, 'a> {
         self.look(gate);
         while at != gate {
             let ties = self.ties;
-            let (far, port) = ties.choose(flow, dst, self.onward(at, gate))?;
+            let (far, port) = ties.choose(flow, gate, self.onward(at, gate))?;
             path.push(port);
             at = far;
         }
@@ -227,6 +227,11 @@ impl<'g, 'a> Router<'g, 'a> {
         // The only link out of a leaf is the way, if the other end of it has one.
         let arrives = |w: &&(u32, u32)| w.0 == dst || self.known.get(&gate).is_some_and(|d| d[w.0 as usize] != FAR);
         g.out[at as usize].first().filter(arrives).map_or(&[], std::slice::from_ref)
+    }
+
+    /// The node that packets to `dst` have to get to: itself, or the one where it hangs as a leaf.
+    pub(crate) fn gate_of(&self, dst: u32) -> u32 {
+        self.graph.gate_of(dst)
     }
 
     /// Makes the distances to a node known.

@@ -133,7 +133,7 @@ fn plainly(net: &Net, routing: Routing, flow: &str, src: u32, dst: u32) -> Optio
             dist[m as usize] = dist[m as usize].min(dist[n as usize].saturating_add(cost(port)));
         }
     }
-    let who = if routing == Routing::Single { &net.nodes[dst as usize] } else { flow };
+    let who = if routing == Routing::Single { &net.nodes[gate as usize] } else { flow };
     while at != gate {
         let d = dist[at as usize];
         let ways = from(at).filter(|&(p, m)| d != FAR && dist[m as usize] != FAR && dist[m as usize] + cost(p) == d);

@@ -142,6 +142,6 @@ pub enum RoutingSpec {
     Ecmp,
     /// Equal-cost multipath packet by packet: at every node each packet of a flow takes the next of the paths in turn (round robin, RFC 2991), in the order of these hashes, so that packets may overtake one another.
     EcmpPackets,
-    /// One path for all flows to a node: at every node a hash of the destination's name, the next hop and the seed picks it.
+    /// One path for all flows to a node, and to the hosts that hang on it: at every node a hash of the destination's name, the next hop and the seed picks it.
     Single,
 }
