@@ -28,7 +28,9 @@ def shuffled(tree: dict[str, Any], seed: int) -> dict[str, Any]:
 
     out = {key: other(value) if key in ORDERED else value for key, value in tree.items()}
     for name, channel in out.get("wireless", {}).items():
-        out["wireless"][name] = {key: other(value) if key in (*ORDERED, "access_points", "association") else value for key, value in channel.items()}
+        out["wireless"][name] = {
+            key: other(value) if key in (*ORDERED, "access_points", "association") else value for key, value in channel.items()
+        }
     return out
 
 
@@ -62,7 +64,7 @@ def assert_the_same(tree: dict[str, Any], orders: int = 3) -> None:
 
 
 def mesh_of_wires(**settings: Any) -> fl.Network:
-    """A torus of 16 nodes with many equally short paths. Each link has a rate and a delay of its own, so that no events are simultaneous."""
+    """A torus of 16 nodes with many equally short paths. Rates and delays of links differ, so that no events are simultaneous."""
     net = fl.Network(duration="4s", warmup="1s", nodes=[f"n{i}" for i in range(16)], **settings)
     for i in range(16):
         for to in (4 * (i // 4) + (i + 1) % 4, (i + 4) % 16):
@@ -109,7 +111,9 @@ def test_stations_between_two_access_points_divide():
 
 def lock_step(order: list[str]) -> fl.Network:
     """Equal flows in lock-step on one lattice of transmission times."""
-    net = fl.Network(duration="12s", warmup="2s").link("r", "sink", name="bottleneck", rate="10Mbit/s", delay="10ms", queue=fl.Droptail(limit="20p"))
+    net = fl.Network(duration="12s", warmup="2s").link(
+        "r", "sink", name="bottleneck", rate="10Mbit/s", delay="10ms", queue=fl.Droptail(limit="20p")
+    )
     for name in order:
         net.link(name, "r", rate="100Mbit/s", delay="5ms")
     for name in order:

@@ -701,8 +701,8 @@ class WirelessSettings(TypedDict, total=False):
             (infrastructure). Absent: every station may send to every other one
             that decodes it (ad hoc). (text, default unset)
         access_points: Several such nodes: each station belongs to the one that
-            it hears best. They do not talk to one another over the air. (list
-            of text, default unset)
+            it hears best, of equals to the one by a hash of both names. They do
+            not talk to one another over the air. (list of text, default unset)
         association: The access point of single stations, by node, in place of
             the one that they hear best. (table, default unset)
         walks: Walks of stations, by node; one without another place begins

@@ -8,6 +8,7 @@
 #include "ns3/mobility-module.h"
 #include "ns3/network-module.h"
 #include "ns3/propagation-module.h"
+#include "ns3/traffic-control-module.h"
 #include "ns3/wifi-module.h"
 
 #include <cmath>
@@ -185,6 +186,8 @@ int main(int argc, char** argv)
     Ipv4AddressHelper addresses;
     addresses.SetBase("10.0.0.0", "255.255.0.0");
     Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
+    // Which puts FqCoDel above the queues of the MAC.
+    TrafficControlHelper().Uninstall(devices);
     NeighborCacheHelper known;
     known.PopulateNeighborCache();
 

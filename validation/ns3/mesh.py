@@ -1,7 +1,7 @@
 """TCP over one channel of stations that forward, here and in ns-3.37 (`field.cc`): the same places, flows, starts and static routes.
 
-The network is fairlane's, with `routing = "single"`; routes are those that its packets take. ns-3 has its parameters of the channel, its queue
-is that of the MAC, and control frames go at the standard's lowest rate.
+The network is fairlane's, with `routing = "single"`; routes are those that its packets take. ns-3 has its parameters of the channel. Its
+queue is that of the MAC, and ACKs go at 1 Mbit/s (b), or at the highest of 6, 12 and 24 Mbit/s that is not above the data's (a).
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from fairlane.base.written import si
 from . import peer
 
 SOURCE = Path(__file__).with_name("field.cc")
-MODULES = ("ns3-wifi", "ns3-propagation", "ns3-mobility", "ns3-applications", "ns3-internet", "ns3-network", "ns3-core")
+MODULES = (
+    "ns3-wifi",
+    "ns3-propagation",
+    "ns3-mobility",
+    "ns3-applications",
+    "ns3-internet",
+    "ns3-traffic-control",
+    "ns3-network",
+    "ns3-core",
+)
 
 Route = tuple[str, str]
 
