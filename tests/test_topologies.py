@@ -69,4 +69,5 @@ def test_paths_between_pods_carry_what_one_link_cannot():
     def run_goodput(net: fl.Network) -> float:
         return net.run().value("goodput").mean or 0.0
 
-    assert delivered("single") <= 20e9 < delivered("ecmp") <= 32e9
+    # At the ends of the window a packet more may arrive than is sent.
+    assert delivered("single") < 20.1e9 < delivered("ecmp") < 32.1e9
