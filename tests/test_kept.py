@@ -353,6 +353,18 @@ def test_verify_misses_the_plan_and_the_index(whole, tmp_path, name):
     assert set(verify(tmp_path / "s").damaged) == {name}
 
 
+def test_verify_misses_the_list_of_sums(whole, tmp_path):
+    """It is there whenever a table, picture or page is, but while a command writes them or after it was killed."""
+    shutil.copytree(whole, tmp_path / "s")
+    (tmp_path / "s" / "SHA256SUMS").unlink()
+    assert set(verify(tmp_path / "s").damaged) == {"SHA256SUMS"}
+    done = fairlane("verify", str(tmp_path / "s"))
+    assert done.returncode == 1 and "SHA256SUMS is missing" in done.stdout
+    for name in ("index.html", "cells.csv"):
+        (tmp_path / "s" / name).unlink()
+    assert set(verify(tmp_path / "s").damaged) == {"SHA256SUMS"}, "the other tables are there"
+
+
 def test_verify_misses_what_the_index_has(whole, tmp_path):
     """A file that is gone has no sum that could be wrong."""
     shutil.copytree(whole, tmp_path / "s")

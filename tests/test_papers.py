@@ -20,6 +20,7 @@ from fairlane.claims import BadCheck, Check, Tables, factors_key, resampled, row
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.papers.claims import Claim, judge, read_claims
 from fairlane.papers.tables import compare, csv_of_rows, read_csv, read_folder, spearman
+from fairlane.study import verify
 from fairlane.worlds import base_of
 from pages import tables_in, without_charts
 from verdicts import against_record
@@ -173,7 +174,11 @@ def test_one_table_alone_and_resumed_after_a_stop(tmp_path):
     assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.glob("*.html"))
     r = papers.reproduce("sarma2013", only="fig7", quick=True, out=tmp_path, seeds=[1])
     assert r.reused == kept < r.runs == 11
-    assert r.page.name == "fig7.html"
+    assert r.page.name == "fig7.html" and verify(tmp_path).whole
+    one = next((tmp_path / "runs" / "cells").iterdir()).rename(tmp_path.with_suffix(".parquet"))
+    assert len(verify(tmp_path).damaged) == 1
+    shutil.rmtree(tmp_path / "runs")
+    assert verify(tmp_path).damaged == {"runs/runs.json": "is missing"} and one.is_file()
     document = r.to_json()
     assert [e["id"] for e in document["experiments"]] == ["sarma2013/fig7"]
     assert [c["id"] for c in document["claims"]] == ["S17a", "S17b", "S17c"]

@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -181,6 +182,31 @@ def test_a_dask_cluster_gives_the_same(where, tree):
     ):
         document = Tuning.from_file("tree.toml").run(cluster=client).document()
     assert json.loads(json.dumps(document)) == tree[1]
+
+
+def test_verify_misses_runs_that_a_search_is_made_of(where):
+    from fairlane.study import verify
+
+    tuned = Tuning.from_file("buffer.toml").but(trials=2)
+    tuned.run("out")
+    out = where / "out"
+    whole = verify(out)
+    assert whole.whole and not whole.notes and whole.checked == sum(p.is_file() for p in out.rglob("*"))
+    cells = sorted((out / "cells").iterdir())
+    cells[0].unlink()
+    assert verify(out).damaged == {f"cells/{cells[0].name}": "is missing, and runs.json has it"}
+    for name in (*cells[1:],):
+        name.unlink()
+    (out / "cells").rmdir()
+    assert set(verify(out).damaged) == {f"cells/{c.name}" for c in cells}
+    tuned.run("out")
+    assert verify(out).whole and sorted((out / "cells").iterdir()) == cells
+    (out / "runs.json").unlink()
+    assert verify(out).damaged == {"runs.json": "is missing"}
+    (out / "SHA256SUMS").unlink()
+    assert set(verify(out).damaged) == {"SHA256SUMS"}
+    shutil.rmtree(out / "cells")
+    assert set(verify(out).damaged) == {"SHA256SUMS"}, "the document tells that there was a search"
 
 
 def test_a_killed_search_goes_on_and_ends_as_if_nothing_had_happened(where, tree):

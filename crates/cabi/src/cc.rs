@@ -1,6 +1,7 @@
 //! The calls of a library as a [`CongestionControl`].
 
 use crate::memory::State;
+use crate::running::{Code, running};
 use crate::table::{AckC, Config, EventC, LostC, NONE, RateC, Read, RecoveryC, flags};
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
@@ -28,11 +29,14 @@ fn span(d: Dur) -> u64 {
 /// A congestion control of a shared library, as a plug-in.
 pub(crate) struct Library {
     algorithm: Arc<Read>,
+    code: Code,
 }
 
 impl Library {
-    pub(crate) fn new(algorithm: Read) -> Self {
-        Self { algorithm: Arc::new(algorithm) }
+    /// An algorithm of the library that messages call `shown`.
+    pub(crate) fn new(algorithm: Read, shown: &str) -> Self {
+        let code = Code::named(&format!("congestion control `{}` of {shown}", algorithm.name));
+        Self { algorithm: Arc::new(algorithm), code }
     }
 
     fn make(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Result<Foreign, String> {
@@ -56,7 +60,7 @@ impl Library {
             seed: site.stream().next_u64(),
             flow: flow.as_ptr(),
         };
-        let state = State::begun(a.state_size, a.calls.clone, a.calls.free, |state| {
+        let state = State::begun(a.state_size, (a.calls.clone, a.calls.free), self.code, |state| {
             // SAFETY: the state has the size the library asked for; the other two live through the call.
             a.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const config, values.as_ptr()) })
         })?;
@@ -64,6 +68,7 @@ impl Library {
         Ok(Foreign {
             state,
             algorithm: Arc::clone(a),
+            code: self.code,
             flow: site.flow.into(),
             mss,
             cwnd: mss,
@@ -86,10 +91,11 @@ impl CcPlugin for Library {
                 fail(Fault { what: "congestion control", time: Time::ZERO, message, interrupted: false });
                 let mss = u64::from(site.config.mss());
                 let a = &self.algorithm;
-                let state = State::zeroed(a.state_size, None, None);
+                let state = State::zeroed(a.state_size, None, None, self.code);
                 Box::new(Foreign {
                     state,
                     algorithm: Arc::clone(a),
+                    code: self.code,
                     flow: site.flow.into(),
                     mss,
                     cwnd: mss,
@@ -113,6 +119,7 @@ impl CcPlugin for Library {
 struct Foreign {
     state: State,
     algorithm: Arc<Read>,
+    code: Code,
     flow: Arc<str>,
     mss: u64,
     /// What the library said after the last call.
@@ -128,6 +135,7 @@ impl Foreign {
         if self.failed {
             return;
         }
+        let _running = running(self.code);
         f(self.state.at());
         let (calls, view) = (self.algorithm.calls, self.state.view());
         // SAFETY: these take a state that went through init.
@@ -223,6 +231,7 @@ impl CongestionControl for Foreign {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         // Before the connection opens there is no window to check.
         if let (Some(f), false) = (self.algorithm.calls.on_syn_loss, self.failed) {
+            let _running = running(self.code);
             unsafe { f(self.state.at(), ssthresh) };
         }
     }
@@ -247,6 +256,7 @@ impl CongestionControl for Foreign {
 
     fn settle(&mut self) {
         if let (Some(f), false) = (self.algorithm.calls.settle, self.failed) {
+            let _running = running(self.code);
             unsafe { f(self.state.at()) };
         }
     }

@@ -1,16 +1,18 @@
 //! Congestion controls and queues in shared libraries, through the C interfaces `fairlane_cc.h` and `fairlane_queue.h` of `python/fairlane/own/include`.
 //!
 //! Loading a library runs its code, and calling it trusts that its functions keep to the header: none of this can be checked by a compiler. All
-//! `unsafe` code of it is in this crate: opening the library and reading its tables (`table`, `queue::table`), calling them (`cc`, `queue::call`), and the
-//! memory of their states (`memory`).
+//! `unsafe` code of it is in this crate: opening the library and reading its tables (`table`, `queue::table`), calling them (`cc`, `queue::call`), the
+//! memory of their states (`memory`), and naming the one that a process dies in (`running`).
 #![allow(unsafe_code, reason = "foreign code is called through pointers; no safe way exists")]
 
 mod cc;
 mod elf;
 mod memory;
 mod queue;
+mod running;
 mod table;
 
+pub use running::{Code, Running, running, watch};
 pub use table::LoadError;
 
 use std::path::Path;
@@ -44,6 +46,8 @@ pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     if let Some(why) = elf::missing(&full) {
         return Err(LoadError::Open(shown, why));
     }
+    watch();
+    let _loading = running(Code::named(&format!("the plug-in {shown}, while it is loaded")));
     let lib = table::open(&full, &shown)?;
     let queues = if wanted == Wanted::Cc { None } else { table::tables(lib, &shown, QUEUE, "queue", queue::table::read)? };
     let ccs = if wanted == Wanted::Queues { None } else { table::tables(lib, &shown, CC, "congestion control", table::read)? };
@@ -59,12 +63,12 @@ pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     let wrong = |m: String| LoadError::Table(shown.clone(), m);
     for q in queues.into_iter().flatten() {
         let (name, doc, schema) = (q.name.clone(), q.doc.clone(), q.schema());
-        fairlane_scenario::register_queue(&name, &doc, schema, Arc::new(queue::Library::new(q))).map_err(|e| wrong(e.to_string()))?;
+        fairlane_scenario::register_queue(&name, &doc, schema, Arc::new(queue::Library::new(q, &shown))).map_err(|e| wrong(e.to_string()))?;
         names.push(name);
     }
     for a in ccs.into_iter().flatten() {
         let (name, doc, schema) = (a.name.clone(), a.doc.clone(), a.schema());
-        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(cc::Library::new(a))).map_err(|e| wrong(e.to_string()))?;
+        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(cc::Library::new(a, &shown))).map_err(|e| wrong(e.to_string()))?;
         names.push(name);
     }
     Ok(names)

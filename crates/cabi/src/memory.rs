@@ -1,5 +1,6 @@
 //! The state of a flow or a queue: memory that belongs to the library's code, copied and given back as it says.
 
+use crate::running::{Code, running};
 use std::ffi::{CStr, c_char, c_void};
 
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
@@ -10,20 +11,28 @@ pub(crate) struct State {
     memory: Box<[u128]>,
     copy: Copy,
     free: Free,
+    /// Whose code these are.
+    code: Code,
     /// Whether it went through init: `copy` and `free` may be called.
     live: bool,
 }
 
 impl State {
     /// Memory of this many bytes, all zero, for `init` to fill.
-    pub(crate) fn zeroed(size: usize, copy: Copy, free: Free) -> Self {
-        Self { memory: vec![0; size.div_ceil(size_of::<u128>())].into_boxed_slice(), copy, free, live: false }
+    pub(crate) fn zeroed(size: usize, copy: Copy, free: Free, code: Code) -> Self {
+        Self { memory: vec![0; size.div_ceil(size_of::<u128>())].into_boxed_slice(), copy, free, code, live: false }
     }
     /// Memory that `init` has filled; or what it says is wrong, and then the memory holds nothing.
     ///
     /// `init` gives a null pointer, or a string that ends in 0, as the headers ask for.
-    pub(crate) fn begun(size: usize, copy: Copy, free: Free, init: impl FnOnce(*mut c_void) -> *const c_char) -> Result<Self, String> {
-        let mut state = Self::zeroed(size, copy, free);
+    pub(crate) fn begun(
+        size: usize,
+        (copy, free): (Copy, Free),
+        code: Code,
+        init: impl FnOnce(*mut c_void) -> *const c_char,
+    ) -> Result<Self, String> {
+        let mut state = Self::zeroed(size, copy, free, code);
+        let _running = running(code);
         let said = init(state.at());
         if !said.is_null() {
             // SAFETY: as asked for.
@@ -46,6 +55,7 @@ impl Clone for State {
             return Self { memory: self.memory.clone(), ..*self };
         };
         let mut new = Self { memory: vec![0; self.memory.len()].into_boxed_slice(), ..*self };
+        let _running = running(self.code);
         // SAFETY: both states have the size the library asked for, and `from` went through init.
         unsafe { copy(new.at(), self.view()) };
         new
@@ -55,6 +65,7 @@ impl Clone for State {
 impl Drop for State {
     fn drop(&mut self) {
         if let (true, Some(free)) = (self.live, self.free) {
+            let _running = running(self.code);
             // SAFETY: the state is given back once.
             unsafe { free(self.at()) };
         }

@@ -3,7 +3,7 @@
 use crate::error;
 use crate::interrupt::{plugged, put_off, stopped};
 use crate::queue::keep_thread_state;
-use fairlane_cabi::Wanted;
+use fairlane_cabi::{Code, Wanted, running, watch};
 use fairlane_engine::Stream;
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
@@ -181,6 +181,7 @@ impl Random {
 /// What is known of a class.
 struct Class {
     name: Box<str>,
+    code: Code,
     factory: Py<PyAny>,
     scheme: Scheme,
     ecn: EcnMode,
@@ -231,6 +232,7 @@ impl PyCc {
         plugged(|py| {
             let Some(object) = self.object.as_ref().map(|o| o.clone_ref(py)) else { return };
             let object = object.bind(py);
+            let _running = running(self.class.code);
             match f(py, object).and_then(|()| self.read(py, object)) {
                 Ok(None) => {}
                 Ok(Some(wrong)) => self.fault(&format!("after {method}"), &wrong, false),
@@ -338,6 +340,7 @@ impl PyPlugin {
         tcp.set_item("whole_segments", rules.whole_segments)?;
         tcp.set_item("timeout_cuts_again", rules.timeout_cuts_again)?;
         let random = Py::new(py, Random(Mutex::new(site.stream())))?;
+        let _running = running(self.0.code);
         self.0.factory.bind(py).call1((Value::Object(params.clone()).to_string(), tcp, random))
     }
 }
@@ -397,11 +400,13 @@ pub(crate) fn register_cc(
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
     keep_thread_state();
+    watch();
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let base = py.import("fairlane.own.cc")?.getattr("CongestionControl")?;
     let flag = |field: &str| class.getattr(field)?.is_truthy();
     let known = Class {
         name: name.into(),
+        code: Code::named(&format!("congestion control `{name}`")),
         factory,
         scheme: choice(&class, "recovery")?,
         ecn: choice(&class, "ecn")?,

@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::interrupt::{plugged, put_off, stopped};
+use fairlane_cabi::{Code, running, watch};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_queue::{Nature, Problem};
@@ -178,6 +179,7 @@ impl Held {
 /// An instance of a Python class, as a queue discipline.
 struct PyQdisc {
     name: Arc<str>,
+    code: Code,
     queue: Py<PyAny>,
     handle: Option<Py<QueueHandle>>,
     held: Held,
@@ -253,7 +255,9 @@ impl PyQdisc {
                 s.rng.clone_from(cx.rng);
                 s.held = self.backlog;
             }
+            let running = running(self.code);
             let answer = f(self, py);
+            drop(running);
             let (drops, marks) = {
                 let mut s = handle.state();
                 cx.rng.clone_from(&s.rng);
@@ -343,6 +347,7 @@ impl Qdisc for PyQdisc {
             return None;
         }
         plugged(|py| {
+            let _running = running(self.code);
             let answer =
                 self.queue.call_method0(py, intern!(py, "ready")).and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
             answer.unwrap_or_else(|e| {
@@ -375,6 +380,7 @@ impl Qdisc for PyQdisc {
 /// A Python class that makes queues.
 struct PyPlugin {
     name: Arc<str>,
+    code: Code,
     /// Called with the parameters as JSON, the link and the flows; returns the instance.
     factory: Py<PyAny>,
     has_timer: bool,
@@ -388,6 +394,7 @@ impl PyPlugin {
         link.set_item("rate", site.link.rate.as_bps() as f64)?;
         link.set_item("delay", site.link.delay.as_secs_f64())?;
         let flows: Vec<&str> = site.flows.iter().map(|f| f.name).collect();
+        let _running = running(self.code);
         let queue = self.factory.bind(py).call1((Value::Object(params.clone()).to_string(), link, flows))?;
         Ok((queue.clone().unbind(), handle_of(&queue)?))
     }
@@ -414,9 +421,9 @@ impl QueuePlugin for PyPlugin {
             };
             let (queue, handle) = made.map_or((py.None(), None), |(q, h)| (q, Some(h)));
             let (has_timer, has_ready) = (self.has_timer, self.has_ready);
-            let name = Arc::clone(&self.name);
-            let mut q =
-                PyQdisc { name, queue, handle, held: Held::default(), backlog: Backlog::default(), has_timer, has_ready, failed: false };
+            let (name, code) = (Arc::clone(&self.name), self.code);
+            let (held, backlog) = (Held::default(), Backlog::default());
+            let mut q = PyQdisc { name, code, queue, handle, held, backlog, has_timer, has_ready, failed: false };
             if let Some(e) = error {
                 q.fault(py, Time::ZERO, &e);
             }
@@ -446,11 +453,13 @@ pub(crate) fn register_queue(
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
     keep_thread_state();
+    watch();
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let base = py.import("fairlane.own.plugin")?.getattr("Qdisc")?;
     let overrides = |method: &str| -> PyResult<bool> { Ok(!class.getattr(method)?.is(&base.getattr(method)?)) };
     let plugin = PyPlugin {
         name: name.into(),
+        code: Code::named(&format!("queue `{name}`")),
         factory,
         has_timer: overrides("timer")?,
         has_ready: overrides("ready")?,

@@ -19,6 +19,7 @@ from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Factors, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
+from ..study import kept_runs
 from .again import Plan, Which
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
@@ -377,7 +378,7 @@ def _reproduced(
         r.watched = watched(paper, seen_closer, chosen[0], progress)
     if progress is not None:
         progress(1.0, "writing the page")
-    _write(r)
+    _write(r, runner.kept)
     return r
 
 
@@ -434,12 +435,13 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[
     return changed, [i for i, x in after.items() if x == "no-data"]
 
 
-def _write(r: Reproduction) -> None:
-    """Tables, figures, page, and last the JSON document; each file appears whole or not at all."""
+def _write(r: Reproduction, runs: Sequence[str]) -> None:
+    """The list of runs, tables, figures, page, and last the JSON document; each file appears whole or not at all."""
     from ..look import theme
     from . import page
 
     with sums.listed(r.folder) as put:
+        put(f"runs/{kept_runs.NAME}", kept_runs.document(runs))
         for experiment, b in r.experiments:
             if b.rows:
                 put(f"{experiment.id}.csv", csv_of_rows(b.rows))

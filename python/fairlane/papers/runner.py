@@ -66,6 +66,8 @@ class Runner:
         """Simulations that were run."""
         self.reused = 0
         """Simulations that the folder had. Jobs that ask for the same one count as one, here as above."""
+        self.kept: list[str] = []
+        """Keys of all runs in the folder, when it is left."""
         self._asked: set[str] = set()
         self.cpu_s = 0.0
         self._crew = crew
@@ -77,6 +79,7 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.kept = list(self._store)
         self._store.close()
 
     @property

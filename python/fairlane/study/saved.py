@@ -97,6 +97,14 @@ def format_of(folder: Path) -> int:
     return int(found[1]) if found else 0
 
 
+def is_one(folder: Path) -> bool:
+    """True if the `study.json` of a folder is ours, whole or not."""
+    try:
+        return format_of(folder) > 0
+    except OSError:
+        return False
+
+
 def is_later(folder: Path) -> bool:
     """Whether a later version wrote it."""
     return format_of(folder) > int(SCHEMA.rpartition("/")[2])

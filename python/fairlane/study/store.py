@@ -31,6 +31,7 @@ import polars as pl
 from ..base.files import in_place_of_file, open_file, reason, remove_empty
 from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
+from . import kept_runs, saved
 from .cell import SCHEMA, seal_of
 from .lock import Lock
 from .model import Outcome
@@ -108,7 +109,7 @@ class Store:
                     raise FolderError(
                         f"{place} is {in_place_of_file(place) or 'a file'}, not a folder: move it away, or choose another folder"
                     )
-            own = self._cells.is_dir() or not self.folder.is_dir()
+            own = self._cells.is_dir() or not self.folder.is_dir() or kept_runs.is_one(self.folder) or saved.is_one(self.folder)
             if not own and any(not p.name.startswith(".") for p in self.folder.iterdir()):
                 raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
             self._cells.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from ..base.sealed import SealError
 from ..base.unfinished import where_it_is
 from ..errors import FolderError
 from ..runs import folder as results
-from . import saved
+from . import kept_runs, saved
 from .survey import INDEX, Found, is_named, survey
 from .words import count
 
@@ -106,10 +106,9 @@ def verify(folder: str | PathLike[str]) -> Verified:
             if sums.NAME in there:
                 known = True
                 _sums(done, here)
-            elif "index.html" in there and (is_store or "runs" in there):
-                done.notes.append(
-                    f"{here / sums.NAME} is missing: tables, pictures and the page were not checked; the same command writes them"
-                )
+            elif written := sorted(there & _WRITTEN) if is_store else _document(here, there):
+                known = True
+                _add(done, here, 1, {sums.NAME: f"is missing, and {written[0]} is there: tables, pictures and the page were not checked"})
     except OSError as e:
         raise FolderError(f"cannot read {e.filename or top}: {reason(e)}") from e
     if not known:
@@ -117,9 +116,25 @@ def verify(folder: str | PathLike[str]) -> Verified:
     return done
 
 
+_WRITTEN = {"index.html", "cells.csv", "summary.csv", "worlds.csv", "trials.csv", "front.csv", "tune.json", "plots"}
+"""What a study or a search has beside its cells when its list of sums is written."""
+_DOCUMENTS = {"reproduction.json": b'"fairlane.reproduc', "tune.json": b'"fairlane.tune/'}
+"""What the folder of a reproduction or a search has, whose runs may be elsewhere or gone, and how it begins."""
+
+
+def _document(here: Path, there: set[str]) -> list[str]:
+    """The document of a reproduction or a search in a folder: other programs have files of these names, too."""
+    found = []
+    for name, mark in _DOCUMENTS.items():
+        if name in there and not in_place_of_file(here / name):
+            with open_file(here / name) as f:
+                found += [name] if mark in f.read(256) else []
+    return found
+
+
 def _is_store(here: Path, there: set[str]) -> bool:
     """Whether a folder is that of a study, a search or the runs of a reproduction: other programs have files of these names, too."""
-    if INDEX in there and "cells" in there:
+    if (INDEX in there and "cells" in there) or (kept_runs.NAME in there and kept_runs.is_one(here)):
         return True
     if saved.NAME in there and not in_place_of_file(here / saved.NAME) and saved.format_of(here):
         return True
@@ -165,7 +180,25 @@ def _lost(there: set[str]) -> dict[str, str]:
 
 
 def _missing(here: Path, found: Found) -> dict[str, str]:
-    """Cells that the index has as done and that no file holds; those of damaged files are told with these."""
+    """Cells that the index has as done, or the list of runs has, and that no file holds; those of damaged files are told with these."""
+    return _unlisted(here, found) | _unindexed(here, found)
+
+
+def _unlisted(here: Path, found: Found) -> dict[str, str]:
+    try:
+        keys, fault = kept_runs.read(here)
+    except OSError:
+        return {}
+    if fault:
+        return {kept_runs.NAME: fault}
+    told = found.damaged.keys() | found.blocked.keys()
+    if any(name.startswith("parts/") for name in told):
+        return {}  # which runs a damaged part holds is not known
+    names = (f"cells/{key}.parquet" for key in keys if key not in found.files)
+    return {name: f"is missing, and {kept_runs.NAME} has it" for name in names if name not in told}
+
+
+def _unindexed(here: Path, found: Found) -> dict[str, str]:
     if INDEX in found.damaged or INDEX in found.blocked:
         return {}
     try:

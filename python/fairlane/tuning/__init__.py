@@ -133,7 +133,7 @@ class Tuning:
                 return TuneResult(self.spec, search)
             store.tidy()
             result = TuneResult(self.spec, search, store.folder)
-            write(result, store.folder)
+            write(result, store.folder, store)
         return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ..base import toml
 from ..base.csv_text import csv_of
 from ..base.printable import one_line
 from ..base.sums import listed
+from ..study import kept_runs
 from ..study.diagnose import resolve_base
 
 if TYPE_CHECKING:
@@ -40,16 +42,17 @@ def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
     return commands_for(x, dev).text()
 
 
-FILES = ("trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
+FILES = (kept_runs.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
 
 
-def write(r: TuneResult, folder: Path) -> None:
-    """Writes all files; each is there whole or not at all."""
+def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
+    """Writes all files; each is there whole or not at all. `runs`: the keys of the cells in the folder."""
     from ..look import theme
     from .plots import picture
 
     table = r.table()
     with listed(folder) as put:
+        put(kept_runs.NAME, kept_runs.document(runs))
         put("trials.csv", csv_of(table))
         put("front.csv", csv_of(table.filter(table["front"] | table["chosen"])))
         put("chosen.toml", chosen_scenario(r).encode())

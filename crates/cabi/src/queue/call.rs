@@ -2,6 +2,7 @@
 
 use super::table::{CxC, NEVER, NONE, PacketC, Read, SiteC, bits};
 use crate::memory::State;
+use crate::running::{Code, running};
 use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_queue::{Nature, Problem};
 use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, fail};
@@ -15,11 +16,14 @@ use std::sync::Arc;
 /// A discipline of a shared library, as a plug-in.
 pub(crate) struct Library {
     discipline: Arc<Read>,
+    code: Code,
 }
 
 impl Library {
-    pub(crate) fn new(discipline: Read) -> Self {
-        Self { discipline: Arc::new(discipline) }
+    /// A discipline of the library that messages call `shown`.
+    pub(crate) fn new(discipline: Read, shown: &str) -> Self {
+        let code = Code::named(&format!("queue `{}` of {shown}", discipline.name));
+        Self { discipline: Arc::new(discipline), code }
     }
 
     fn make(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<Foreign, String> {
@@ -35,11 +39,11 @@ impl Library {
             flow_count: u32::try_from(flows.len()).unwrap_or(u32::MAX),
             reserved: 0,
         };
-        let state = State::begun(d.state_size, d.calls.clone, d.calls.free, |state| {
+        let state = State::begun(d.state_size, (d.calls.clone, d.calls.free), self.code, |state| {
             // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
             d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const site, values.as_ptr()) })
         })?;
-        Ok(Foreign { state, discipline: Arc::clone(d), held: Held::default(), failed: false })
+        Ok(Foreign { state, discipline: Arc::clone(d), code: self.code, held: Held::default(), failed: false })
     }
 }
 
@@ -51,8 +55,8 @@ impl QueuePlugin for Library {
         Box::new(self.make(params, site).unwrap_or_else(|m| {
             let message = format!("queue `{}`: init: {m}", self.discipline.name);
             fail(Fault { what: "queue", time: Time::ZERO, message, interrupted: false });
-            let state = State::zeroed(self.discipline.state_size, None, None);
-            Foreign { state, discipline: Arc::clone(&self.discipline), held: Held::default(), failed: true }
+            let state = State::zeroed(self.discipline.state_size, None, None, self.code);
+            Foreign { state, discipline: Arc::clone(&self.discipline), code: self.code, held: Held::default(), failed: true }
         }))
     }
     fn nature(&self) -> Nature {
@@ -177,6 +181,7 @@ unsafe extern "C" fn random(cx: *mut CxC) -> f64 {
 struct Foreign {
     state: State,
     discipline: Arc<Read>,
+    code: Code,
     held: Held,
     failed: bool,
 }
@@ -206,7 +211,9 @@ impl Foreign {
             look,
             random,
         };
+        let running = running(self.code);
         let answer = f(self.state.at(), &raw mut c);
+        drop(running);
         match host.wrong {
             None => Some(answer),
             Some(m) => {
@@ -262,6 +269,7 @@ impl Qdisc for Foreign {
 
     fn ready_at(&self) -> Option<Time> {
         let f = self.discipline.calls.ready.filter(|_| !self.failed)?;
+        let _running = running(self.code);
         // SAFETY: as above.
         let at = unsafe { f(self.state.view()) };
         (at != 0).then(|| Time::from_ps(at))
@@ -283,6 +291,7 @@ impl Qdisc for Foreign {
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let Some(f) = self.discipline.calls.gauge.filter(|_| !self.failed) else { return };
+        let _running = running(self.code);
         for (i, name) in self.discipline.gauges.iter().enumerate() {
             // SAFETY: as above.
             out(name, unsafe { f(self.state.view(), i as u32) });
