@@ -64,7 +64,8 @@ def test_the_tables_of_a_study_are_the_same_wherever_its_cells_ran(plain, cluste
 
 def test_a_queue_written_in_python_travels_as_a_file_to_processes_and_dask(fate, cluster):
     tasks = fates(fate, "none", "none", seeds=2)
-    assert tasks[0].plugins == ((fate, digest_of(fate)),)
+    ((path, digest, parts, file),) = tasks[0].plugins
+    assert (path, file) == (fate, digest_of(fate)) and digest != file and {name for name, _ in parts} == {"python", "fairlane"}
     expected = good(run(Threads(2), tasks))
     assert good(run(Processes(2), tasks)) == expected
     assert good(run(Dask(cluster.scheduler_address), tasks)) == expected

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from .. import _core
-from .plugin import Parameter, PluginLoadError, declared, load_library, schema_of, sentence
+from .plugin import Parameter, PluginLoadError, announced, declared, load_library, schema_of, sentence
 
 if TYPE_CHECKING:
     from .._core import AckSample, CongestionEvent, LostSample, RecoveryExit
@@ -115,6 +115,7 @@ class CongestionControl(ABC):
             return  # A base class of others.
         try:
             _core.register_cc(cls.__name__, sentence(cls), schema_of(cls._parameters), cls._make, cls)
+            announced.times += 1
         except ValueError as e:
             raise PluginLoadError(str(e)) from None
 

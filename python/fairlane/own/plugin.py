@@ -36,7 +36,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from .. import _core
+from ..base.sums import digest_in
 from ..errors import FairlaneError
+from .modules import Changed, Made, Source, afresh, made_of, sha256
 
 if TYPE_CHECKING:
     from .._core import Packet
@@ -60,6 +62,14 @@ class Link(NamedTuple):
     rate: float
     delay: float
 
+
+class _Announced:
+    """How often something was announced: a scenario that was read before then may hold what had the name then."""
+
+    times = 0
+
+
+announced = _Announced()
 
 #: How the names of shared libraries end.
 LIBRARIES = (".so", ".dylib", ".dll")
@@ -182,6 +192,7 @@ class Qdisc(ABC):
             return  # A base class of others.
         try:
             _core.register_queue(cls.__name__, sentence(cls), schema_of(cls._parameters), cls._make, cls)
+            announced.times += 1
         except ValueError as e:
             raise PluginLoadError(str(e)) from None
 
@@ -255,10 +266,27 @@ class Qdisc(ABC):
         return None
 
 
+_libraries: dict[str, str] = {}
+"""SHA-256 of the shared libraries that this process has loaded."""
+
+
 def load_library(path: str | Path, wanted: Literal["cc", "queues", "any"]) -> list[Announced]:
     """Loads a shared library and announces what is wanted of it: the names."""
+    place = str(Path(path).resolve())
     try:
-        return _core.load_library(str(path), wanted)
+        digest = digest_in(Path(place))
+    except OSError:
+        digest = ""  # the core says what is wrong with it
+    if _libraries.get(place, digest) != digest:
+        raise PluginLoadError(
+            f"{path} has changed since this process loaded it, and the system loads a library of one name once: start the process again, "
+            "or give the library another name"
+        )
+    try:
+        names = _core.load_library(str(path), wanted)
+        announced.times += 1
+        _libraries[place] = digest
+        return names
     except ValueError as e:
         raise PluginLoadError(str(e)) from None
 
@@ -272,8 +300,10 @@ def load_queue(path: str | Path) -> list[Announced]:
     return load_library(path, "queues")
 
 
-def load(path: str | Path) -> None:
+def load(path: str | Path) -> Made:
     """Runs a Python file, so that the queues and congestion controls in it can be named; of a shared library all tables are read.
+
+    What a Python file imports from outside of installed packages is loaded anew with it. Says what the plug-in is made of.
 
     Raises:
         PluginLoadError: the file is missing, or its code fails.
@@ -281,7 +311,7 @@ def load(path: str | Path) -> None:
     file = Path(path)
     if file.suffix in LIBRARIES or ".so." in file.name:
         load_library(file, "any")
-        return
+        return Made.of(_libraries[str(file.resolve())])
     if not file.is_file():
         raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")
     spec = spec_from_file_location(f"fairlane_plugin_{file.stem}", file)
@@ -289,13 +319,22 @@ def load(path: str | Path) -> None:
         raise PluginLoadError(
             f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll"
         )
+    spec.loader = source = Source(spec.name, str(file))
     module = module_from_spec(spec)
-    # Whoever looks up the module of a class finds it.
-    sys.modules[spec.name] = module
+    before = sys.modules.get(spec.name)
     try:
-        spec.loader.exec_module(module)
+        with afresh() as recorded:
+            # Whoever looks up the module of a class finds it.
+            sys.modules[spec.name] = module
+            source.exec_module(module)
+            text = file.read_bytes()
+            if sha256(text) != source.digest:
+                raise Changed(f"the plug-in {path} changes while it is loaded: try again")
+            return made_of(str(path), text, recorded)
     except BaseException as e:
-        del sys.modules[spec.name]
+        sys.modules.pop(spec.name, None)
+        if before is not None:
+            sys.modules[spec.name] = before
         if isinstance(e, FairlaneError | KeyboardInterrupt):
             raise
         # Whatever it raises is its mistake, and a program that ends here without a word would look like one that is done.

@@ -25,11 +25,15 @@ from ..base.sealed import fault_of, seal_parquet
 from ..base.threads import Halt, alarm
 from ..base.workers import stop
 from ..errors import FairlaneError, InputError
-from .model import Outcome, Task
+from ..own.modules import Made, difference, is_current
+from ..own.plugin import announced, load
+from .model import Outcome, PlugIn, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+PLUGIN = "Plugin"
+"""Kind of the answer of a worker whose plug-in is another one than the study's."""
 SCHEMA = {
     "key": pl.String,
     "table": pl.String,
@@ -39,6 +43,10 @@ SCHEMA = {
     "value": pl.Float64,
     "text": pl.String,
 }
+
+
+class PluginDiffers(FairlaneError):
+    """A worker's plug-in is not the one that the study was planned with."""
 
 
 class Stopped(FairlaneError):
@@ -109,8 +117,10 @@ def run_task(task: Task, halt: Halt = stop) -> Outcome:
                 around.enter_context(alarm(task.limit, thread))
             # On this thread: another one would have to be made and waited for, and with as many runs as processors it waits for
             # one in turn.
-            (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, watch, here=True)
+            (run,) = _core.run(_whole(task.resolved, announced.times), [task.seed], 1, task.hop_probe, watch, here=True)
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
+    except PluginDiffers as e:
+        return Outcome(task.key, task.seed, error=f"the worker {worker}: {e}", kind=PLUGIN, worker=worker)
     except (FairlaneError, KeyboardInterrupt) as e:
         if halt.is_set():
             raise Stopped("stopped") from None
@@ -124,27 +134,40 @@ def run_task(task: Task, halt: Halt = stop) -> Outcome:
 
 
 @functools.lru_cache(maxsize=8)
-def _whole(resolved: str) -> _core.Resolved:
-    """The scenario of a cell, which the same engine checked and wrote: read once for the seeds of a point that follow one another."""
+def _whole(resolved: str, _announced: int) -> _core.Resolved:
+    """The scenario of a cell, which the same engine checked and wrote: read once for the seeds of a point that follow one another.
+
+    It holds the plug-ins that had the names when it was read, so it is read again when others have been announced.
+    """
     return _core.Resolved(resolved)
 
 
-_loaded: dict[str, str] = {}
+_loaded: dict[str, Made] = {}
+"""What this process has loaded."""
 _loading = threading.Lock()
 
 
-def load_plugins(plugins: Iterable[tuple[str, str]]) -> None:
-    """Loads plug-ins that this process does not have yet, and makes sure that they are those of the study."""
-    for path, digest in plugins:
-        with _loading:
-            if _loaded.get(path) == digest:
-                continue
-            if digest_of(path) != digest:
-                raise FairlaneError(f"the plug-in {path} is not the one that the study was planned with: it has changed")
-            from ..own.plugin import load
+def planned(path: str) -> PlugIn:
+    """A plug-in as it is now: loaded, and loaded again if a file of it has changed since."""
+    with _loading:
+        made = _loaded.get(path)
+        if made is None or made.file != digest_of(path) or not is_current(made):
+            made = _loaded[path] = load(path)
+    return PlugIn(path, made.digest, made.parts, made.file)
 
-            load(path)
-            _loaded[path] = digest
+
+def load_plugins(plugins: Iterable[PlugIn]) -> None:
+    """Loads plug-ins that this process does not have as the study has them; raises `PluginDiffers` if what is here is not the same."""
+    for plugin in plugins:
+        with _loading:
+            known = _loaded.get(plugin.path)
+            if known is not None and known.digest == plugin.digest:
+                continue
+            made = _loaded[plugin.path] = load(plugin.path)
+            if made.digest != plugin.digest:
+                raise PluginDiffers(
+                    f"the plug-in {plugin.path} is not the one that the study was planned with, or has changed: {difference(made, plugin)}"
+                )
 
 
 _LARGEST_PLUGIN = 1 << 30
@@ -152,7 +175,7 @@ _LARGEST_PLUGIN = 1 << 30
 
 
 def digest_of(path: str) -> str:
-    """SHA-256 of a plug-in."""
+    """SHA-256 of the file of a plug-in."""
     try:
         return hashlib.sha256(read_input(path, _LARGEST_PLUGIN)).hexdigest()
     except InputError as e:

@@ -10,7 +10,7 @@ from ..base.cores import available_threads
 from ..errors import FairlaneError, suggest
 from ..runs.result import Result
 from ..watch.inset import Inset, asked, inset
-from .cell import digest_of, load_plugins
+from .cell import load_plugins, planned
 from .model import Point
 from .plan import resolve_point
 from .points import chosen, meant, named
@@ -83,7 +83,7 @@ def _cell(study: StudyResult, point: Point) -> tuple[Point, int, str] | None:
 
 
 def _scenario(study: StudyResult, point: Point) -> _core.Resolved:
-    load_plugins(tuple((p, digest_of(p)) for p in study.spec.plugins))
+    load_plugins([planned(p) for p in study.spec.plugins])
     if not point.parts:
         # Of a folder that was read: its points know their levels alone.
         levels = [next(x for x in f.levels if str(x.label) == str(point.labels[f.name])) for f in study.spec.factors]

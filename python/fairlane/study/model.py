@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 Label = str | int | float | bool
 """How a level of a factor is called in tables: text, or a number that plots can use as a coordinate."""
@@ -210,6 +210,18 @@ Wanted = tuple[tuple[str, str, tuple[str, ...]], ...]
 """Parts of a cell's table: table, metric, and of which flows or links."""
 
 
+class PlugIn(NamedTuple):
+    """A plug-in as the study was planned with it."""
+
+    path: str
+    digest: str
+    """Of everything that it is made of."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Modules with the SHA-256 of their files, and what is installed with its version."""
+    file: str = ""
+    """SHA-256 of its own file."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A cell, ready to be sent to a worker anywhere: it needs nothing but an installed fairlane."""
@@ -220,8 +232,7 @@ class Task:
     seed: int
     engine: str
     """The engine that the key stands for; a worker with another one refuses."""
-    plugins: tuple[tuple[str, str], ...] = ()
-    """File and SHA-256 of each plug-in."""
+    plugins: tuple[PlugIn, ...] = ()
     wanted: Wanted | None = None
     """What to keep; None keeps all."""
     hop_probe: bool = False

@@ -16,10 +16,10 @@ from ..base.cores import available_threads
 from ..base.threads import Pool
 from ..errors import ScenarioError
 from . import select
-from .cell import digest_of, engine, key_of
+from .cell import engine, key_of, planned
 from .diagnose import Diagnosis, check_metrics, resolve_base, same_points
 from .left_open import WORLD
-from .model import Label, Level, Point, StudySpec, Task, Wanted
+from .model import Label, Level, PlugIn, Point, StudySpec, Task, Wanted
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
@@ -39,7 +39,7 @@ class Cells:
         self,
         point: Point,
         wanted: Wanted | None = None,
-        plugins: tuple[tuple[str, str], ...] = (),
+        plugins: tuple[PlugIn, ...] = (),
         hop_probe: bool = False,
         limit: float | None = None,
     ) -> None:
@@ -47,7 +47,7 @@ class Cells:
         self._point, self._wanted, self._plugins, self._hop_probe = point, wanted, plugins, hop_probe
         self._essence = point.essence
         if wanted is not None or plugins or hop_probe:
-            digests = [digest for _, digest in plugins]
+            digests = [p.digest for p in plugins]
             self._essence = _hash([point.essence, wanted, digests, *(["hop probe"] if hop_probe else [])])
 
     def task(self, seed: int) -> Task:
@@ -65,7 +65,7 @@ class Plan:
         self.warnings = warnings or []
         """What to know about the study as a whole, such as points that are the same scenario."""
         self.engine = engine()
-        self._plugins = tuple((p, digest_of(p)) for p in spec.plugins)
+        self._plugins = tuple(planned(p) for p in spec.plugins)
         self._cells: dict[int, Cells] = {}
 
     def task(self, point: Point, seed: int) -> Task:

@@ -215,14 +215,15 @@ class _Study:
             return "", "", "toml"
 
     def _plugins(self) -> list[str]:
-        from .cell import digest_of, load_plugins
+        from .cell import planned
 
-        load_plugins([(p, digest_of(p)) for p in self.more_plugins])
+        for p in self.more_plugins:
+            planned(p)
         out = []
         for i, path in enumerate(self.tree.get("plugins", [])):
             file = beside(self.folder, path)
             try:
-                load_plugins([(file, digest_of(file))])
+                planned(file)
                 out.append(file)
             except FairlaneError as e:
                 first, *_, last = [*str(e).split("\n"), ""]

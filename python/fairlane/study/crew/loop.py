@@ -75,9 +75,9 @@ class Crew(ABC):
         """Makes another executor in place of a broken one."""
         raise CrewError(f"the executor is broken, its workers died: {KEPT}")
 
-    def refused(self, _outcome: Outcome) -> bool:
-        """A worker of another version refused a cell: whether to try again."""
-        return True
+    def refused(self, outcome: Outcome) -> bool:
+        """A worker of another version, or with another plug-in, refused a cell: True to try again."""
+        return outcome.kind == "Version"
 
     def lost(self) -> CrewError:
         """What to say when futures are cancelled and it was not us."""
@@ -198,7 +198,7 @@ class _Loop:
             self.done(Outcome(task.key, task.seed, error=f"{type(error).__name__}: {error}", kind=type(error).__name__))
 
     def _answer(self, task: Task, outcome: Outcome) -> None:
-        if outcome.kind == "Version":
+        if outcome.kind in ("Version", cell.PLUGIN):
             self.refusals[task.key] += 1
             if self.refusals[task.key] < REFUSALS and self.crew.refused(outcome):
                 self.again.append(task)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
+import threading
 import time
 from concurrent.futures import Executor, Future
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from ...base.extras import need
@@ -24,17 +28,23 @@ LOOK = 2.0
 """Seconds between two looks at who is there."""
 
 
-def _engine() -> str:
-    """Runs on a worker: which engine it has."""
-    return cell.engine()
+ANSWER = 3.0
+"""Seconds that a worker has to say which engine it has before the others begin; it may answer later, and is in from then on."""
+SILENT = 60.0
+"""Seconds after which a worker that the scheduler has not heard of is named."""
+
+
+def _engine() -> tuple[str, str]:
+    """Runs on a worker: which engine it has, and who it is in outcomes."""
+    return cell.engine(), f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Dask(Crew):
     """The workers of a Dask cluster.
 
     `cluster`: the scheduler's address (`tcp://host:8786`), or a `distributed.Client` of the caller's, who also closes it.
-    Workers with another engine are left out and named in `notes`; some may come and go while cells run. `patience`: seconds
-    without any worker until the study stops.
+    Workers with another engine or another plug-in, and those that do not answer, are left out and named in `notes`; some may come and go
+    while cells run. `patience`: seconds without any worker until the study stops.
     """
 
     name = "dask"
@@ -60,6 +70,10 @@ class Dask(Crew):
         try:
             self._connect()
             self._known: dict[str, str] = {}
+            self._names: dict[str, str] = {}
+            self._asked: dict[str, float] = {}
+            self._answers: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+            self._silent: set[str] = set()
             self._executors: list[Executor] = []
             self._seen = self._looked = time.monotonic()
             self._muster()
@@ -115,8 +129,14 @@ class Dask(Crew):
         """The scheduler is gone."""
         return CrewError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
 
-    def refused(self, _outcome: Outcome) -> bool:
-        """Somebody came whom we have not asked yet: ask, and go on with those that are left, or wait for one."""
+    def refused(self, outcome: Outcome) -> bool:
+        """Somebody came whom we have not asked yet, or has another plug-in: go on with those that are left, or wait for one."""
+        if outcome.kind == cell.PLUGIN:
+            for a, name in self._names.items():
+                if name == outcome.worker and self._known.get(a) == cell.engine():
+                    self._known[a] = "another plug-in"
+                    self.notes.append(f"the worker {a} is left out: {outcome.error.partition(': ')[2]}")
+                    self._employ(force=True)
         self._muster()
         return True
 
@@ -133,38 +153,78 @@ class Dask(Crew):
             raise CrewError(f"no worker is left at the Dask cluster {self.address}{self._others()}; {KEPT}")
 
     def _muster(self) -> None:
-        """Asks workers we do not know yet for their engine."""
+        """Asks workers we do not know yet for their engine; nobody waits for one that hangs."""
         client = self._client
         if client is None or client.status != "running":
             return
         try:
-            there: dict[str, dict[str, Any]] = client.scheduler_info()["workers"]
-            new = [a for a in there if a not in self._known]
-            answers: dict[str, Any] = client.run(_engine, workers=new, on_error="return") if new else {}
+            self._there: dict[str, dict[str, Any]] = client.scheduler_info()["workers"]
         except OSError:
-            return  # A worker that leaves while it is asked, or a scheduler that is gone: the futures will tell.
-        gone = [a for a in self._known if a not in there]
+            return  # A scheduler that is gone: the futures will tell.
+        now = time.monotonic()
+        for a in [a for a in self._there if a not in self._known and a not in self._asked]:
+            self._asked[a] = now
+            threading.Thread(target=self._ask, args=(client, a), daemon=True).start()
+        came = False
+        while any(now - since < ANSWER for a, since in self._asked.items() if a in self._there):
+            came |= self._heard()
+            time.sleep(0.01)
+            now = time.monotonic()
+        came |= self._heard()
+        for a in [a for a in self._asked if a not in self._there]:
+            del self._asked[a]
+        gone = [a for a in self._known if a not in self._there]
         for a in gone:
             del self._known[a]
-        ours = cell.engine()
-        for a, answer in answers.items():
+        self._name_silent()
+        self._employ(force=came or bool(gone) or not self._executors)
+
+    def _ask(self, client: Client, a: str) -> None:
+        try:
+            answer = client.run(_engine, workers=[a], on_error="return").get(a, OSError("no answer"))
+        except Exception as e:  # whatever a worker that leaves, or a client that is closed, makes of it
+            answer = e if isinstance(e, OSError) else OSError(str(e))
+        self._answers.put((a, answer))
+
+    def _heard(self) -> bool:
+        """True if a worker has answered since."""
+        came = False
+        while not self._answers.empty():
+            a, answer = self._answers.get()
+            self._asked.pop(a, None)
             if isinstance(answer, OSError):
                 continue  # Gone, or not there yet: asked again.
-            self._known[a] = answer if isinstance(answer, str) else f"no engine ({type(answer).__name__}: {answer})"
-            if answer != ours:
-                self.notes.append(f"the worker {a} is left out: it has fairlane {self._known[a]}, the study {ours}")
-        fit = [a for a, engine in self._known.items() if engine == ours]
-        self.workers = sum(there[a]["nthreads"] for a in fit)
-        if new or gone or not self._executors:
+            engine, name = answer if isinstance(answer, tuple) else (f"no engine ({type(answer).__name__}: {answer})", "")
+            self._known[a], self._names[a], came = engine, name, True
+            if engine != cell.engine():
+                self.notes.append(f"the worker {a} is left out: it has fairlane {engine}, the study {cell.engine()}")
+        return came
+
+    def _name_silent(self) -> None:
+        now = time.time()
+        asked = {a for a, since in self._asked.items() if time.monotonic() - since >= ANSWER}
+        lost = {a for a, w in self._there.items() if now - w.get("last_seen", now) > SILENT}
+        for a in sorted((asked | lost) - self._silent):
+            does = "it does not answer" if a in asked else f"the scheduler has not heard of it for {SILENT:.0f} s"
+            self.notes.append(f"the worker {a} is left out: {does}")
+        self._silent = asked | lost
+
+    def _employ(self, *, force: bool) -> None:
+        """Hands cells to the workers that are fit from here on."""
+        fit = [a for a, engine in self._known.items() if engine == cell.engine() and a not in self._silent]
+        self.workers = sum(self._there[a]["nthreads"] for a in fit if a in self._there)
+        if force and self._client is not None:
             # As long as all are fit, newcomers may start before they are asked. Dead ones must not be waited for.
-            unfit = len(fit) < len(self._known)
+            unfit = len(fit) < len(self._there)
             chosen = {"workers": fit, "allow_other_workers": True} if unfit and fit else {}
-            self._executors.append(client.get_executor(pure=False, **chosen))
+            self._executors.append(self._client.get_executor(pure=False, **chosen))
 
     def _others(self) -> str:
-        return "".join(f"; {a} has fairlane {engine}" for a, engine in self._known.items()) + (
-            f"; the study needs {cell.engine()}" if self._known else ": none is there"
-        )
+        silent = "".join(f"; {a} does not answer" for a in self._silent)
+        other = {a: engine for a, engine in self._known.items() if engine != cell.engine()}
+        told = "".join(f"; {a} has {'' if engine.startswith('another') else 'fairlane '}{engine}" for a, engine in other.items())
+        needs = f"; the study needs {cell.engine()}" if any(not e.startswith("another") for e in other.values()) else ""
+        return silent + told + needs if self._known or silent else ": none is there"
 
 
 class Mpi(Crew):
