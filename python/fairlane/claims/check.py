@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal
 
+from .bounded import SCOPE, begin, bounded
 from .margin import LARGEST, WORTH, worth
 from .tables import NoData, Tables
-from .vocabulary import HELPERS, NODES, SIGNS, VOCABULARY
+from .vocabulary import NODES, SIGNS, VOCABULARY
 
 Outcome = Literal["holds", "fails", "no-data"]
 
@@ -103,11 +104,11 @@ class Check:
             tree = _parsed(text)
             _verify(tree)
             self.text = text
-            self._plain: CodeType = compile(tree, "<check>", "eval")
+            self._plain: CodeType = compile(bounded(tree), "<check>", "eval")
             watched = ast.fix_missing_locations(_Watched().visit(_parsed(text)))
-            self._watched: CodeType = compile(watched, "<check>", "eval")
+            self._watched: CodeType = compile(bounded(watched), "<check>", "eval")
             weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
-            self._weighed: CodeType = compile(weighed, "<check>", "eval")
+            self._weighed: CodeType = compile(bounded(weighed), "<check>", "eval")
         except SyntaxError as e:
             raise BadCheck(f"the check is not an expression: {e.msg}") from e
         except ValueError as e:  # half a character, a number of thousands of digits
@@ -123,13 +124,16 @@ class Check:
 
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
         """What the code gives; raises `NoData` and `BadCheck`."""
-        scope: dict[str, Any] = {"__builtins__": {}, **HELPERS, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
+        scope: dict[str, Any] = {"__builtins__": {}, **SCOPE, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
+        begin()
         try:
             return eval(code, scope)
         except NoData:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as e:
             raise BadCheck(f"the check cannot be evaluated: {e}") from e
+        except (RecursionError, MemoryError) as e:
+            raise BadCheck("the check cannot be evaluated: it calls itself without end, or asks for too much memory") from e
 
     def outcome(self, tables: Tables) -> Outcome:
         """What the check says of these tables."""
