@@ -30,7 +30,10 @@ LARGEST = 256 << 20
 """Bytes of a document, unpacked."""
 MOST = 5_000_000
 """Values of all series together."""
+MOST_SERIES = 10_000
 VERSION = 4
+LONGEST = 1e9
+"""Seconds of a measurement: thirty years."""
 SEGMENT = 1448
 """Bytes of a full segment on Ethernet with time stamps, where a file does not say what its packets are."""
 _TOGETHER = (" sum", " avg", " totals")
@@ -49,7 +52,9 @@ def _document(file: Path) -> dict[str, Any]:
             if not unpack.eof:
                 raise InputError(f"cannot import {file}: its compressed data is cut short")
         document = json.loads(data)
-    except (zlib.error, ValueError, RecursionError) as e:
+    except RecursionError as e:
+        raise InputError(f"cannot import {file}: it is nested too deeply for a document of flent") from e
+    except (zlib.error, ValueError) as e:
         raise InputError(f"cannot import {file}: it is damaged ({str(e)[:100]})") from e
     if not isinstance(document, dict):
         raise InputError(f"cannot import {file}: it is JSON, but no document of flent")
@@ -60,7 +65,7 @@ def _numbers(values: Any, scale: float = 1.0) -> list[float]:
     """Values with NaN where there is none."""
     if not isinstance(values, list):
         return []
-    return [float(v) * scale if isinstance(v, int | float) and not isinstance(v, bool) else math.nan for v in values]
+    return [math.nan if (x := _number(v)) is None else x * scale for v in values]
 
 
 def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
@@ -76,14 +81,20 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
         raise InputError(f"cannot import {file}: it has version {version!r} of flent's format, and 2 to {VERSION} are known")
     if any(math.isnan(t) for t in times) or times != sorted(times):
         raise InputError(f"cannot import {file}: its times do not rise")
+    if not all(abs(t) <= LONGEST for t in times):
+        raise InputError(f"cannot import {file}: its times are no seconds: they go to {times[-1]:g}")
+    results = {_text(name): values for name, values in results.items()}
     if len(times) * len(results) > MOST:
         raise InputError(f"cannot import {file}: it has more than {MOST} values")
+    if len(results) > MOST_SERIES:
+        raise InputError(f"cannot import {file}: it has more than {MOST_SERIES} series")
     remarks: list[str] = []
     flows: list[Flow] = []
+    named: set[str] = set()
     told: dict[str, dict[str, list[float]]] = {}
     about = meta.get("SERIES_META")
     about = about if isinstance(about, dict) else {}
-    here, there = (str(meta.get(k) or default) for k, default in (("LOCAL_HOST", "local"), ("HOST", "remote")))
+    here, there = (_text(meta.get(k) or default)[:200] for k, default in (("LOCAL_HOST", "local"), ("HOST", "remote")))
     for name, values in results.items():
         of = about.get(name)
         unit = str(of.get("UNITS", "")) if isinstance(of, dict) else ""
@@ -106,7 +117,8 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
             what = f"its unit {unit!r}" if unit else "it has no unit and"
             remarks.append(f"the series {name!r} is left out: {what} is neither a rate nor a round trip"[:300])
             continue
-        if not any(f.name == name for f in flows) and name in told:
+        if name in told and name not in named:
+            named.add(name)
             ends = (there, here) if "download" in name.lower() else (here, there)
             flows.append(Flow(name, *ends, "tcp" if "tcp" in name.lower() else "udp"))
     if not flows:
@@ -123,8 +135,8 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
         )
         for f in flows
     ]
-    span = round(max(times[-1], float(_number(meta.get("TOTAL_LENGTH")) or 0)) * 1e12)
-    size = _number(meta.get("STEP_SIZE")) or (times[-1] - times[0]) / max(len(times) - 1, 1)
+    span = round(max(times[-1], _seconds(meta.get("TOTAL_LENGTH"))) * 1e12)
+    size = _seconds(meta.get("STEP_SIZE")) or (times[-1] - times[0]) / max(len(times) - 1, 1)
     tables = {
         "flows": _flows(flows, told, document),
         "links": _empty("links", ("link", "from", "to")),
@@ -144,12 +156,30 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
         max(span, 1_000_000),
         max(round(size * 1e12), 1_000_000),
         remarks=remarks,
-        began=str(began)[:40] if began else None,
+        began=_text(began)[:40] if began else None,
     )
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    """A finite number; None if a value is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seconds(value: Any) -> float:
+    """A time that is sensible; 0 for what is none."""
+    number = _number(value)
+    return number if number is not None and 0 < number <= LONGEST else 0.0
+
+
+def _text(value: Any) -> str:
+    """A text in which no half of a character is left."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _mean(values: list[float]) -> float:
