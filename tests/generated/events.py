@@ -101,7 +101,7 @@ def flows(e: Events, of: list[dict[str, Any]], t: Columns, warm: int, restarts: 
         mine = whose == i
         if not mine.any():
             continue
-        if (early := e.time[mine & begun]).size and int(early[0]) < _core.picoseconds(flow["start"]):
+        if (early := e.time[mine & begun]).size and int(early[0]) < _core.picoseconds(flow["start"] or "0s"):
             yield f"start: {flow['name']} sends at {early[0]} ps, and starts at {flow['start']}"
         if restarts or flow["transport"] != "tcp":
             continue

@@ -89,8 +89,17 @@ def wireless(draw: Draw) -> Tree:
         ("grid", "ring", "scatter", "access_point", "access_points", "queues", "walks", "random_waypoint")
     )
     fixed |= {"nodes": places, "rate": None, "control_rate": None}
-    if draw.chance(0.2):
+    if draw.chance(0.25):
+        kind = draw.pick(("grid", "ring", "scatter"))
+        size = {"grid": {"spacing_m": reach}, "ring": {"count": count, "radius_m": reach}}
+        table = size.get(kind, {"count": count, "width_m": reach, "height_m": reach})
+        fixed[kind] = {**table, **({"columns": count} if kind == "grid" else {})}
+        fixed["nodes"] = None
+    roll = draw.below(20)
+    if roll < 4:
         fixed["access_point"] = "n0"
+    elif roll < 6:
+        fixed["access_points"] = ["n0", "n1"]
     if draw.chance(0.3):
         fixed["queues"] = {"n0": draw.of("QueueSpec")}
     if draw.chance(0.15):
@@ -130,8 +139,10 @@ def flow(draw: Draw, nodes: list[str], names: list[str], span: int) -> Tree:
         a, b = draw.some(nodes, 2) if len(nodes) > 1 else (nodes[0], nodes[0])
         fixed["from"], fixed["to"] = (a, b) if draw.chance(0.5) else (b, a)
         fixed["count"] = min(count, 6)
+        if "s0" in nodes and "d0" in nodes and draw.chance(0.3):
+            fixed |= {"from": "s{i}", "to": "d{i}", "permute": draw.chance(0.3)}
     elif roll < 19:
-        fixed["pairs"] = {"random": {"count": min(count, 4), "seed": draw.below(5)}}
+        fixed["pairs"] = pairs(draw, nodes, min(count, 4))
     else:
         fixed["load"] = {"link": draw.pick(names) if names else "none", "share": draw.pick((0.0, 0.1, 0.5, 1.0, 3.0))}
         fixed["count"] = min(count, 4)
@@ -160,6 +171,20 @@ def flow(draw: Draw, nodes: list[str], names: list[str], span: int) -> Tree:
     fixed["source"] = {source: table}
     fixed["udp" if udp else "tcp"] = draw.of("UdpParams", **({} if draw.chance(0.3) else {"rate": None})) if udp else tcp(draw)
     return draw.of("FlowSpec", **fixed)
+
+
+def pairs(draw: Draw, nodes: list[str], count: int) -> Tree:
+    """Who sends to whom, in one of the ways to say so."""
+    roll = draw.below(4)
+    among = {"among": draw.some(nodes, 4)} if draw.chance(0.4) else {}
+    if roll == 0:
+        a, b = draw.some(nodes, 2)
+        return {"matrix": {"demands": [{"from": a, "to": b, "rate": usual(draw, "fl-rate")}, {"from": b, "to": a}][: 1 + draw.below(2)]}}
+    if roll == 1:
+        return {**among, "gravity": {"count": count, "seed": draw.below(5)}}
+    if roll == 2 and among:
+        return among
+    return {**among, "random": {"count": count, "seed": draw.below(5)}}
 
 
 def tcp(draw: Draw) -> Any:
