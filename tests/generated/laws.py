@@ -15,7 +15,7 @@ Columns = dict[str, Any]
 SHARES = {
     "flows": ("loss",),
     "groups": ("loss", "jain"),
-    "links": ("utilisation", "loss", "loss_synchronisation", "airtime", "medium_busy"),
+    "links": ("utilisation", "loss", "loss_synchronisation", "jain", "airtime", "medium_busy"),
     "network": ("jain", "jain_tcp", "worst_share", "loss"),
     "flow_series": ("open", "loss_event_rate", "b"),
     "link_series": ("max_p", "drop_prob", "drop_prob_in", "drop_prob_out", "mark_prob", "clamping", "dropping", "virtual_share"),
