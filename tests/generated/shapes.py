@@ -225,7 +225,8 @@ def changes(draw: Draw, tree: Tree, names: list[str], span: int) -> list[Tree]:
             (f"flows.{group}.count", 1 + draw.below(6)),
             (f"flows.{group}.stop", ps(int(span * 0.8))),
         )[roll]
-        change: Tree = {"time": ps(int(span * (k + 1) / 4)), "set": {what: value}}
+        # Not at the end of a warm-up, where events of one instant fall on both sides.
+        change: Tree = {"time": ps(int(span * (k + 1) / 4) + 1), "set": {what: value}}
         if draw.chance(0.3):
             change["waiting"] = draw.of("Waiting")
         made.append(change)
