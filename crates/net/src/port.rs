@@ -344,7 +344,7 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn progress(&self, now: Time) -> (f64, u64, u64) {
         let c = &self.counters;
         if self.more.is_some() || c.has_rare() {
-            return (self.carried(now), c.drops.iter().sum(), c.outage_losses());
+            return (self.carried(now), c.queue_drops(), c.outage_losses());
         }
         // The same, of which all the rest is zero.
         let unsent = if self.busy_until <= now { 0.0 } else { self.unsent(now) };
