@@ -24,7 +24,7 @@ def network(**settings) -> fl.Network:
     net = fl.Network(**({"duration": "5s", "warmup": "1s", "sample": "50ms", "name": "two"} | settings))
     bottleneck: fl.settings.PipeTable = {"rate": "5Mbit/s", "delay": "10ms", "queue": {"droptail": {"limit": "20p"}}}
     net.dumbbell(pairs=2, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck=bottleneck)
-    return net.flow("tcp", "s{i}", "d{i}", count=2, stagger="100ms", tcp="newreno")
+    return net.flow("tcp", "s{i}", "d{i}", count=2, stagger="100ms", tcp={"preset": "rfc", "cc": "newreno"})
 
 
 def mean(result: fl.Result, metric: str, **where: str) -> float:

@@ -902,9 +902,9 @@ class Choke(QueueParams):
             of jumping there. (true or false, default false)
         mean_packet: Length of a typical packet. (size, default "1000B", 1B to
             64KiB)
-        ecn: Whether RED's half marks ECN-capable packets instead of dropping
-            them, as tc's does; packets of a drawn flow are always dropped.
-            (true or false, default false)
+        ecn: True if RED's half marks ECN-capable packets instead of dropping
+            them, above `max` as well, as tc's does; packets of a drawn flow are
+            always dropped. (true or false, default false)
     """
 
     _name: ClassVar[str] = "choke"
@@ -1127,9 +1127,11 @@ class Cobalt(QueueParams):
         blue_threshold: Waiting time above which BLUE's probability grows
             without an overflow, as in ns-3. Unset: overflow alone counts.
             (duration, default unset, 1us to 1000s)
-        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping
+        ecn: True if CoDel's half marks ECN-capable packets instead of dropping
             them, as CAKE does; BLUE's half always drops. (true or false,
             default true)
+        spare_last: True if the last packet of the queue is never dropped, as in
+            CAKE; it may be marked. (true or false, default false)
         preset: Named set of values laid under those written here. (one of
             `cake`, `ns3`, default unset)
     """
@@ -1144,6 +1146,7 @@ class Cobalt(QueueParams):
     decrement: float | None = None
     blue_threshold: Duration | None = None
     ecn: bool | None = None
+    spare_last: bool | None = None
     preset: Literal["cake", "ns3"] | None = None
 
 
@@ -1634,6 +1637,10 @@ class FqCodel(QueueParams):
         drop_batch: Most packets dropped at a time from the head of the queue
             that holds most bytes, when there is no room (RFC 8290 section 4.1).
             (integer, default 64, 1 to 65536)
+        leave_new: True if a new queue that is found empty leaves at once where
+            there are no old ones, as in Linux; else it passes through the old
+            ones in any case (RFC 8290 section 4.2). (true or false, default
+            false)
         target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
             (duration, default "5ms", 1us to 100s)
         interval: How long the waiting time must stay above `target` before a
@@ -1649,6 +1656,12 @@ class FqCodel(QueueParams):
             5.2.7). Unset: off. (duration, default unset, 1us to 100s)
         inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
             default "exact")
+        mtu_of_all: True if `mtu` is compared with what waits in all queues
+            together, as in Linux; else with what waits in the packet's own (RFC
+            8289 section 5.4). (true or false, default false)
+        count_evicted: True if packets that are dropped from the queue with most
+            bytes raise the count of its CoDel, as in Linux. (true or false,
+            default false)
         preset: Named set of values laid under those written here. (one of
             `linux`, `ns3`, default unset)
     """
@@ -1661,12 +1674,15 @@ class FqCodel(QueueParams):
     salt: int | Automatic | None = None
     quantum: Size | None = None
     drop_batch: int | None = None
+    leave_new: bool | None = None
     target: Duration | None = None
     interval: Duration | None = None
     mtu: Size | None = None
     ecn: bool | None = None
     ce_threshold: Duration | None = None
     inv_sqrt: Literal["exact", "newton"] | None = None
+    mtu_of_all: bool | None = None
+    count_evicted: bool | None = None
     preset: Literal["linux", "ns3"] | None = None
 
 
@@ -1695,6 +1711,10 @@ class FqPie(QueueParams):
         drop_batch: Most packets dropped at a time from the head of the queue
             that holds most bytes, when there is no room (RFC 8290 section 4.1).
             (integer, default 64, 1 to 65536)
+        leave_new: True if a new queue that is found empty leaves at once where
+            there are no old ones, as in Linux; else it passes through the old
+            ones in any case (RFC 8290 section 4.2). (true or false, default
+            false)
         target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
             default "15ms", 1us to 100s)
         tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
@@ -1737,6 +1757,9 @@ class FqPie(QueueParams):
         mark_ecnth: Probability above which packets are dropped even if they
             could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
             0.1, 0 to 1)
+        refuse: True if a full buffer refuses what arrives, before PIE is asked,
+            as in Linux; else the queue with most bytes gives way (RFC 8290
+            section 4.1). (true or false, default false)
         preset: Named set of values laid under those written here. (one of
             `linux`, `ns3`, default unset)
     """
@@ -1749,6 +1772,7 @@ class FqPie(QueueParams):
     salt: int | Automatic | None = None
     quantum: Size | None = None
     drop_batch: int | None = None
+    leave_new: bool | None = None
     target: Duration | None = None
     tupdate: Duration | None = None
     alpha: float | None = None
@@ -1766,6 +1790,7 @@ class FqPie(QueueParams):
     byte_mode: bool | None = None
     ecn: bool | None = None
     mark_ecnth: float | None = None
+    refuse: bool | None = None
     preset: Literal["linux", "ns3"] | None = None
 
 
@@ -1793,14 +1818,15 @@ class Cake(QueueParams):
         rtt: A typical round trip: COBALT's interval, and twenty times its
             target. (duration, default "100ms", 1us to 1000s)
         limit: What all queues hold together. Unset: four times what `bandwidth`
-            sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets
-            of 1514 bytes. (packets or bytes, default unset)
+            sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514
+            bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or
+            bytes, default unset)
         flows: Number of queues in each tin. (integer, default 1024, 1 to 65536)
         ways: Ways of the set-associative hash (section III.C); with one it is a
             plain hash. (integer, default 8, 1 to 64)
         salt: Salt of the hash. Unset: drawn from the random stream of the
             queue. (integer, default unset, from 0)
-        ecn: Whether ECN-capable packets are marked instead of dropped; sch_cake
+        ecn: True if ECN-capable packets are marked instead of dropped; sch_cake
             always does. (true or false, default true)
         preset: Named set of values laid under those written here. (one of
             `linux`, default unset)

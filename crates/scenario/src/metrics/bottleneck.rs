@@ -145,23 +145,30 @@ fn level(rates: &[u64], sums: &[u64], own: u64, room: u64) -> f64 {
     room.saturating_sub(least(low)) as f64 / (others - low + 1) as f64
 }
 
+/// Sum from the least to the largest: rounding does not depend on the order in which flows are declared.
+fn sum(x: impl Iterator<Item = f64>) -> f64 {
+    let mut x: Vec<f64> = x.collect();
+    x.sort_unstable_by(f64::total_cmp);
+    x.iter().sum()
+}
+
 /// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 if all are equal, 1/n if one of n has all.
 ///
 /// NaN if nobody has anything, or there is nobody: the definition is 0/0 there, and no value would be right. 1 would make the queue that lets
 /// nothing through the fairest of all; and of the limits, that along equal shares is 1, that along one flow's 1/n.
 pub fn jain(x: &[f64]) -> f64 {
-    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
+    let (sum, squares) = (sum(x.iter().copied()), sum(x.iter().map(|v| v * v)));
     if squares == 0.0 { f64::NAN } else { sum * sum / (x.len() as f64 * squares) }
 }
 
 /// Means of the goodputs `x` over those with the same bottleneck, one for each of them.
 pub(super) fn fair(x: &[f64], at: &[u32]) -> Vec<f64> {
     if at.windows(2).all(|w| w[0] == w[1]) {
-        return vec![x.iter().sum::<f64>() / x.len().max(1) as f64; x.len()];
+        return vec![sum(x.iter().copied()) / x.len().max(1) as f64; x.len()];
     }
     let mut fair = vec![0.0; x.len()];
     together(at, |own| {
-        let mean = own.iter().map(|&k| x[k as usize]).sum::<f64>() / own.len() as f64;
+        let mean = sum(own.iter().map(|&k| x[k as usize])) / own.len() as f64;
         own.iter().for_each(|&k| fair[k as usize] = mean);
     });
     fair
