@@ -128,8 +128,9 @@ def fq_pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
     if t["ecn"]:
         words += ["ecn_prob", round(100 * t["mark_ecnth"])]
     t.settled("mark_ecnth")
-    if t["drop_batch"] != 1:
+    if not t["refuse"]:
         plan.note("a full fq_pie refuses the arriving packet; here packets leave from the head of the longest queue")
+    t.settled("drop_batch")
     _flow_queues(plan, parent, handle, t, words)
     pie_notes(plan, t)
 
