@@ -10,13 +10,17 @@ from validation.ns3.air import rows
 
 
 def test_tcp_over_the_air_is_that_of_ns3():
-    """Chains within 6 %, access points within 2 %, grids within 15 %; the cells of a kind in the same order."""
+    """Chains within 6 %, access points within 2 %, grids within 15 %; the cells of a kind in the same order.
+
+    In grids ns-3's routes lead along the row first, ours by a hash that differs from seed to seed, so flows share otherwise.
+    """
     bounds = {"TCP": 0.06, "access": 0.02, "grid": 0.15}
+    fairness = {"TCP": 0.1, "access": 0.1, "grid": 0.15}
     found = list(rows())
     for r in found:
-        within = bounds[r.cell.name.split()[0]]
-        assert abs(r.goodput / r.cell.goodput - 1) < within, (r.cell.name, r.goodput)
-        assert abs(r.jain - r.cell.jain) < 0.1, (r.cell.name, r.jain)
+        kind = r.cell.name.split()[0]
+        assert abs(r.goodput / r.cell.goodput - 1) < bounds[kind], (r.cell.name, r.goodput)
+        assert abs(r.jain - r.cell.jain) < fairness[kind], (r.cell.name, r.jain)
         if r.waiting is not None and r.cell.waiting is not None:
             assert abs(r.waiting / r.cell.waiting - 1) < 0.05, (r.cell.name, r.waiting)
     for kind in bounds:
@@ -24,8 +28,8 @@ def test_tcp_over_the_air_is_that_of_ns3():
         assert sorted(of, key=lambda r: r.goodput) == sorted(of, key=lambda r: r.cell.goodput), kind
 
 
-FIELD = {1: (952, {1: (5, 0), 3: (2, 0), 4: (1, 0), 5: (2, 2), 6: (2, 1)}), 2: (1296, {1: (2, 1), 2: (4, 0), 3: (3, 2), 4: (3, 0)}),
-         3: (1603, {1: (2, 1), 2: (2, 1), 3: (3, 1), 4: (2, 2), 5: (3, 3)})}  # fmt: skip
+FIELD = {1: (984, {1: (5, 0), 3: (2, 0), 4: (1, 0), 5: (2, 1), 6: (2, 1)}), 2: (1389, {1: (2, 1), 2: (4, 0), 3: (3, 2), 4: (3, 1)}),
+         3: (1604, {1: (2, 1), 2: (2, 1), 3: (3, 2), 4: (2, 1), 5: (3, 3)})}  # fmt: skip
 """ns-3's field of 16 nodes by seed: kbit/s of all flows; by hops how many flows there are, and how many of them deliver nothing."""
 
 
@@ -33,7 +37,7 @@ def test_flows_that_deliver_nothing_do_so_in_ns3():
     """At 75 % load a third of the flows of 16 nodes is silent for 12 s in both; of each length at most one in one of them alone."""
     ours = {seed: field.ours(field.scenario(16), seed) for seed in FIELD}
     for seed, (goodput, lengths) in FIELD.items():
-        assert abs(sum(ours[seed].goodput) / goodput - 1) < 0.1, seed
+        assert abs(sum(ours[seed].goodput) / goodput - 1) < 0.06, seed
         got = ours[seed].by_hops()
         assert got.keys() == lengths.keys()
         for hops, (many, silent) in lengths.items():
@@ -68,7 +72,7 @@ def test_two_gateways_starve_one_another_as_in_ns3():
         # Three standard deviations of 24 coins.
         assert abs(west - 12) <= 7, (east_first, west)
         ratios += [gateways.ratio(*sides) for sides in found]
-        assert median(w + e for w, e in found) == pytest.approx(median(w + e for w, e in gateways.NS3), rel=0.05)
+        assert median(w + e for w, e in found) == pytest.approx(median(w + e for w, e in gateways.NS3), rel=0.1)
     theirs = [gateways.ratio(*sides) for sides in gateways.NS3]
     # Mann and Whitney: how often a run of ours is more lopsided than one of ns-3, and the deviation of that if both are alike.
     above = mean((a > b) + 0.5 * (a == b) for a in ratios for b in theirs)
