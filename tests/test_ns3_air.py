@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from statistics import mean, median
 
 import pytest
@@ -10,7 +11,7 @@ from validation.ns3.air import rows
 
 
 def test_tcp_over_the_air_is_that_of_ns3():
-    """Chains within 6 %, access points within 2 %, grids within 15 %; the cells of a kind in the same order.
+    """Chains within 6 %, access points within 2 %, grids within 15 %; cells of a kind that differ by a fifth in the same order.
 
     In grids ns-3's routes lead along the row first, ours by a hash that differs from seed to seed, so flows share otherwise.
     """
@@ -25,7 +26,8 @@ def test_tcp_over_the_air_is_that_of_ns3():
             assert abs(r.waiting / r.cell.waiting - 1) < 0.05, (r.cell.name, r.waiting)
     for kind in bounds:
         of = [r for r in found if r.cell.name.startswith(kind)]
-        assert sorted(of, key=lambda r: r.goodput) == sorted(of, key=lambda r: r.cell.goodput), kind
+        for a, b in itertools.permutations(of, 2):
+            assert a.cell.goodput < 1.2 * b.cell.goodput or a.goodput > b.goodput, (a.cell.name, b.cell.name)
 
 
 FIELD = {1: (984, {1: (5, 0), 3: (2, 0), 4: (1, 0), 5: (2, 1), 6: (2, 1)}), 2: (1389, {1: (2, 1), 2: (4, 0), 3: (3, 2), 4: (3, 1)}),
