@@ -74,9 +74,9 @@ def test_two_gateways_starve_one_another_as_in_ns3():
         # Three standard deviations of 24 coins.
         assert abs(west - 12) <= 7, (east_first, west)
         ratios += [gateways.ratio(*sides) for sides in found]
-        assert median(w + e for w, e in found) == pytest.approx(median(w + e for w, e in gateways.NS3), rel=0.1)
+        assert median(w + e for w, e in found) == pytest.approx(median(w + e for w, e in gateways.NS3), rel=0.15)
     theirs = [gateways.ratio(*sides) for sides in gateways.NS3]
     # Mann and Whitney: how often a run of ours is more lopsided than one of ns-3, and the deviation of that if both are alike.
     above = mean((a > b) + 0.5 * (a == b) for a in ratios for b in theirs)
     error = ((len(ratios) + len(theirs) + 1) / (12 * len(ratios) * len(theirs))) ** 0.5
-    assert abs(above - 0.5) < 3 * error, above
+    assert abs(above - 0.5) < 3 * error, (above, error)
