@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from crews import cluster, dask_cluster, eventually, fate, fates, good, plain, run
+from crews import FATE, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
 from fairlane.errors import CrewError
-from fairlane.study.crew import Dask, remote
+from fairlane.own.plugin import load
+from fairlane.study.crew import Dask, Threads, remote
 from fairlane.study.model import Outcome, Task
 
 __all__ = ["cluster", "dask_cluster", "fate", "plain"]
@@ -137,3 +138,51 @@ def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line
                 assert 3 <= len(heard) < 20
     with pytest.raises(CrewError, match="no Dask scheduler answers at"):
         run(Dask(address), [])
+
+
+def test_a_worker_that_hangs_is_named_and_holds_nobody(plain, cluster, tmp_path, monkeypatch):
+    """It is stopped before it is asked: the others begin without it, and a study with nobody else says why it cannot begin."""
+    from distributed import Client
+
+    tasks, expected = plain
+    monkeypatch.setattr(remote, "ANSWER", 2.0)
+    with worker(cluster.scheduler_address, tmp_path, "hung"), Client(cluster.scheduler_address, set_as_default=False) as client:
+        (address,) = (a for a, w in client.scheduler_info()["workers"].items() if w["name"] == "hung")
+        (pid,) = client.run(os.getpid, workers=[address]).values()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            crew = Dask(cluster.scheduler_address)
+            with crew:
+                assert f"the worker {address} is left out: it does not answer" in crew.notes  # so may slow ones be, until they answer
+                eventually(lambda: crew._muster() or crew.workers == 2)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert good(run(Dask(cluster.scheduler_address), tasks)) == expected
+
+
+def test_a_worker_whose_plug_in_differs_is_named_with_the_file_and_left_out(cluster, tmp_path):
+    """The plug-in lies on all machines under one name, and imports a module that one of them has another version of."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here" / "deep_of_mine.py").write_text("LIMIT = 7\n")
+    (tmp_path / "there" / "deep_of_mine.py").write_text("LIMIT = 9\n")
+    there = f"import sys\nsys.path.insert(0, {str(tmp_path / 'there')!r})\n"
+    (tmp_path / "preload.py").write_text(there)
+    (tmp_path / "mine.py").write_text(
+        f"import sys\nsys.path.append({str(tmp_path / 'here')!r})\n"
+        + FATE.replace("> 20", "> deep_of_mine.LIMIT").replace("class Fate", "class Deep")
+        .replace("import fairlane", "import deep_of_mine\nimport fairlane")
+    )  # fmt: skip
+    path = str(tmp_path / "mine.py")
+    load(path)
+    tasks = tasks_of(spec([{"Deep": {"number": i}} for i in range(8)], seeds=1, plugins=(path,), duration="200ms"))
+    try:
+        expected = good(run(Threads(1), tasks))
+        with worker(cluster.scheduler_address, tmp_path, "differs", "--preload", "preload.py"):
+            crew = Dask(cluster.scheduler_address)
+            assert good(run(crew, tasks)) == expected
+        for note in crew.notes:  # there is none if it was given no cell
+            assert "is left out" in note and "the module deep_of_mine" in note and "is another one" in note
+    finally:
+        sys.modules.pop("deep_of_mine", None)
+        sys.path.remove(str(tmp_path / "here"))

@@ -87,6 +87,8 @@ mod watched {
 
     impl Drop for Mine {
         fn drop(&mut self) {
+            // `exit` ends what belongs to the thread first, so this is where it is seen; `pthread_exit` comes here, too.
+            on_exit();
             if let Some(p) = self.place {
                 p.runs.store(ptr::null_mut(), Ordering::Relaxed);
                 p.thread.store(0, Ordering::Release);
@@ -188,7 +190,7 @@ mod watched {
         }
     }
 
-    /// `exit` was called: by foreign code that is an error, whatever it gave as its code.
+    /// `exit` was called, or the thread ends: by foreign code that is an error, whatever it gave as its code.
     extern "C" fn on_exit() {
         let words = mine();
         if words.is_null() {

@@ -28,7 +28,7 @@ LOOK = 2.0
 """Seconds between two looks at who is there."""
 
 
-ANSWER = 3.0
+ANSWER = 10.0
 """Seconds that a worker has to say which engine it has before the others begin; it may answer later, and is in from then on."""
 SILENT = 60.0
 """Seconds after which a worker that the scheduler has not heard of is named."""
@@ -76,7 +76,7 @@ class Dask(Crew):
             self._silent: set[str] = set()
             self._executors: list[Executor] = []
             self._seen = self._looked = time.monotonic()
-            self._muster()
+            self._muster(ANSWER)
             while not self._known and time.monotonic() - self._seen < ARRIVAL:
                 time.sleep(0.2)
                 self._muster()
@@ -137,7 +137,7 @@ class Dask(Crew):
                     self._known[a] = "another plug-in"
                     self.notes.append(f"the worker {a} is left out: {outcome.error.partition(': ')[2]}")
                     self._employ(force=True)
-        self._muster()
+        self._muster(1.0)
         return True
 
     def look(self) -> None:
@@ -152,8 +152,8 @@ class Dask(Crew):
         elif now - self._seen > self._patience:
             raise CrewError(f"no worker is left at the Dask cluster {self.address}{self._others()}; {KEPT}")
 
-    def _muster(self) -> None:
-        """Asks workers we do not know yet for their engine; nobody waits for one that hangs."""
+    def _muster(self, wait: float = 0.0) -> None:
+        """Asks workers we do not know yet for their engine, and waits so many seconds for answers, not longer for one that hangs."""
         client = self._client
         if client is None or client.status != "running":
             return
@@ -165,12 +165,10 @@ class Dask(Crew):
         for a in [a for a in self._there if a not in self._known and a not in self._asked]:
             self._asked[a] = now
             threading.Thread(target=self._ask, args=(client, a), daemon=True).start()
-        came = False
-        while any(now - since < ANSWER for a, since in self._asked.items() if a in self._there):
-            came |= self._heard()
+        came = self._heard()
+        while self._asked and time.monotonic() - now < wait:
             time.sleep(0.01)
-            now = time.monotonic()
-        came |= self._heard()
+            came |= self._heard()
         for a in [a for a in self._asked if a not in self._there]:
             del self._asked[a]
         gone = [a for a in self._known if a not in self._there]
