@@ -20,7 +20,12 @@ ENDS = {
     "arithmetic": ("raise(SIGFPE);", -signal.SIGFPE, "SIGFPE (arithmetic)"),
     "stack": ("deep(1);", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
 }
-DEEP = "#include <stdlib.h>\n#include <signal.h>\nstatic volatile int sink; static int deep(int n) { volatile char a[4096]; a[0] = (char)n; sink = a[0]; return deep(n + 1) + a[1]; }\n"
+DEEP = """
+#include <stdlib.h>
+#include <signal.h>
+static volatile int sink;
+static int deep(int n) { volatile char a[4096]; a[0] = (char)n; sink = a[0]; return deep(n + 1) + a[1]; }
+"""
 
 
 def scenario(name: str, folder) -> str:
