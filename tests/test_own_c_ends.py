@@ -16,15 +16,17 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 ENDS = {
     "exit": ("exit(0);", 1, "calls exit"),
     "abort": ("abort();", -signal.SIGABRT, "SIGABRT (abort)"),
-    "address": ("*(volatile int *)8 = 1;", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
+    "address": ("*nowhere = 1;", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
     "arithmetic": ("raise(SIGFPE);", -signal.SIGFPE, "SIGFPE (arithmetic)"),
-    "stack": ("deep(1);", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
+    "stack": ("sink = deep(1);", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
 }
 DEEP = """
 #include <stdlib.h>
 #include <signal.h>
 static volatile int sink;
-static int deep(int n) { volatile char a[4096]; a[0] = (char)n; sink = a[0]; return deep(n + 1) + a[1]; }
+int *volatile nowhere = NULL;
+extern int deep(int n);
+int deep(int n) { volatile char a[4096]; a[0] = (char)n; sink = a[0]; return sink < 0 ? 0 : deep(n & 63) + a[1]; }
 """
 
 
