@@ -96,7 +96,7 @@ READERS: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "check.txt": ("v('delay', queue='codel') < 3 and all(x > 1 for x in vs('d'))", _text(Check)),
 }
 OPENINGS = (
-    "[", "{", "(", "<a>", "[a=", "a=[", '{"a":', "a [ ", "graph [ ", "-", "a.", "&a;", "/*", "%{", "`", '"', "'", '\\"', "$((", "<!--", "a,",
+    "[", "{", "(", "<a>", "[a=", "a=[", '{"a":', "a [ ", "graph [ ", "-", "a.", "&a;", "/*", "%{", "`", '"', "'", '\\"', "$((", "<!--",
 )  # fmt: skip
 ODD = (b'"', b"'", b"[", b"}", b"\n", b"\\", b"=", b"nan", b"-1", b"1e999", b"9" * 30, b"\\ud800")
 
