@@ -77,6 +77,7 @@ class Draw:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
         self._deep = 0
+        self._odd = self.pick((0.1, 0.3, 0.3, 0.7))
 
     def below(self, n: int) -> int:
         """A whole number from 0 to n - 1."""
@@ -201,10 +202,10 @@ class Draw:
             return self.quantity(form, schema.get("x-min"), schema.get("x-max"))
         return self.pick(WORDS[key]) if key in WORDS else "x"
 
-    def quantity(self, form: str, least: str | None = None, most: str | None = None, odd: float = 0.3) -> str:
+    def quantity(self, form: str, least: str | None = None, most: str | None = None, odd: float | None = None) -> str:
         """A quantity of this format, between these."""
         kind = KINDS[form]
-        pool = ODD[form] if self.chance(odd) else USUAL[form]
+        pool = ODD[form] if self.chance(self._odd if odd is None else odd) else USUAL[form]
         if form == "fl-len":
             # Packets and bytes do not compare.
             return self.pick([t for t in pool if least is None or not t.startswith("0")])
