@@ -5,8 +5,8 @@ use crate::events::{self, Asked};
 use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
-    Apart, CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted, cell,
-    run_traced, within_run,
+    Apart, CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted,
+    cell, run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
