@@ -117,7 +117,7 @@ def hops(e: Events, links: list[dict[str, Any]], changed: bool) -> Iterator[str]
     """Transmissions that are faster than the link, and packets faster than its propagation."""
     rows, of = e.rows, e.rows["link"]
     for i, link in enumerate(links):
-        if changed or link.get("trace") or link.get("rates") or "delay" not in link or "rate" not in link:
+        if changed or any(link.get(k) for k in ("air", "trace", "rates")) or "delay" not in link or "rate" not in link:
             continue
         rate, delay = value_of("rate", link["rate"]), round(value_of("dur", link["delay"]) * 1e12)
         width = link.get("jitter") or {}
