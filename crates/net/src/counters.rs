@@ -24,6 +24,11 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
+    /// When the length changed last.
+    pub(crate) fn since(&self) -> Time {
+        self.since
+    }
+
     /// The length changed to `level` at `now`.
     #[inline]
     pub fn change(&mut self, now: Time, level: Backlog) {

@@ -247,7 +247,8 @@ impl<Q: Qdisc> Port<Q> {
     #[inline]
     pub(crate) fn next_start(&self) -> Time {
         match self.qdisc.ready_at() {
-            Some(t) => t.max(self.busy_until),
+            // A plug-in may name a time that is over: nothing happens before what has happened.
+            Some(t) => t.max(self.busy_until).max(self.counters.known_waiting().map_or(Time::ZERO, |w| w.occupancy.since())),
             None => self.busy_until,
         }
     }

@@ -34,7 +34,7 @@ const EVEN: [&str; 6] = ["bulk", "file", "cbr", "replay", "tfrc", "rap"];
 /// The source stops well before the run ends, so that nothing is on its way at the end.
 fn text(source: &str, transport: &str, queue: &str) -> String {
     format!(
-        "duration = \"20s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbit/s\"\ndelay = \"10ms\"\nqueue = \"{queue}\"\n\
+        "duration = \"40s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbit/s\"\ndelay = \"10ms\"\nqueue = \"{queue}\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\n{transport}\nstop = \"8s\"\nsource.{source} = {}\n",
         parameters(source)
     )

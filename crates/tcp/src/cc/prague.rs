@@ -173,8 +173,11 @@ impl LossBased for Prague {
             return self.w.cwnd;
         }
         self.reduced = e.now;
-        self.w.least = (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0);
         self.w.cwnd * (1.0 - self.alpha / 2.0)
+    }
+
+    fn least(&self) -> f64 {
+        if self.srtt == Dur::ZERO { 1.0 } else { (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0) }
     }
 
     fn in_force(&self) -> f64 {

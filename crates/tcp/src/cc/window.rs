@@ -35,8 +35,6 @@ pub struct Window {
     pub cap: f64,
     /// Most segments an acknowledgment counts for; `None`: each counts for one.
     pub byte_counting: Option<u32>,
-    /// Least window that marks leave, and below two segments the least threshold, too: one segment, or a fraction of one where pacing holds data back.
-    pub least: f64,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
     /// What growth beyond it is counted in; segments acknowledged towards the next one.
@@ -72,7 +70,6 @@ impl Window {
             smss,
             cap: segments(config.window, smss),
             byte_counting: config.byte_counting,
-            least: 1.0,
             all: config.avoidance_counts_all,
             unit: match config.growth_unit {
                 GrowthUnit::Fraction => Unit::Fraction,
@@ -282,6 +279,11 @@ impl Window {
 
     /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
     pub fn cut(&mut self, e: &CongestionEvent, target: f64) {
+        self.cut_above(e, target, 1.0);
+    }
+
+    /// [`Self::cut`], where marks leave `least` segments at least: one, or a fraction of one where pacing holds data back. Below one it bounds the threshold, too.
+    pub fn cut_above(&mut self, e: &CongestionEvent, target: f64, least: f64) {
         if self.unit == Unit::SegmentAfresh {
             self.count = 0;
         }
@@ -290,8 +292,8 @@ impl Window {
         }
         // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
         if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
-            let least = if e.kind == CongestionKind::EcnEcho && self.least < 1.0 { self.least } else { 2.0 };
-            self.ssthresh = if self.whole && least == 2.0 { target as u64 as f64 } else { target }.max(least);
+            let fraction = e.kind == CongestionKind::EcnEcho && least < 1.0;
+            self.ssthresh = if self.whole && !fraction { target as u64 as f64 } else { target }.max(if fraction { least } else { 2.0 });
         }
         self.cwnd = match e.kind {
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
@@ -299,7 +301,7 @@ impl Window {
             CongestionKind::FastRetransmit if self.basis == LossBasis::Cwnd => target.max(1.0),
             CongestionKind::FastRetransmit => self.ssthresh,
             // Marks take the window down to one segment (RFC 3168 section 6.1.2), losses to two.
-            CongestionKind::EcnEcho => target.max(self.least),
+            CongestionKind::EcnEcho => target.max(least),
         };
         if let Some(watch) = &mut self.hystart {
             watch.on_congestion(matches!(e.kind, CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart));
@@ -367,6 +369,10 @@ pub trait LossBased: Send {
     fn wants(&self) -> Wants {
         Wants::default()
     }
+    /// Least window that marks leave, in segments.
+    fn least(&self) -> f64 {
+        1.0
+    }
     /// What may be in flight, in segments.
     #[inline(always)]
     fn in_force(&self) -> f64 {
@@ -412,7 +418,8 @@ impl<T: LossBased> CongestionControl for T {
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
         let target = self.decrease(e);
-        self.window_mut().cut(e, target);
+        let least = self.least();
+        self.window_mut().cut_above(e, target, least);
     }
 
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
