@@ -63,12 +63,14 @@ pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     let wrong = |m: String| LoadError::Table(shown.clone(), m);
     for q in queues.into_iter().flatten() {
         let (name, doc, schema) = (q.name.clone(), q.doc.clone(), q.schema());
-        fairlane_scenario::register_queue(&name, &doc, schema, Arc::new(queue::Library::new(q, &shown))).map_err(|e| wrong(e.to_string()))?;
+        fairlane_scenario::register_queue(&name, &doc, schema, Arc::new(queue::Library::new(q, &shown)))
+            .map_err(|e| wrong(e.to_string()))?;
         names.push(name);
     }
     for a in ccs.into_iter().flatten() {
         let (name, doc, schema) = (a.name.clone(), a.doc.clone(), a.schema());
-        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(cc::Library::new(a, &shown))).map_err(|e| wrong(e.to_string()))?;
+        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(cc::Library::new(a, &shown)))
+            .map_err(|e| wrong(e.to_string()))?;
         names.push(name);
     }
     Ok(names)

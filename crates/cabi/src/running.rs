@@ -58,8 +58,7 @@ mod watched {
         runs: AtomicPtr<c_char>,
     }
 
-    static TABLE: [Place; PLACES] =
-        [const { Place { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; PLACES];
+    static TABLE: [Place; PLACES] = [const { Place { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; PLACES];
 
     /// What was done at each signal before.
     struct Before(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);

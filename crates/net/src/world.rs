@@ -13,7 +13,6 @@ pub use standstill::Standstill;
 use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
 use crate::control::Control;
-use crate::counters::Initial;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::{EpId, FlowId};
@@ -86,29 +85,6 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let stopped = self.carry_on(until, budget, obs);
         self.path.part_all(stopped, obs);
         stopped.is_none()
-    }
-
-    /// The loop. Returns the number of the last event, unless it reached `until`.
-    ///
-    /// Whether time moves is looked at between stretches of events, so that no event pays for it.
-    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
-        let mut last = 0;
-        while budget > 0 && self.standstill.is_none() {
-            let (from, events) = (self.path.now, budget.min(standstill::LOOK));
-            let Some((number, left)) = self.stretch(until, events, obs) else {
-                self.still = 0;
-                return None;
-            };
-            last = number;
-            budget -= events - left;
-            if self.stands_still(from, events - left) {
-                self.halt(obs);
-            }
-            if left > 0 {
-                break;
-            }
-        }
-        Some(last)
     }
 
     /// The loop for some events. Returns the number of the last one, and how many are left because the observer had enough; nothing if it reached `until`.
@@ -489,36 +465,6 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             let next = s.record(now, &mut self.path, ends, &mut self.sides, open, obs);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
-    }
-
-    /// Forgets what was counted so far (the warm-up); the state stays.
-    pub fn reset_counters<O: Observer>(&mut self, obs: &mut O) {
-        let now = self.path.now;
-        self.path.settle_all::<O, true>(now, obs);
-        self.reset_at = now;
-        if let Some(s) = &mut self.sampler {
-            s.reset(now, self.path.flows.iter(), &self.path.ports);
-        }
-        self.path.hops_before_reset = self.packet_hops();
-        for port in &mut self.path.ports {
-            let initial = Initial { backlog: port.qdisc.backlog(), ahead: port.ahead(now), unsent: port.unsent(now) };
-            port.counters.begin_again(initial, now);
-        }
-        for channel in &mut self.airs {
-            channel.air.reset_counters(now);
-        }
-        if let Some(g) = &mut self.govern {
-            g.reset(now);
-        }
-        for (i, flow) in self.path.flows.iter_mut().enumerate() {
-            flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]));
-            flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
-        }
-    }
-
-    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
-    pub fn settle<O: Observer>(&mut self, obs: &mut O) {
-        self.path.settle_all::<O, true>(self.path.now, obs);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::endpoint::BuiltIn;
 use crate::resolve::Resolved;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::turns::{self, Task, Turn};
 use fairlane_engine::EventQueue;

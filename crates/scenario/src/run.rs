@@ -7,20 +7,20 @@ use crate::code::{Code, Warning};
 use crate::course::Course;
 use crate::expand::{Group, Hop, LinkDir, Member};
 use crate::metrics::{Columns, Rows, measure};
-use crate::plugin::{Fault, on_thread, take_fault};
+use crate::plugin::{on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::progress::Progress;
-use crate::registry::QueueSpec;
+use crate::run_error::RunError;
 use crate::sampled::SeriesTable;
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, NodeId, Standstill, Tally, World, WorldBuilder};
+use fairlane_net::{NodeId, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
-use fairlane_units::{Dur, Name, Time};
+use fairlane_units::{Name, Time};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,72 +99,6 @@ pub struct RunOutput {
     pub link_series: Option<SeriesTable>,
     /// What limited flows, and what queues had to do with it, if that was asked for.
     pub why: Option<serde_json::Value>,
-}
-
-/// Why runs ended without results.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
-    /// The world cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// [`Progress::stop`] was called.
-    #[error("stopped before the end")]
-    Stopped,
-    /// Packets cannot be captured.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// The code of a plug-in failed.
-    #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
-    Plugin(Fault),
-    /// What limits flows is asked for, one by one, of a scenario that tells of groups.
-    #[error(
-        "what limits flows is told flow by flow, and this scenario has report = \"groups\": set report = \"flows\", or leave out `why`"
-    )]
-    NoFlowRows,
-    /// A change of the network that could not be.
-    #[error("{0}")]
-    Change(String),
-    /// Simulated time does not move any more.
-    #[error("simulated time does not move any more: {events} events at {time}{place}")]
-    Standstill {
-        /// The time at which it stands still.
-        time: Dur,
-        /// Events at that time, at least.
-        events: u64,
-        /// Where they are, with words that lead there: link, queue and flow, as far as known.
-        place: String,
-    },
-    /// A run panicked: a defect of the simulator.
-    #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
-    Panicked {
-        /// Seed of that run.
-        seed: u64,
-    },
-}
-
-impl RunError {
-    /// A standstill in the words of the scenario.
-    pub(crate) fn standing(scenario: &Resolved, seed: u64, still: &Standstill) -> Self {
-        let mut place = String::new();
-        let link = still.port.and_then(|p| scenario.link_directions().get(p.0 as usize));
-        if let Some(link) = link {
-            place += &format!(
-                ", on link `{}` with queue `{}`",
-                link.name,
-                match &link.wire.queue {
-                    QueueSpec::Plugin(own) => own.name(),
-                    queue => queue.name(),
-                }
-            );
-        }
-        if let Some(channel) = still.channel.and_then(|c| scenario.expanded.channels.get(c as usize)) {
-            place += &format!(", on channel `{}`", channel.name);
-        }
-        if let Some(flow) = still.flow.and_then(|f| scenario.members_at(seed).get(f.0 as usize).map(|m| m.name.clone())) {
-            place += &format!(", of flow `{flow}`");
-        }
-        Self::Standstill { time: still.time.since(Time::ZERO), events: still.events, place }
-    }
 }
 
 thread_local! {

@@ -2,7 +2,7 @@
 
 use crate::expand::Member;
 use crate::resolve::Resolved;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, Limit, Plugs, World};
 use fairlane_trace::why::Why;

@@ -39,7 +39,9 @@ fn the_default_is_a_current_stack() {
 /// Algorithms with the name of a recovery scheme keep it: there what needs SACK is off, unless a user writes it, which is a mistake.
 #[test]
 fn inherited_values_that_need_sack_are_off_without_it() {
-    for (cc, scheme) in [("tahoe", Scheme::Tahoe), ("reno", Scheme::Reno), ("newreno", Scheme::Newreno), ("fack", Scheme::Fack), ("vegas", Scheme::Vegas)] {
+    for (cc, scheme) in
+        [("tahoe", Scheme::Tahoe), ("reno", Scheme::Reno), ("newreno", Scheme::Newreno), ("fack", Scheme::Fack), ("vegas", Scheme::Vegas)]
+    {
         let p = resolve_params(json!(cc)).unwrap();
         assert_eq!((p.scheme(), p.rack, p.tlp, p.prr), (scheme, false, false, Prr::Off), "{cc}");
     }

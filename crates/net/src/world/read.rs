@@ -2,12 +2,15 @@
 
 use super::{Plugs, World};
 use crate::air::Channel;
+use crate::counters::Initial;
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::maze::COUNTED;
+use crate::observe::Observer;
 use crate::path::END;
 use crate::port::Port;
+use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
@@ -17,6 +20,36 @@ use std::collections::BTreeSet;
 const AT_ONCE: usize = 1 << 13;
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// Forgets what was counted so far (the warm-up); the state stays.
+    pub fn reset_counters<O: Observer>(&mut self, obs: &mut O) {
+        let now = self.path.now;
+        self.path.settle_all::<O, true>(now, obs);
+        self.reset_at = now;
+        if let Some(s) = &mut self.sampler {
+            s.reset(now, self.path.flows.iter(), &self.path.ports);
+        }
+        self.path.hops_before_reset = self.packet_hops();
+        for port in &mut self.path.ports {
+            let initial = Initial { backlog: port.qdisc.backlog(), ahead: port.ahead(now), unsent: port.unsent(now) };
+            port.counters.begin_again(initial, now);
+        }
+        for channel in &mut self.airs {
+            channel.air.reset_counters(now);
+        }
+        if let Some(g) = &mut self.govern {
+            g.reset(now);
+        }
+        for (i, flow) in self.path.flows.iter_mut().enumerate() {
+            flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]));
+            flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
+        }
+    }
+
+    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
+    pub fn settle<O: Observer>(&mut self, obs: &mut O) {
+        self.path.settle_all::<O, true>(self.path.now, obs);
+    }
+
     /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
     pub fn retire(&mut self) {
         self.path.events = H::with_slots(0);

@@ -8,7 +8,7 @@ use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 /// Events between two looks at whether time moves.
-pub(super) const LOOK: u64 = 1 << 20;
+const LOOK: u64 = 1 << 20;
 /// Events at one instant that any world may have, and those that it may have for each of its sources of events. A source has one event in the queue at a time, and what
 /// happens at an instant for a reason (all flows begin, all links begin to send, all timers fire) is a few events of each source: a million flows that begin at once make
 /// less than ten million of the two hundred million allowed them. Packets take time to be sent, so only those without bytes can make more.
@@ -47,15 +47,38 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.standstill.as_deref()
     }
 
+    /// The loop. Returns the number of the last event, unless it reached `until`.
+    ///
+    /// Whether time moves is looked at between stretches of events, so that no event pays for it.
+    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
+        let mut last = 0;
+        while budget > 0 && self.standstill.is_none() {
+            let (from, events) = (self.path.now, budget.min(LOOK));
+            let Some((number, left)) = self.stretch(until, events, obs) else {
+                self.still = 0;
+                return None;
+            };
+            last = number;
+            budget -= events - left;
+            if self.stands_still(from, events - left) {
+                self.halt(obs);
+            }
+            if left > 0 {
+                break;
+            }
+        }
+        Some(last)
+    }
+
     /// Counts events after a stretch of `events`, at whose beginning the time was `from`. Returns true if there are too many at one instant.
-    pub(super) fn stands_still(&mut self, from: Time, events: u64) -> bool {
+    fn stands_still(&mut self, from: Time, events: u64) -> bool {
         self.still = if self.path.now == from { self.still + events } else { 0 };
         self.still > FREE + EACH * u64::from(self.path.slots.count)
     }
 
     /// Ends the run, and finds out who makes the events.
     #[cold]
-    pub(super) fn halt<O: Observer>(&mut self, obs: &mut O) {
+    fn halt<O: Observer>(&mut self, obs: &mut O) {
         let (time, mut seen) = (self.path.now, Vec::with_capacity(SAMPLE));
         while seen.len() < SAMPLE
             && let Some((last, _)) = self.stretch(time, 1, obs)

@@ -2,7 +2,8 @@
 
 use super::Simulation;
 use crate::endpoint::BuiltIn;
-use crate::run::{self, RunError};
+use crate::run;
+use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
 use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
 use fairlane_trace::scene::{STATES, Scene, Sought, Still};

@@ -177,7 +177,8 @@ impl LossBased for Prague {
     }
 
     fn least(&self) -> f64 {
-        if self.srtt == Dur::ZERO { 1.0 } else { (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0) }
+        // Without a count of marks the answer is that of RFC 3168.
+        if !self.saw_ce || self.srtt == Dur::ZERO { 1.0 } else { (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0) }
     }
 
     fn in_force(&self) -> f64 {

@@ -1,0 +1,74 @@
+//! Errors that end a run without results.
+
+use crate::capture::CaptureError;
+use crate::plugin::Fault;
+use crate::registry::QueueSpec;
+use crate::spec::Resolved;
+use fairlane_net::{BuildError, Standstill};
+use fairlane_units::{Dur, Time};
+
+/// Why runs ended without results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The world cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// [`Progress::stop`] was called.
+    #[error("stopped before the end")]
+    Stopped,
+    /// Packets cannot be captured.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The code of a plug-in failed.
+    #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
+    Plugin(Fault),
+    /// What limits flows is asked for, one by one, of a scenario that tells of groups.
+    #[error(
+        "what limits flows is told flow by flow, and this scenario has report = \"groups\": set report = \"flows\", or leave out `why`"
+    )]
+    NoFlowRows,
+    /// A change of the network that could not be.
+    #[error("{0}")]
+    Change(String),
+    /// Simulated time does not move any more.
+    #[error("simulated time does not move any more: {events} events at {time}{place}")]
+    Standstill {
+        /// The time at which it stands still.
+        time: Dur,
+        /// Events at that time, at least.
+        events: u64,
+        /// Where they are, with words that lead there: link, queue and flow, as far as known.
+        place: String,
+    },
+    /// A run panicked: a defect of the simulator.
+    #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
+    Panicked {
+        /// Seed of that run.
+        seed: u64,
+    },
+}
+
+impl RunError {
+    /// A standstill in the words of the scenario.
+    pub(crate) fn standing(scenario: &Resolved, seed: u64, still: &Standstill) -> Self {
+        let mut place = String::new();
+        let link = still.port.and_then(|p| scenario.link_directions().get(p.0 as usize));
+        if let Some(link) = link {
+            place += &format!(
+                ", on link `{}` with queue `{}`",
+                link.name,
+                match &link.wire.queue {
+                    QueueSpec::Plugin(own) => own.name(),
+                    queue => queue.name(),
+                }
+            );
+        }
+        if let Some(channel) = still.channel.and_then(|c| scenario.expanded.channels.get(c as usize)) {
+            place += &format!(", on channel `{}`", channel.name);
+        }
+        if let Some(flow) = still.flow.and_then(|f| scenario.members_at(seed).get(f.0 as usize).map(|m| m.name.clone())) {
+            place += &format!(", of flow `{flow}`");
+        }
+        Self::Standstill { time: still.time.since(Time::ZERO), events: still.events, place }
+    }
+}
