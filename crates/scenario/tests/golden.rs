@@ -62,10 +62,10 @@ fn queues() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     names.map(|name| (name, "examples/mixed.toml", format!("topology.dumbbell.bottleneck.queue={name}")))
 }
 
-/// Every congestion control, in the preset of the RFCs and in that of Linux.
+/// Every congestion control, in the default preset, in that of the RFCs and in that of Linux.
 fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
     let of = |name, preset: &str| (name, [format!("flows.tcp.tcp.preset={preset}"), format!("flows.tcp.tcp.cc={name}")]);
-    CcParams::ALL.iter().flat_map(move |cc| ["rfc", "linux"].map(|preset| of(cc.name, preset)))
+    CcParams::ALL.iter().flat_map(move |cc| ["modern", "rfc", "linux"].map(|preset| of(cc.name, preset)))
 }
 
 /// Every source with its defaults, over TCP, unless it controls its rate itself, and, where it is not a mere amount, over UDP.
