@@ -35,7 +35,15 @@ def files() -> fl.Result:
     """Flows that end, of many sizes."""
     net = fl.Network(duration="20s", sample="100ms", name="files")
     net.dumbbell(pairs=60, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck={"rate": "10Mbit/s", "delay": "5ms", "queue": "codel"})
-    net.flow("f", "s{i}", "d{i}", tcp={"preset": "rfc", "cc": "cubic"}, count=60, spread="15s", source={"file": {"size": "60kB", "sizes": "lognormal", "cv": 2.0}})
+    net.flow(
+        "f",
+        "s{i}",
+        "d{i}",
+        tcp={"preset": "rfc", "cc": "cubic"},
+        count=60,
+        spread="15s",
+        source={"file": {"size": "60kB", "sizes": "lognormal", "cv": 2.0}},
+    )
     return net.run(seeds="1..2")
 
 

@@ -293,9 +293,7 @@ def test_a_full_disk_ends_the_run(tmp_path, dumbbell):
     code = f"{limited}; from fairlane.cli import main; main(['run', {str(dumbbell)!r}, '--pcap', 'bottleneck', '--set', 'duration=30s'])"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(
-        r"error: cannot write \S+bottleneck.pcapng: the file would be larger than allowed\n", done.stderr
-    )
+    assert re.fullmatch(r"error: cannot write \S+bottleneck.pcapng: the file would be larger than allowed\n", done.stderr)
     assert [p for p in tmp_path.iterdir() if "pcapng" in p.name] == []
 
 

@@ -140,6 +140,8 @@ def test_two_bottlenecks_of_different_rates_are_fair_everywhere(tmp_path):
     from fairlane.runs.sheets import Groups
 
     assert Groups(result).value(result.flows["flow"].unique().to_list(), "goodput", "jain").mean > 0.999
-    study = fl.Study(net, factors={"links.slow.delay": ["5ms", "6ms"]}, metrics={"all": "flows.*.goodput.jain", "one": "network.jain"}, seeds="1..2")
+    study = fl.Study(
+        net, factors={"links.slow.delay": ["5ms", "6ms"]}, metrics={"all": "flows.*.goodput.jain", "one": "network.jain"}, seeds="1..2"
+    )
     done = study.run(tmp_path / "s")
     assert all(x > 0.999 for x in done.cells()["all"].to_list() + done.cells()["one"].to_list())
