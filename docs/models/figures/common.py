@@ -36,7 +36,7 @@ def one_flow(tcp: dict[str, object], *, rate: str, limit: str, duration: str) ->
     """A long flow of segments of 1000 bytes over a link of 50 ms each way with a drop-tail queue, sampled every 0.1 s."""
     net = fl.Network(duration=duration, sample="100ms")
     net.link("a", "b", name="link", rate=rate, delay="50ms", queue=fl.Droptail(limit=limit))
-    return net.flow("tcp", "a", "b", tcp={"mss": "1000B", "ack_every": 1, **tcp}).run(seeds=1)
+    return net.flow("tcp", "a", "b", tcp={"preset": "rfc", "mss": "1000B", "ack_every": 1, **tcp}).run(seeds=1)
 
 
 def lossy_window(cc: str, losses: tuple[float, ...], *, rate: str) -> tuple[list[float], list[float]]:
@@ -45,7 +45,7 @@ def lossy_window(cc: str, losses: tuple[float, ...], *, rate: str) -> tuple[list
     for loss in losses:
         net = fl.Network(duration="120s", warmup="20s")
         net.link("a", "b", name="link", rate=rate, delay="50ms", queue=fl.Droptail(limit="500p"), loss=loss, reverse={"loss": 0.0})
-        tcp = {"cc": cc, "recovery": "sack", "mss": "1000B", "ack_every": 1}
+        tcp = {"preset": "rfc", "cc": cc, "recovery": "sack", "mss": "1000B", "ack_every": 1}
         found.append(net.flow("tcp", "a", "b", tcp=tcp).run(seeds=SEEDS).value("goodput", flow="tcp"))
     scale = 0.1 / 8000
     return [scale * (v.mean or 0.0) for v in found], [scale * (v.half_width or 0.0) for v in found]
@@ -61,7 +61,7 @@ def dropped(params: dict[str, object], lost: dict[int, int], *, until: float, wr
 
     What is in flight and what is acknowledged over time, in segments.
     """
-    values = {"mss": "1000B", "ack_every": 1, "handshake": False, "fin": False, "receive_window": "60000B", **params}
+    values = {"preset": "rfc", "mss": "1000B", "ack_every": 1, "handshake": False, "fin": False, "receive_window": "60000B", **params}
     sender, receiver = Endpoint(values), Endpoint(values, passive=True)
     now, count, free, left = 0.0, 0, 0.0, dict(lost)
     flying: list[tuple[float, int, bool, Segment]] = []
@@ -103,7 +103,7 @@ def window_of(tcp: object, *, rate: str, delay: str, limit: str, duration: str, 
     """Times in seconds and windows in segments of one long flow of 1448 byte segments; `delay` is one way."""
     net = fl.Network(duration=duration, sample=sample)
     net.link("a", "b", name="link", rate=rate, delay=delay, queue=fl.Droptail(limit=limit))
-    net.flow("tcp", "a", "b", tcp={"mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
+    net.flow("tcp", "a", "b", tcp={"preset": "rfc", "mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
     series = net.run(seeds=1).flow_series
     return series["time"].to_list(), [w / 1448 for w in series["cwnd"].to_list()]
 
@@ -118,7 +118,7 @@ def average_window(tcp: object, p: float, *, duration: str, rtt: float = 0.01) -
     net = fl.Network(duration=duration, warmup="3s")
     # Acknowledgments get lost, too, which says nothing: the next one tells the same.
     net.link("a", "b", rate="100Gbit/s", delay=f"{rtt * 500}ms", queue=fl.Droptail(limit="1000000p"), loss=p)
-    net.flow("tcp", "a", "b", tcp={"mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
+    net.flow("tcp", "a", "b", tcp={"preset": "rfc", "mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
     goodput = net.run(seeds=1).flows["goodput"][0]
     return goodput * rtt / 8 / 1448
 

@@ -13,14 +13,14 @@ def figure() -> Figure:
     """Retransmissions and goodput over the lateness of one packet in fifty."""
     drawing = Figure(figsize=(7, 3.2), layout="constrained")
     left, right = drawing.subplots(1, 2)
-    for label, tcp in (("SACK", {"cc": "sack"}), ("SACK with RACK", {"cc": "sack", "rack": True})):
+    for label, tcp in (("SACK", {}), ("SACK with RACK", {"rack": True})):
         again, goodput = [], []
         for ms in LATE:
             net = fl.Network(duration="60s", warmup="5s")
             late = {"share": 0.02, "delay": f"{ms}ms"}
             none = {"reorder": {"share": 0.0, "delay": "1ms"}}
             net.link("a", "b", name="link", rate="10Mbit/s", delay="20ms", queue=fl.Droptail(limit="100p"), reorder=late, reverse=none)
-            run = net.flow("tcp", "a", "b", tcp=tcp).run(seeds=1)
+            run = net.flow("tcp", "a", "b", tcp={"preset": "rfc", "cc": "sack", **tcp}).run(seeds=1)
             sent = run.value("packets_sent", flow="tcp").mean or 1.0
             again.append((run.value("retransmits", flow="tcp").mean or 0.0) / sent * 100)
             goodput.append((run.value("goodput", flow="tcp").mean or 0.0) / 1e6)

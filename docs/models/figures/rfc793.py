@@ -22,7 +22,7 @@ def goodput(cc: str, limit: int) -> float:
     """Mbit/s of one flow."""
     net = fl.Network(duration="120s", warmup="20s")
     net.link("a", "b", name="link", rate="10Mbit/s", delay="22ms", queue=fl.Droptail(limit=f"{limit}p"))
-    net.flow("tcp", "a", "b", tcp={"cc": cc, "mss": f"{SIZE}B", "ack_every": 1, "window": f"{WINDOW}p"})
+    net.flow("tcp", "a", "b", tcp={"preset": "rfc", "cc": cc, "mss": f"{SIZE}B", "ack_every": 1, "window": f"{WINDOW}p"})
     return 1e-6 * float(net.run(seeds=1).value("goodput", flow="tcp").mean or 0.0)
 
 

@@ -13,6 +13,7 @@ STALL = (1.0, 1.4)
 def _window(extra: dict[str, object]) -> tuple[list[tuple[float, float]], int]:
     """Window over time, and the number of retransmissions."""
     params = {
+        "preset": "rfc",
         "cc": "sack",
         "mss": "1000B",
         "initial_window": "20p",

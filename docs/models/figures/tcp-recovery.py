@@ -12,7 +12,8 @@ LOST = (20, 24, 28)
 
 def recovery_trace(cc: str) -> tuple[list[tuple[float, float]], list[tuple[float, float]], float]:
     """Window over time, retransmissions and end of a transfer that loses three segments of one window."""
-    params = {"cc": cc, "mss": "1000B", "initial_window": "20p", "initial_ssthresh": "2p", "ack_every": 1, "handshake": False, "fin": False}
+    params = {"preset": "rfc", "cc": cc, "mss": "1000B", "initial_window": "20p", "initial_ssthresh": "2p", "ack_every": 1}
+    params |= {"handshake": False, "fin": False}
     sender, receiver = Endpoint(params), Endpoint(params, passive=True)
     delay, now, count, sent = 0.05, 0.0, 0, 0
     wire: list[tuple[float, int, bool, Segment]] = []

@@ -12,6 +12,8 @@ import fairlane as fl
 
 from .common import SEEDS
 
+TCP = {"preset": "rfc", "cc": "newreno", "recovery": "sack", "mss": "1000B", "ack_every": 1}
+
 
 def shared(source: object, *, flows: int, duration: str) -> fl.Network:
     """Flows of a rate control and as many of TCP behind a RED queue of 10 Mbit/s and 48 ms."""
@@ -21,7 +23,7 @@ def shared(source: object, *, flows: int, duration: str) -> fl.Network:
         access={"rate": "100Mbit/s", "delay": "2ms"},
         bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": {"red": {"limit": "100p", "min": "10p", "max": "50p"}}},
     )
-    net.flow("tcp", "s{i}", "d{i}", count=flows, spread="1s", tcp={"cc": "newreno", "recovery": "sack", "mss": "1000B", "ack_every": 1})
+    net.flow("tcp", "s{i}", "d{i}", count=flows, spread="1s", tcp=TCP)
     return net.flow("rate", "s{i}", "d{i}", count=flows, first=flows, spread="1s", udp={}, source=source)
 
 
