@@ -21,7 +21,7 @@ def run(cc: str, k: int, seconds: float) -> fl.Result:
     net = fl.Network(duration=f"{seconds}s", sample="200us")
     queue = {"codel": {"limit": "1000p", "target": "1s", "interval": "10s", "ecn": True, "ce_threshold": step}}
     net.link("a", "b", name="link", rate=f"{RATE:.0f}bit/s", delay=f"{RTT / 2 * 1e3}ms", queue=queue)
-    tcp = {"cc": cc, "ack_every": 1} | ({"ecn": "classic"} if cc == "sack" else {})
+    tcp = {"preset": "rfc", "cc": cc, "ack_every": 1} | ({"ecn": "classic"} if cc == "sack" else {})
     return net.flow("tcp", "a", "b", tcp=tcp).run(seeds=1)
 
 
