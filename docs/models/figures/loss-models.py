@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
 from matplotlib.figure import Figure
 
 import fairlane as fl
@@ -30,8 +29,8 @@ def burst_lengths(loss: object) -> list[int]:
     """Lengths of the runs of losses among packets a millisecond apart, looked at once a millisecond."""
     net = fl.Network(duration="200s", sample="1ms").link("a", "b", name="link", rate="1Gbit/s", delay="1us", loss=loss)
     net.flow("udp", "a", "b", udp={"header": "0B"}, source=fl.Cbr(rate="8Mbit/s", size="1000B"), start="500us")
-    lost = net.run(seeds=1).link_series.filter(pl.col("link") == "link")["drops"]
-    return [len(run) for run in "".join("x" if n else " " for n in lost).split()]
+    came = net.run(seeds=1).flow_series["goodput"]
+    return [len(run) for run in "".join(" " if rate else "x" for rate in came).split()]
 
 
 def figure() -> Figure:
