@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import importlib.util
+import math
 import os
 import subprocess
 import sys
@@ -130,7 +131,7 @@ def test_a_band_is_the_interval_over_the_runs(result):
     at = 60
     time = mean.get_xdata()[at]
     values = [v for t, v in result.link_series.filter(pl.col("link") == "bottleneck").select("time", "queue").iter_rows() if t == time]
-    iv = fl.interval(values)
+    iv = fl.interval(values, within=(0.0, math.inf))
     assert mean.get_ydata()[at] == pytest.approx(iv.mean)
     heights = {round(y, 9) for x, y in band.get_paths()[0].vertices if x == time}
     assert {round(iv.low, 9), round(iv.high, 9)} <= heights

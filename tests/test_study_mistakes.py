@@ -258,7 +258,12 @@ BAD = {
         "dumbell.toml: no such file",
         "relative to the study file",
     ),
-    "missing plug-in": (replaced("seeds", 'plugins = ["no.py"]\nseeds'), '"no.py"', "cannot read the plug-in .*no.py: no such file", ""),
+    "missing plug-in": (
+        replaced("seeds", 'plugins = ["no.py"]\nseeds'),
+        '"no.py"',
+        "there is no file .*no.py. with queues or congestion controls",
+        "",
+    ),
     "a bad name": (replaced("seeds", 'name = "a/b"\nseeds'), '"a/b"', "cannot name a study", ""),
     "precision too wide": (replaced("seeds", 'precision = "200%"\nseeds'), '"200%"', "no precision", "2%"),
     "precision in words": (replaced("seeds", 'precision = { relative = "narrow" }\nseeds'), '"narrow"', "no precision", "2%"),

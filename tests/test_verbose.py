@@ -52,7 +52,7 @@ OF = {
     "study": (["study.toml", "--out", "s"], ("read study.toml: 8 lines", "checked: 1 factor, 1 metric; cells are kept in s",
                                             "4/4 cells",
                                                             "4 cells done in ", "of which 0 kept from before, 0 failed",
-                                                            "1 warning")),
+                                                            "2 warnings")),
     "tune": (["tune.toml", "--out", "t"], ("read tune.toml: 14 lines", "checked: 4 trials on 2 seeds", "settings tried", "tuning ")),
 }  # fmt: skip
 
