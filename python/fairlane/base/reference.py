@@ -138,7 +138,7 @@ def _measured(path: str) -> list[Entry]:
     if table not in TABLES or not rest or not all(rest):
         return []
     own = {m.name for m in metrics_in(table)}
-    # A group and a link have an index of fairness of their own, whatever they are called, as selectors have it: `groups.flows.jain`, `links.x.jain`.
+    # A group and a link have an index of fairness of their own, whatever they are called: `groups.flows.jain`, `links.x.jain`.
     is_metric = len(rest) > 1 and table in ("groups", "links") and (rest[-2] not in own or (len(rest) == 2 and rest[-1] in own))
     how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not is_metric else ""
     name, of = rest[-1], ".".join(rest[:-1])
