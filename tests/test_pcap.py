@@ -123,7 +123,8 @@ def test_conversations_are_what_the_link_carried(tmp_path):
     assert len(rows) == link["departures"]
     # Ethernet adds 14 bytes to what the link counts.
     bits = sum(8 * (int(length) - 14) for length, _ in rows)
-    assert bits / 15 == pytest.approx(link["throughput"], rel=1e-12)
+    # Of a packet that is in transmission at the end the part that was sent counts; the capture has it whole.
+    assert 0 <= bits / 15 - link["throughput"] < 8 * 1500 / 15
     lines = [line for line in tshark(file, "-q", "-z", "conv,tcp,frame.interface_id==0") if "<->" in line]
     assert len(lines) == 2
     back = result.links.filter(result.links["link"] == "bottleneck.reverse").row(0, named=True)
