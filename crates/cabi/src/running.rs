@@ -34,7 +34,7 @@ mod watched {
     use std::sync::Once;
     use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-    /// What a process has died of, if it does.
+    /// Signals that end a process, with their names for people.
     const SIGNALS: [(c_int, &str); 5] = [
         (libc::SIGSEGV, "SIGSEGV (a wrong address)"),
         (libc::SIGBUS, "SIGBUS (a wrong address)"),
@@ -49,7 +49,7 @@ mod watched {
     /// Exit code of a run whose code of the user's failed.
     const FAILED: c_int = 1;
 
-    /// What a thread runs; a cache line of its own.
+    /// Foreign code that a thread runs, on a cache line of its own.
     #[repr(align(128))]
     struct Place {
         /// `pthread_self` of the thread, 0 if nobody has the place.
@@ -60,7 +60,7 @@ mod watched {
 
     static TABLE: [Place; PLACES] = [const { Place { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; PLACES];
 
-    /// What was done at each signal before.
+    /// Handlers that were installed for these signals before ours.
     struct Before(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
     // SAFETY: written once, before a handler that reads it is there.
     unsafe impl Sync for Before {}
@@ -152,7 +152,7 @@ mod watched {
         }
     }
 
-    /// What this thread runs; null for no foreign code. Safe in a handler.
+    /// Returns the words for the foreign code that this thread runs; null if it runs none. Safe in a signal handler.
     fn mine() -> *const c_char {
         let own = me();
         TABLE.iter().find(|p| p.thread.load(Ordering::Relaxed) == own).map_or(ptr::null(), |p| p.runs.load(Ordering::Relaxed))

@@ -21,7 +21,7 @@ impl Net {
         Self { links: links.to_vec(), labels, costs: Vec::new(), nodes }
     }
 
-    /// The same network with its nodes and links declared in another order, and the new numbers of the nodes.
+    /// Declares the network with its nodes and links in another order. Returns it with the new numbers of the nodes.
     fn shuffled(&self, draw: &mut Stream) -> (Self, Vec<u32>) {
         let nodes = draw.permutation(self.nodes.len());
         let links = draw.permutation(self.links.len());
@@ -105,7 +105,7 @@ fn no_way_is_favoured() {
     }
 }
 
-/// The same rule by looking at all ports of all nodes, and all links as often as there are nodes (Bellman and Ford).
+/// Applies the rule by brute force: all ports of all nodes, and all links as often as there are nodes (Bellman and Ford).
 fn plainly(net: &Net, routing: Routing, flow: &str, src: u32, dst: u32) -> Option<Vec<u32>> {
     let links = &net.links;
     let cost = |port: u32| net.costs.get(port as usize).copied().unwrap_or(1);

@@ -49,7 +49,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
 
     /// The loop. Returns the number of the last event, unless it reached `until`.
     ///
-    /// Whether time moves is looked at between stretches of events, so that no event pays for it.
+    /// Time is compared between stretches of events, so that no single event pays for the check.
     pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
         let mut last = 0;
         while budget > 0 && self.standstill.is_none() {
