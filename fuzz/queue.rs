@@ -5,8 +5,8 @@
 
 use crate::draws::Draws;
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Drops, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
-use fairlane_queue::{Discipline, Nature};
+use fairlane_net::{Backlog, BuildContext, Class, Drops, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
+use fairlane_queue::{Capabilities, Discipline};
 use fairlane_scenario::{QueueSpec, registry_listing};
 use fairlane_testkit::{draw, limits};
 use fairlane_units::{Dur, Rate, Time};
@@ -27,14 +27,14 @@ struct Life<Q> {
     queue: Q,
     name: &'static str,
     spec: Value,
-    nature: Nature,
+    capabilities: Capabilities,
     most: Backlog,
     now: Time,
     timer: Option<Time>,
     rng: Stream,
     drops: Drops,
     /// Packets that wait, by number from `first`; those that are gone are none.
-    held: Vec<Option<QPkt>>,
+    held: Vec<Option<Packet>>,
     first: u32,
     backlog: Backlog,
     last: Vec<Option<u32>>,
@@ -55,21 +55,21 @@ impl<Q: Qdisc> Life<Q> {
     }
 
     /// Takes a packet off the books; its class when it came.
-    fn settle(&mut self, p: &QPkt) -> Result<Class, String> {
+    fn settle(&mut self, p: &Packet) -> Result<Class, String> {
         let was = p.id.0.checked_sub(self.first).and_then(|i| self.held.get_mut(i as usize)).and_then(Option::take);
         let Some(was) = was else { return Err("a packet left that it did not hold".to_owned()) };
         self.backlog.sub(&was);
         let ecn = if was.ecn.capable() && p.ecn == Ecn::Ce { Ecn::Ce } else { was.ecn };
-        let class = if self.nature.recolours { p.class } else { was.class };
-        if *p == (QPkt { ecn, class, ..was }) { Ok(was.class) } else { Err(format!("a packet changed from {was:?} to {p:?}")) }
+        let class = if self.capabilities.recolours { p.class } else { was.class };
+        if *p == (Packet { ecn, class, ..was }) { Ok(was.class) } else { Err(format!("a packet changed from {was:?} to {p:?}")) }
     }
 
-    fn left(&mut self, p: &QPkt) -> Result<(), String> {
+    fn left(&mut self, p: &Packet) -> Result<(), String> {
         let class = self.settle(p)?;
         // Both ways of a flow, and its classes, are flows of their own to who sorts by them.
         let way = (p.flow.0 as usize * 2 + usize::from(p.back)) * CLASSES + usize::from(class.0);
         let before = self.last[way].replace(p.id.0);
-        let overtaken = !self.nature.reorders && before > Some(p.id.0);
+        let overtaken = !self.capabilities.reorders && before > Some(p.id.0);
         if overtaken { Err("packets of a flow left in another order".to_owned()) } else { Ok(()) }
     }
 
@@ -82,13 +82,13 @@ impl<Q: Qdisc> Life<Q> {
         if over { Err(format!("backlog {b:?} is above {:?}", self.most)) } else { Ok(()) }
     }
 
-    fn packet(&mut self, d: &mut Draws) -> QPkt {
+    fn packet(&mut self, d: &mut Draws) -> Packet {
         let bits = d.long();
         let flow = d.below(if bits & 0x30 == 0 { FLOWS as usize } else { 4 }) as u32;
         // Mostly a flow and class of few, now and then any.
         let class = if bits & 7 == 0 { (bits >> 8) as u8 & 63 } else { (flow % 8) as u8 };
-        let p = QPkt {
-            id: PktRef(self.first + self.held.len() as u32),
+        let p = Packet {
+            id: PacketRef(self.first + self.held.len() as u32),
             len: d.of(&LENS),
             flow: FlowId(flow),
             hop: 0,
@@ -109,7 +109,7 @@ impl<Q: Qdisc> Life<Q> {
         let waited = self.queue.backlog().pkts > 0;
         match self.call(|q, cx| q.dequeue(cx))? {
             Some(p) => self.left(&p),
-            None if waited && self.queue.backlog().pkts > 0 && !self.nature.shapes => Err("it held back what waits".to_owned()),
+            None if waited && self.queue.backlog().pkts > 0 && !self.capabilities.shapes => Err("it held back what waits".to_owned()),
             None if waited && self.queue.backlog().pkts > 0 && self.queue.ready_at().is_none_or(|t| t <= self.now) => {
                 Err("it held back what waits and says no later time".to_owned())
             }
@@ -225,7 +225,7 @@ pub(crate) fn run(seed: u64) -> Result<u64, String> {
     let flows: Vec<FlowInfo<'_>> =
         names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: i % 7, to: 7 + i % 5, proto: proto(i) }).collect();
     let rate = d.of(&[64_000, 1_000_000, 10_000_000, 1_000_000_000, 100_000_000_000]);
-    let site = Site { link: LinkInfo { rate: Rate::from_bps(rate), delay: Dur::from_ms(d.below(200) as u64) }, flows: &flows };
+    let site = BuildContext { link: LinkInfo { rate: Rate::from_bps(rate), delay: Dur::from_ms(d.below(200) as u64) }, flows: &flows };
     let q: QueueSpec = serde_json::from_value(written.clone()).map_err(|e| format!("its schema allows it, but {e}: {written}"))?;
     // Values may be refused together.
     if q.check(&site).is_err() {
@@ -236,7 +236,7 @@ pub(crate) fn run(seed: u64) -> Result<u64, String> {
     let queue = q.build(&site);
     let life = Life {
         timer: queue.has_timer().then_some(Time::ZERO),
-        nature: q.nature(),
+        capabilities: q.capabilities(),
         queue,
         name: q.name(),
         spec,

@@ -20,7 +20,7 @@ use crate::sample::{Sampler, Sampling};
 use crate::schedule::Schedule;
 use crate::side::Host;
 use crate::slots::{Slots, Sources};
-use crate::world::{Plugs, World};
+use crate::world::{Components, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Len, Name, Rate, Time};
 use lay::Laid;
@@ -141,7 +141,7 @@ struct Line {
 
 /// Collects the parts of a world.
 #[derive(Clone, Debug)]
-pub struct WorldBuilder<P: Plugs> {
+pub struct WorldBuilder<P: Components> {
     seed: u64,
     routing: Routing,
     nodes: Vec<Name>,
@@ -162,7 +162,7 @@ pub struct WorldBuilder<P: Plugs> {
     shortcuts: bool,
 }
 
-impl<P: Plugs> WorldBuilder<P> {
+impl<P: Components> WorldBuilder<P> {
     /// An empty network whose random streams follow `seed`.
     pub fn new(seed: u64, routing: Routing) -> Self {
         Self {

@@ -4,7 +4,7 @@ use fairlane_units::Time;
 
 /// What a control hears of one of its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum SenderSignal {
     /// The sender found a loss by acknowledgments and entered recovery (RFC 5681 section 3.2).
     FastRetransmit,
     /// Its retransmission timer went off (RFC 6298 section 5).
@@ -56,7 +56,7 @@ pub trait Control: Send {
     /// A flow has nothing more to send: its last byte is acknowledged (TCP), delivered (UDP), or its source has stopped. It is governed no more.
     fn on_finish(&mut self, flow: usize, cx: &mut ControlCx<'_>);
     /// A sender met congestion.
-    fn on_sign(&mut self, flow: usize, sign: Sign, cx: &mut ControlCx<'_>) {
+    fn on_signal(&mut self, flow: usize, sign: SenderSignal, cx: &mut ControlCx<'_>) {
         let _ = (flow, sign, cx);
     }
     /// The time it asked for has come.

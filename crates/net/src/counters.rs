@@ -1,7 +1,7 @@
 //! Counters that every run keeps, in ports and flows. Ratios and means are formed from them once, in the metrics module.
 
-use crate::hist::Tally;
-use crate::qdisc::{Backlog, Why};
+use crate::hist::Summary;
+use crate::qdisc::{Backlog, DropReason};
 use crate::ring::with_room;
 use crate::together::LossesTogether;
 use fairlane_units::Time;
@@ -118,7 +118,7 @@ pub struct PortCounters {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
     /// Waiting times of the packets that had to wait.
-    pub(crate) waits: Tally<5>,
+    pub(crate) waits: Summary<5>,
     /// Queue length over time.
     pub(crate) occupancy: Occupancy,
 }
@@ -130,7 +130,7 @@ static NOTHING_WAITED: LazyLock<Waiting> = LazyLock::new(Waiting::default);
 #[derive(Clone, Debug, PartialEq)]
 pub struct RareCounters {
     /// Drops by reason.
-    pub drops: [u64; Why::COUNT],
+    pub drops: [u64; DropReason::COUNT],
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// Bytes dropped, losses on the link included.
@@ -162,7 +162,7 @@ impl Initial {
 
 impl Zero for RareCounters {
     const ZERO: &'static Self = &Self {
-        drops: [0; Why::COUNT],
+        drops: [0; DropReason::COUNT],
         marks: 0,
         dropped_bytes: 0,
         duplicates: 0,
@@ -248,7 +248,7 @@ impl PortCounters {
     }
     /// Waiting times of the packets that had to wait.
     #[inline]
-    pub fn waits(&self) -> &Tally<5> {
+    pub fn waits(&self) -> &Summary<5> {
         &self.waited().waits
     }
     /// Queue length over time.
@@ -259,7 +259,7 @@ impl PortCounters {
     pub(crate) fn begin_again(&mut self, initial: Initial, now: Time) {
         let mut waiting = self.waiting.take();
         if let Some(w) = &mut waiting {
-            w.waits = Tally::default();
+            w.waits = Summary::default();
             w.occupancy.reset(now);
         }
         *self = Self { waiting, ..Self::default() };
@@ -273,11 +273,11 @@ impl PortCounters {
     }
     /// Packets lost because the link was down.
     pub fn outage_losses(&self) -> u64 {
-        self.drops[Why::Cut as usize] + self.drops[Why::Down as usize]
+        self.drops[DropReason::Cut as usize] + self.drops[DropReason::Down as usize]
     }
     /// Packets that left the queue and did not get across the link.
     pub fn link_losses(&self) -> u64 {
-        Why::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
+        DropReason::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
     }
 }
 
@@ -292,12 +292,12 @@ pub struct Reasons {
     first: u64,
     /// Number of the reason of `first` among all.
     why: u8,
-    others: Option<Box<[u64; Why::COUNT]>>,
+    others: Option<Box<[u64; DropReason::COUNT]>>,
 }
 
 impl Reasons {
     /// One number for each reason, in their order.
-    pub fn all(&self) -> [u64; Why::COUNT] {
+    pub fn all(&self) -> [u64; DropReason::COUNT] {
         std::array::from_fn(|why| self[why])
     }
 }
@@ -340,7 +340,7 @@ pub struct FlowCounters {
     /// Payload bytes delivered to the application in order, each once.
     pub delivered: u64,
     /// One-way delays of the data packets that arrived.
-    pub delay: Tally,
+    pub delay: Summary,
     /// Sum of |delay of a packet - delay of the one that arrived before it|.
     pub jitter_sum: u128,
     /// One more than the delay of the last packet that arrived; 0 before the first.
@@ -350,7 +350,7 @@ pub struct FlowCounters {
     /// When the newest packet that arrived was sent, and its number among those sent at that instant.
     pub(crate) newest: (Time, u64),
     /// Round-trip times the sender measured.
-    pub rtt: Tally,
+    pub rtt: Summary,
     /// Drops of data packets by reason, anywhere on the path.
     pub drops: Reasons,
     rare: Rare<RareFlowCounters>,
@@ -368,7 +368,7 @@ pub struct RareFlowCounters {
     /// Packets of this flow that were marked on their way and arrived.
     pub marked: u64,
     /// Durations of the transactions that its application completed; none for most flows.
-    pub transactions: Option<Box<Tally>>,
+    pub transactions: Option<Box<Summary>>,
 }
 
 impl Zero for RareFlowCounters {

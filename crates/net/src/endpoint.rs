@@ -220,7 +220,7 @@ impl FlowView {
 
 /// What an observer may see change of a connection's sender, cheap to ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct SenderState {
     /// Congestion window in bytes.
     pub cwnd: u64,
     /// Slow-start threshold in bytes; `u64::MAX` while infinite.
@@ -266,7 +266,7 @@ pub trait Endpoint: Send {
         self.view().into()
     }
     /// Window and states of a transport that has some.
-    fn moment(&self) -> Option<Moment> {
+    fn moment(&self) -> Option<SenderState> {
         None
     }
     /// What keeps it from sending more, now that this call is over.

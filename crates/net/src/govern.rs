@@ -4,7 +4,7 @@
 
 mod turns;
 
-use crate::control::{Control, Sign};
+use crate::control::{Control, SenderSignal};
 use crate::endpoint::{Cx, Endpoint, Timers};
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId};
@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 enum News {
     Begin,
-    Sign(Sign),
+    Signal(SenderSignal),
     Finish,
 }
 
@@ -242,12 +242,12 @@ impl<C: Control> Govern<C> {
             Proto::Udp => f.completed != Time::MAX || gate.stopped || f.closed && f.amount == 0 && sent_once >= f.own_written(),
         };
         for (sign, new) in [
-            (Sign::FastRetransmit, seen.fast_recoveries > before.fast_recoveries),
-            (Sign::Timeout, seen.timeouts > before.timeouts),
-            (Sign::Echo, seen.ecn_cuts > before.ecn_cuts),
+            (SenderSignal::FastRetransmit, seen.fast_recoveries > before.fast_recoveries),
+            (SenderSignal::Timeout, seen.timeouts > before.timeouts),
+            (SenderSignal::Echo, seen.ecn_cuts > before.ecn_cuts),
         ] {
             if new {
-                self.news.push((i, News::Sign(sign)));
+                self.news.push((i, News::Signal(sign)));
             }
         }
         if over {

@@ -6,7 +6,7 @@ use crate::ring::with_room;
 const FEW: usize = 30;
 /// Room for so many in turn: the least that an allocator gives, and then about twice as much.
 const STEPS: [usize; 3] = [6, 14, FEW];
-/// A list ends when a value comes so often: who sees the same few for long counts them at the shorter way of [`Hist::add`].
+/// A list ends when a value comes so often: who sees the same few for long counts them at the shorter way of [`Histogram::add`].
 const OFTEN: u64 = 16;
 /// In place of the lowest bucket while they are: no bucket is that high, so none is found by its distance from it.
 const LISTED: u32 = 1 << 31;
@@ -15,7 +15,7 @@ const COUNT_BITS: u32 = 20;
 
 /// A histogram of 64-bit values with buckets 1/2^`B` of their value wide. Memory covers only the octaves seen.
 #[derive(Clone, Debug, Default)]
-pub struct Hist<const B: u32> {
+pub struct Histogram<const B: u32> {
     lowest: u32,
     /// Entries of the list, if it is one.
     listed: u32,
@@ -26,13 +26,13 @@ pub struct Hist<const B: u32> {
     carries: Option<Box<Vec<u32>>>,
 }
 
-impl<const B: u32> PartialEq for Hist<B> {
+impl<const B: u32> PartialEq for Histogram<B> {
     fn eq(&self, other: &Self) -> bool {
         self.filled().eq(other.filled())
     }
 }
 
-impl<const B: u32> Eq for Hist<B> {}
+impl<const B: u32> Eq for Histogram<B> {}
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
     // The leading one of `v >> shift` counts as one octave more; below the first octave nothing is shifted.
@@ -45,7 +45,7 @@ const fn lower_edge<const B: u32>(b: u32) -> u64 {
     if octave == 0 { sub } else { (sub + (1 << B)) << (octave - 1) }
 }
 
-impl<const B: u32> Hist<B> {
+impl<const B: u32> Histogram<B> {
     /// Counts `v`.
     #[inline]
     pub fn add(&mut self, v: u64) {
@@ -187,7 +187,7 @@ impl<const B: u32> Hist<B> {
 /// Count, mean, deviation, maximum and percentiles of a stream of spans in picoseconds. Sums are exact integers; a percentile
 /// is off by at most 1/2^`B` of its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally<const B: u32 = 6> {
+pub struct Summary<const B: u32 = 6> {
     /// Number of values.
     pub n: u64,
     sum: u128,
@@ -195,10 +195,10 @@ pub struct Tally<const B: u32 = 6> {
     /// Largest value.
     pub max: u64,
     /// Distribution.
-    pub hist: Hist<B>,
+    pub hist: Histogram<B>,
 }
 
-impl<const B: u32> Tally<B> {
+impl<const B: u32> Summary<B> {
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, v: u64) {
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn counts_beyond_32_bits() {
-        let mut h = Hist::<5>::default();
+        let mut h = Histogram::<5>::default();
         h.add_many(7, u64::from(u32::MAX));
         h.add(7);
         h.add(7);
@@ -288,7 +288,8 @@ mod tests {
     fn few_values_count_as_many_do() {
         for n in 0..80_u64 {
             let values = || (0..n).map(|i| i * i * i * 7_919 % 10_007);
-            let (mut h, mut halves, mut want) = (Hist::<5>::default(), [Hist::<5>::default(), Hist::default()], BTreeMap::new());
+            let (mut h, mut halves, mut want) =
+                (Histogram::<5>::default(), [Histogram::<5>::default(), Histogram::default()], BTreeMap::new());
             for (i, v) in values().enumerate() {
                 h.add(v);
                 halves[i % 2].add(v);
@@ -307,28 +308,28 @@ mod tests {
     #[test]
     fn often_seen_values_are_counted() {
         for (times, listed) in [(OFTEN - 1, true), (OFTEN, false)] {
-            let mut h = Hist::<5>::default();
+            let mut h = Histogram::<5>::default();
             (0..times).for_each(|_| [700, 3, 90_000].into_iter().for_each(|v| h.add(v)));
             assert_eq!(h.lowest == LISTED, listed);
             let want = [3, 700, 90_000].map(|v| (bucket::<5>(v), times));
             assert_eq!(h.filled().collect::<Vec<_>>(), want);
         }
-        let mut zeros = Tally::<5>::default();
+        let mut zeros = Summary::<5>::default();
         zeros.add_zeros(1 << 33);
         assert_eq!(zeros.hist.filled().collect::<Vec<_>>(), [(0, 1 << 33)]);
     }
 
     #[test]
     fn a_constant_has_no_deviation() {
-        let mut t = Tally::<6>::default();
+        let mut t = Summary::<6>::default();
         (0..1_000_000).for_each(|_| t.add(6_042_000_000));
         assert_eq!((t.std(), t.mean()), (0.0, 6_042_000_000.0));
-        assert!(Tally::<6>::default().std().is_nan());
+        assert!(Summary::<6>::default().std().is_nan());
     }
 
     #[test]
     fn quantiles_of_a_uniform_ramp() {
-        let mut t = Tally::<6>::default();
+        let mut t = Summary::<6>::default();
         (1..=100_000_u64).rev().for_each(|v| t.add(v * 1_000));
         for q in [0.01, 0.5, 0.95, 0.99] {
             let got = t.quantile(q) / 1e8;

@@ -6,7 +6,7 @@
 //! Reordering is counted as in RFC 4737 section 3.3: a packet is reordered if one of the same flow and direction that entered the link later has
 //! left it before.
 
-use crate::packet::QPkt;
+use crate::packet::Packet;
 use fairlane_engine::Slot;
 use fairlane_units::Time;
 use std::cmp::{Ordering, Reverse};
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 struct Held {
     at: Time,
     number: u64,
-    pkt: QPkt,
+    pkt: Packet,
 }
 
 impl PartialEq for Held {
@@ -75,7 +75,7 @@ impl Late {
     }
 
     /// Keeps a packet until `at`. Returns whether an event is needed then.
-    pub(crate) fn hold(&mut self, pkt: QPkt, number: u64, at: Time) -> bool {
+    pub(crate) fn hold(&mut self, pkt: Packet, number: u64, at: Time) -> bool {
         self.held.push(Reverse(Held { at, number, pkt }));
         self.arm(at)
     }
@@ -96,7 +96,7 @@ impl Late {
     }
 
     /// The next packet whose time has come, with its number.
-    pub(crate) fn due(&mut self, now: Time) -> Option<(QPkt, u64)> {
+    pub(crate) fn due(&mut self, now: Time) -> Option<(Packet, u64)> {
         if self.held.peek()?.0.at > now {
             return None;
         }
@@ -104,7 +104,7 @@ impl Late {
     }
 
     /// The next packet, its time come or not.
-    pub(crate) fn take(&mut self) -> Option<QPkt> {
+    pub(crate) fn take(&mut self) -> Option<Packet> {
         self.held.pop().map(|h| h.0.pkt)
     }
 
@@ -115,7 +115,7 @@ impl Late {
     }
 
     /// A packet has arrived; whether it is reordered (RFC 4737 section 3.3).
-    pub(crate) fn arrived(&mut self, pkt: &QPkt, number: u64) -> bool {
+    pub(crate) fn arrived(&mut self, pkt: &Packet, number: u64) -> bool {
         let Some(newest) = self.newest.get_mut((pkt.flow.0 as usize) << 1 | usize::from(pkt.back)) else { return false };
         let late = number < *newest;
         *newest = number.max(*newest);

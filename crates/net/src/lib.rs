@@ -1,7 +1,7 @@
 //! The network: packets, ports and links, routes, endpoints' surroundings, and the loop that moves simulated time.
 //!
 //! A packet's way: an [`App`] writes, an [`Endpoint`] sends a [`Segment`], the [`World`] stores it in the [`Arena`] and
-//! hands a [`QPkt`] from [`Port`] to port along its route, until the endpoint at the far side receives it.
+//! hands a [`Packet`] from [`Port`] to port along its route, until the endpoint at the far side receives it.
 
 mod air;
 mod app;
@@ -46,13 +46,13 @@ mod world;
 pub use air::{AirDef, Channel};
 pub use app::{Action, App, AppCx, Usage};
 pub use builder::{BuildError, FlowDef, LinkDef, WorldBuilder};
-pub use control::{Control, ControlCx, Sign};
+pub use control::{Control, ControlCx, SenderSignal};
 pub use cookie::{Cookie, FastOpen};
 pub use counters::{FlowCounters, Initial, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons};
 pub use device::Device;
-pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Moment, Out, TIMERS, TimerId, Timers};
+pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, SenderState, TIMERS, TimerId, Timers};
 pub use flow::Flow;
-pub use hist::{Hist, Tally};
+pub use hist::{Histogram, Summary};
 pub use ids::{EpId, FlowId, NodeId, PortId};
 pub use impair::*;
 pub use limit::Limit;
@@ -61,18 +61,18 @@ pub use observe::{
     DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent,
     SendEvent, TurnEvent,
 };
-pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
+pub use packet::{Arena, Block, Class, Ecn, Packet, PacketRef, Proto, Segment, flag, fold, unfold};
 #[doc(hidden)]
 pub use parts::Ledger;
-pub use parts::{Cut, Map, Outside, Parts, Portion, Whole};
+pub use parts::{Cut, Map, NotPartitioned, Outside, Parts, Portion};
 pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;
-pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Room, Site, Why};
+pub use qdisc::{Backlog, BuildContext, DropReason, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Room};
 pub use recording::{Place, Recording, Stretch};
 pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{Column, Fill, FlowSample, PortSample, Sampler, Sampling, SenderSample, Series};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
 pub use together::LossesTogether;
-pub use world::{Plugs, Standstill, World};
+pub use world::{Components, Standstill, World};

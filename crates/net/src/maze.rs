@@ -11,14 +11,14 @@ use crate::route::{Graph, Router, Routing, Ties};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Places that can be told apart: the rest of [`crate::QPkt::hop`] counts the links that a packet has come by.
+/// Places that can be told apart: the rest of [`crate::Packet::hop`] counts the links that a packet has come by.
 const PLACES: u32 = 1 << DEPTH;
 /// Where that number begins.
 const DEPTH: u32 = 26;
 /// Most entries of all tables together.
 const MOST: usize = 1 << 26;
 
-/// What [`crate::World::first_hop`] is of a world with such ways: [`crate::QPkt::hop`] says by itself how many links a packet has come by.
+/// What [`crate::World::first_hop`] is of a world with such ways: [`crate::Packet::hop`] says by itself how many links a packet has come by.
 pub(crate) const COUNTED: u32 = u32::MAX;
 
 /// The number of links that a packet with this `hop` has come by, the one that it is on or waits for among them.

@@ -1,11 +1,11 @@
 //! What can be watched. Observers see `&Event` and nothing else, so watching cannot change a result.
 
-use crate::endpoint::Moment;
+use crate::endpoint::SenderState;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::limit::Limit;
-use crate::packet::{QPkt, Segment};
+use crate::packet::{Packet, Segment};
 use crate::parts::Ledger;
-use crate::qdisc::{Backlog, Why};
+use crate::qdisc::{Backlog, DropReason};
 use fairlane_units::Time;
 use fairlane_wireless::{Frame, Power};
 
@@ -228,7 +228,7 @@ events! {
         /// Which endpoint.
         endpoint: EpId,
         /// The packet as the first port will see it.
-        pkt: QPkt,
+        pkt: Packet,
         /// The segment.
         seg: Segment,
     }
@@ -239,7 +239,7 @@ events! {
         /// Which port.
         port: PortId,
         /// The packet.
-        pkt: QPkt,
+        pkt: Packet,
         /// What waits now, the packet included unless it was sent at once.
         backlog: Backlog,
     }
@@ -250,7 +250,7 @@ events! {
         /// Which port.
         port: PortId,
         /// The packet; `at` is its arrival time at this queue.
-        pkt: QPkt,
+        pkt: Packet,
         /// What waits behind it.
         backlog: Backlog,
         /// The segment.
@@ -263,9 +263,9 @@ events! {
         /// Which port.
         port: PortId,
         /// The packet.
-        pkt: QPkt,
+        pkt: Packet,
         /// Why.
-        why: Why,
+        why: DropReason,
         /// What waits now in the queue of that port.
         backlog: Backlog,
         /// The segment.
@@ -278,7 +278,7 @@ events! {
         /// The port whose link it crossed.
         port: PortId,
         /// The packet.
-        pkt: QPkt,
+        pkt: Packet,
         /// The segment.
         seg: Segment,
     }
@@ -297,7 +297,7 @@ events! {
         /// Its power, where it was received.
         heard: Option<Power>,
         /// What data that are sent carry, unless their receiver has it already.
-        packet: Option<(QPkt, Segment)>,
+        packet: Option<(Packet, Segment)>,
     }
     /// A control opened or closed a flow, or the flow is over, whose turn ends with it.
     TurnEvent => on_turn {
@@ -315,7 +315,7 @@ events! {
         /// Which endpoint.
         endpoint: EpId,
         /// Window and states.
-        moment: Moment,
+        moment: SenderState,
     }
     /// An inner variable of a queue or of an endpoint, as its time series have it.
     GaugeEvent => on_gauge {
@@ -348,7 +348,7 @@ events! {
         /// The flow.
         flow: FlowId,
         /// The packet as it arrived.
-        pkt: QPkt,
+        pkt: Packet,
         /// The segment.
         seg: Segment,
     }

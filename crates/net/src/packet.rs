@@ -6,7 +6,7 @@ use fairlane_units::Time;
 
 /// Handle of a packet in the [`Arena`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PktRef(pub u32);
+pub struct PacketRef(pub u32);
 
 /// Traffic class: the DSCP (RFC 2474) in the low six bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -44,9 +44,9 @@ impl Ecn {
 
 /// What a queue or a link holds of a packet: all that a hop needs, 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct QPkt {
+pub struct Packet {
     /// Handle of the full record.
-    pub id: PktRef,
+    pub id: PacketRef,
     /// Length on the wire in bytes.
     pub len: u32,
     /// The flow it belongs to.
@@ -69,7 +69,7 @@ pub struct QPkt {
     pub conn: u16,
 }
 
-impl QPkt {
+impl Packet {
     /// Links that it has crossed, before the one that it waits for or is on, its flow's hops beginning where [`crate::World::first_hop`] says; `arrived`: it has
     /// reached its end, and its last link does not count.
     pub fn crossed(&self, first_hop: u32, arrived: bool) -> u32 {
@@ -81,7 +81,7 @@ impl QPkt {
 
     /// A record to be overwritten.
     pub(crate) const BLANK: Self = Self {
-        id: PktRef(0),
+        id: PacketRef(0),
         len: 0,
         flow: FlowId(0),
         hop: 0,
@@ -297,17 +297,17 @@ pub struct Arena {
 impl Arena {
     /// Stores a segment.
     #[inline]
-    pub fn insert(&mut self, seg: &Segment) -> PktRef {
+    pub fn insert(&mut self, seg: &Segment) -> PacketRef {
         self.insert_sent(seg, seg.sent)
     }
     /// Stores a segment as one that was sent at `sent`: copied once, in whole words.
     #[inline]
-    pub(crate) fn insert_sent(&mut self, seg: &Segment, sent: Time) -> PktRef {
+    pub(crate) fn insert_sent(&mut self, seg: &Segment, sent: Time) -> PacketRef {
         let i = self.free.pop().unwrap_or_else(|| self.add());
         let place = &mut self.segs[i as usize];
         *place = *seg;
         place.sent = sent;
-        PktRef(i)
+        PacketRef(i)
     }
     #[cold]
     fn add(&mut self) -> u32 {
@@ -316,28 +316,28 @@ impl Arena {
     }
     /// Takes a segment out.
     #[inline]
-    pub fn remove(&mut self, r: PktRef) -> Segment {
+    pub fn remove(&mut self, r: PacketRef) -> Segment {
         *self.let_go(r)
     }
     /// The same where it lies: it stays there until another is stored.
     #[inline(always)]
-    pub(crate) fn let_go(&mut self, r: PktRef) -> &mut Segment {
+    pub(crate) fn let_go(&mut self, r: PacketRef) -> &mut Segment {
         self.free.push(r.0);
         &mut self.segs[r.0 as usize]
     }
     /// Looks at a segment.
     #[inline]
-    pub fn get(&self, r: PktRef) -> &Segment {
+    pub fn get(&self, r: PacketRef) -> &Segment {
         &self.segs[r.0 as usize]
     }
     /// Changes a segment on its way.
     #[inline]
-    pub(crate) fn get_mut(&mut self, r: PktRef) -> &mut Segment {
+    pub(crate) fn get_mut(&mut self, r: PacketRef) -> &mut Segment {
         &mut self.segs[r.0 as usize]
     }
     /// Brings a segment near.
     #[inline]
-    pub(crate) fn prefetch(&self, r: PktRef) {
+    pub(crate) fn prefetch(&self, r: PacketRef) {
         if let Some(s) = self.segs.get(r.0 as usize) {
             crate::prefetch::prefetch(s, 64);
         }
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn records_keep_their_size() {
         assert_eq!(size_of::<Segment>(), 64);
-        assert_eq!(size_of::<QPkt>(), 32);
+        assert_eq!(size_of::<Packet>(), 32);
     }
 
     /// RFC 2018 section 3: at most four blocks, three beside timestamps.

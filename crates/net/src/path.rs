@@ -15,14 +15,14 @@ pub(crate) use relay::Relays;
 use crate::endpoint::Out;
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
-use crate::impair::Fate;
+use crate::impair::Outcome;
 use crate::maze::Maze;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
-use crate::packet::{Arena, Proto, QPkt, flag};
+use crate::packet::{Arena, Packet, Proto, flag};
 use crate::parts;
 use crate::port::{CLOSED, Port};
-use crate::qdisc::{Drops, QCx, Qdisc, Why};
+use crate::qdisc::{DropReason, Drops, QCx, Qdisc};
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
@@ -51,7 +51,7 @@ pub(crate) struct Path<Q, H> {
     pub(crate) drops: Drops,
     pub(crate) hops_before_reset: u64,
     /// Duplicates that arrived at an endpoint together with their original.
-    pub(crate) copies: Vec<(u32, QPkt)>,
+    pub(crate) copies: Vec<(u32, Packet)>,
     pub(crate) relays: Relays,
 }
 
@@ -72,7 +72,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             Some(&first) => (first, route),
             None => self.first_step(route),
         };
-        let mut pkt = QPkt { id, len, flow, hop, at: now, class, ecn, proto, data, back, conn };
+        let mut pkt = Packet { id, len, flow, hop, at: now, class, ecn, proto, data, back, conn };
         if O::ON && obs.hears(EpId(ep)) {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg: *self.arena.get(id) });
         }
@@ -98,7 +98,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet reaches the far end of the link of port `i`. Returns the endpoint it has reached with `pkt`, or [`NOWHERE`].
     #[inline]
-    pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+    pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut Packet, obs: &mut O) -> u32 {
         let mut port = &mut self.ports[i as usize];
         if port.queued {
             self.settle::<O, false>(i, now, obs);
@@ -140,7 +140,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
     #[inline(always)]
-    fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+    fn forward<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         self.tell_hop(i, pkt, now, obs);
         pkt.hop += 1;
         let next = self.hops[pkt.hop as usize];
@@ -148,7 +148,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// The same where packets may go ways of their own.
-    fn forward_any<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+    fn forward_any<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         if self.maze.is_none() {
             return self.forward(i, pkt, now, obs);
         }
@@ -160,7 +160,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     #[inline(always)]
-    fn reach<O: Observer>(&mut self, next: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+    fn reach<O: Observer>(&mut self, next: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         if next & END != 0 {
             return next & !END;
         }
@@ -169,7 +169,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     #[inline(always)]
-    fn tell_hop<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) {
+    fn tell_hop<O: Observer>(&mut self, i: u32, pkt: &Packet, now: Time, obs: &mut O) {
         if O::ON && obs.crosses(PortId(i)) {
             if let Some(other) = obs.before_hop(PortId(i)) {
                 self.settle::<O, false>(other.0, now, obs);
@@ -179,13 +179,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     #[cold]
-    fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+    fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         let Some(imp) = port.impair_mut() else { return NOWHERE };
-        let Fate { lost, twice } = imp.fate();
+        let Outcome { lost, twice } = imp.fate();
         let clamped_by = imp.clamped_by;
         if lost {
-            self.drop_packet(i, *pkt, Why::Link, now, obs);
+            self.drop_packet(i, *pkt, DropReason::Link, now, obs);
             return NOWHERE;
         }
         if let Some(PortId(by)) = clamped_by {
@@ -194,7 +194,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if twice {
             self.ports[i as usize].counters.duplicates += 1;
             let seg = *self.arena.get(pkt.id);
-            let mut copy = QPkt { id: self.arena.insert(&seg), ..*pkt };
+            let mut copy = Packet { id: self.arena.insert(&seg), ..*pkt };
             let ep = self.leave(i, &mut copy, now, obs);
             if ep != NOWHERE {
                 self.copies.push((ep, copy));
@@ -212,7 +212,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// A packet that was not lost reaches the end of an impaired link, or is kept to arrive later.
-    fn leave<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+    fn leave<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         if let Some((late, at)) = port.impair_mut().and_then(|imp| imp.late_arrival(now)) {
             let number = late.number();
@@ -229,7 +229,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// The next packet that link `i` kept and whose time has come, with where it goes as in [`Self::on_port`]. None: no more are due.
-    pub(crate) fn on_late<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> Option<u32> {
+    pub(crate) fn on_late<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut Packet, obs: &mut O) -> Option<u32> {
         let port = &mut self.ports[i as usize];
         let late = port.impair_mut().and_then(|imp| imp.late.as_mut())?;
         late.disarm(now);
@@ -247,7 +247,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Lowers the window of an acknowledgement to what the queue of port `by` allows its flow. A closed window stays closed,
     /// and a handshake's segments stay as they are.
-    fn clamp<O: Observer>(&mut self, by: u32, pkt: &QPkt, now: Time, obs: &mut O) {
+    fn clamp<O: Observer>(&mut self, by: u32, pkt: &Packet, now: Time, obs: &mut O) {
         self.settle::<O, false>(by, now, obs);
         let Some(most) = self.ports[by as usize].qdisc.window_clamp(pkt.flow) else { return };
         let seg = self.arena.get_mut(pkt.id);
@@ -258,7 +258,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].
     #[inline(always)]
-    pub(crate) fn accept<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
+    pub(crate) fn accept<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) {
         pkt.at = now;
         let port = &mut self.ports[i as usize];
         if port.queued || port.busy_until > now {
@@ -302,7 +302,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet arrives at a port whose transmitter is at work, or may be: departures due by now come first.
     #[inline(never)]
-    fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
+    fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) {
         let port = &self.ports[i as usize];
         if port.queued {
             // While the transmitter is at work nothing can be due; after what left it is mostly at work again.
@@ -313,7 +313,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 }
             }
         } else if port.busy_until == CLOSED {
-            return self.drop_packet(i, *pkt, Why::Down, now, obs);
+            return self.drop_packet(i, *pkt, DropReason::Down, now, obs);
         }
         if (!O::ON || self.relays.on) && self.line_up(i, pkt, now, obs) {
             return;
@@ -433,7 +433,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    pub(crate) fn drop_packet<O: Observer>(&mut self, i: u32, pkt: QPkt, why: Why, now: Time, obs: &mut O) {
+    pub(crate) fn drop_packet<O: Observer>(&mut self, i: u32, pkt: Packet, why: DropReason, now: Time, obs: &mut O) {
         let c = &mut self.ports[i as usize].counters;
         c.drops[why as usize] += 1;
         c.dropped_bytes += u64::from(pkt.len);
@@ -464,7 +464,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     arena: &Arena,
     order: Order,
     i: u32,
-    pkt: &mut QPkt,
+    pkt: &mut Packet,
     start: Time,
     obs: &mut O,
 ) {
@@ -477,7 +477,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
 
 /// A packet leaves the queue: what is counted, and when it reaches the far end.
 #[inline(always)]
-fn begin<Q: Qdisc, O: Observer>(port: &mut Port<Q>, arena: &Arena, i: u32, pkt: &QPkt, start: Time, obs: &mut O) -> Time {
+fn begin<Q: Qdisc, O: Observer>(port: &mut Port<Q>, arena: &Arena, i: u32, pkt: &Packet, start: Time, obs: &mut O) -> Time {
     if O::ON && obs.sees(PortId(i)) {
         let (backlog, seg) = (port.qdisc.backlog(), *arena.get(pkt.id));
         obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog, seg });

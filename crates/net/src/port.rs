@@ -6,7 +6,7 @@ use crate::counters::PortCounters;
 use crate::device::Device;
 use crate::impair::Impair;
 use crate::outage::Frail;
-use crate::packet::QPkt;
+use crate::packet::Packet;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Backlog, LinkInfo, Qdisc, Room};
 use crate::ring::Ring;
@@ -30,7 +30,7 @@ pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Port<Q> {
-    pub(crate) ring: Ring<QPkt>,
+    pub(crate) ring: Ring<Packet>,
     /// Before it nothing leaves the queue: the transmitter is at work, or the device is full.
     pub(crate) busy_until: Time,
     /// What waits on the ring, at its end.
@@ -194,7 +194,7 @@ impl<Q: Qdisc> Port<Q> {
     }
 
     /// A packet of those that come late.
-    pub(crate) fn take_late(&mut self) -> Option<QPkt> {
+    pub(crate) fn take_late(&mut self) -> Option<Packet> {
         self.impair_mut()?.late.as_mut()?.take()
     }
 
@@ -212,7 +212,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
     #[inline]
-    pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
+    pub(crate) fn tx_end(&mut self, pkt: &Packet, start: Time) -> Time {
         let Some(ps) = self.pace.ps_a_byte() else { return self.uneven_end(pkt, start) };
         let end = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
         self.busy_until = end;
@@ -220,7 +220,7 @@ impl<Q: Qdisc> Port<Q> {
     }
 
     #[inline(never)]
-    fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
+    fn uneven_end(&mut self, pkt: &Packet, start: Time) -> Time {
         let tx_time = self.rate().tx_time(u64::from(pkt.len));
         let Some(more) = &mut self.more else {
             self.busy_until = start.later(tx_time);
@@ -274,7 +274,7 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// The packet that reaches the far end of the link next.
     #[inline]
-    pub(crate) fn first(&self) -> Option<&QPkt> {
+    pub(crate) fn first(&self) -> Option<&Packet> {
         if self.is_idle() { None } else { self.ring.head() }
     }
     /// Whether it is rough or tied: one look at both.
@@ -284,7 +284,7 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, if there is one.
     #[inline(always)]
-    pub(crate) fn take(&mut self, into: &mut QPkt) -> Option<Option<Time>> {
+    pub(crate) fn take(&mut self, into: &mut Packet) -> Option<Option<Time>> {
         let &pkt = self.ring.front()?;
         self.ring.advance();
         let next = self.first().map(|next| next.at);
@@ -293,7 +293,7 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// The packet that leaves the queue next, where that is known beforehand.
     #[inline]
-    pub(crate) fn next(&self) -> Option<&QPkt> {
+    pub(crate) fn next(&self) -> Option<&Packet> {
         if self.held.pkts > 0 { self.ring.get(self.ring.len() - self.held.pkts as usize) } else { self.qdisc.head() }
     }
     /// Of a plain port: how long the transmission of so many bytes takes.
@@ -302,11 +302,11 @@ impl<Q: Qdisc> Port<Q> {
         self.pace.ps_a_byte().map_or_else(|| self.rate().tx_time(len), |ps| Dur::from_ps(len * ps))
     }
     /// Of a plain port: when the transmission of a packet on its ring ends.
-    pub(crate) fn end(&self, pkt: &QPkt) -> Time {
+    pub(crate) fn end(&self, pkt: &Packet) -> Time {
         Time::ZERO + pkt.at.since(Time::ZERO + self.delay)
     }
     /// Of a plain port: when the transmission of a packet on its ring began.
-    pub(crate) fn begun(&self, pkt: &QPkt) -> Time {
+    pub(crate) fn begun(&self, pkt: &Packet) -> Time {
         Time::ZERO + pkt.at.since(Time::ZERO + self.delay + self.tx_time(pkt.len))
     }
     /// Whether the next packet of a feeder may be at the far end of its link before the one at the head of its ring has its event.

@@ -1,14 +1,14 @@
 //! What a port asks of a queue discipline.
 
 use crate::ids::FlowId;
-use crate::packet::{Ecn, Proto, QPkt};
+use crate::packet::{Ecn, Packet, Proto};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate, Time};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Why {
+pub enum DropReason {
     /// The buffer was full.
     Overflow,
     /// A random early drop by the law of the queue.
@@ -29,7 +29,7 @@ pub enum Why {
     Down,
 }
 
-impl Why {
+impl DropReason {
     /// All reasons, in order.
     pub const ALL: [Self; 9] =
         [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link, Self::Retry, Self::Cut, Self::Down];
@@ -71,13 +71,13 @@ pub struct Backlog {
 impl Backlog {
     /// Counts a packet in.
     #[inline]
-    pub const fn add(&mut self, p: &QPkt) {
+    pub const fn add(&mut self, p: &Packet) {
         self.pkts += 1;
         self.bytes += p.len as u64;
     }
     /// Counts a packet out.
     #[inline]
-    pub const fn sub(&mut self, p: &QPkt) {
+    pub const fn sub(&mut self, p: &Packet) {
         self.pkts -= 1;
         self.bytes -= p.len as u64;
     }
@@ -127,14 +127,14 @@ pub struct FlowInfo<'a> {
 
 /// Where a queue is put: the link it feeds, and all flows of the network in the order of their numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct BuildContext<'a> {
     /// The link.
     pub link: LinkInfo,
     /// The flows; `FlowId(i)` is entry `i`.
     pub flows: &'a [FlowInfo<'a>],
 }
 
-impl From<LinkInfo> for Site<'static> {
+impl From<LinkInfo> for BuildContext<'static> {
     /// A link in a network of which nothing else is known.
     fn from(link: LinkInfo) -> Self {
         Self { link, flows: &[] }
@@ -142,7 +142,7 @@ impl From<LinkInfo> for Site<'static> {
 }
 
 /// Drops made during one call, with their reasons. Nearly always empty.
-pub type Drops = Vec<(QPkt, Why)>;
+pub type Drops = Vec<(Packet, DropReason)>;
 
 /// The surroundings of a queue discipline during one call.
 pub struct QCx<'a> {
@@ -159,12 +159,12 @@ pub struct QCx<'a> {
 impl QCx<'_> {
     /// Drops a packet that was offered or held.
     #[inline]
-    pub fn drop(&mut self, p: QPkt, why: Why) {
+    pub fn drop(&mut self, p: Packet, why: DropReason) {
         self.drops.push((p, why));
     }
     /// Sets congestion experienced (RFC 3168 section 5). The packet must be ECN-capable.
     #[inline]
-    pub fn mark(&mut self, p: &mut QPkt) {
+    pub fn mark(&mut self, p: &mut Packet) {
         debug_assert!(p.ecn.capable());
         p.ecn = Ecn::Ce;
         self.marks += 1;
@@ -177,13 +177,13 @@ impl QCx<'_> {
 /// doing so: between two arrivals nothing but `cx.now` tells the queue what time it is.
 pub trait Qdisc: Send {
     /// Offers a packet. It is held, or dropped through `cx`.
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>);
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>);
     /// The next packet to transmit.
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt>;
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet>;
     /// Offers a packet to an empty queue before a free link: the same as `enqueue` then `dequeue`, which
     /// a FIFO can do without storing the packet. Returns whether `p` now is a packet to transmit.
     #[inline]
-    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         self.enqueue(*p, cx);
         match self.dequeue(cx) {
             Some(first) => {
@@ -203,7 +203,7 @@ pub trait Qdisc: Send {
     fn backlog(&self) -> Backlog;
     /// The packet that leaves next, where that is known beforehand: its memory is fetched early. A hint, never used for results.
     #[inline]
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         None
     }
     /// Shapers: when to ask again although packets wait. `None`: at once.

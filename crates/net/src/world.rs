@@ -19,7 +19,7 @@ use crate::ids::{EpId, FlowId};
 use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
-use crate::packet::{Arena, Ecn, QPkt};
+use crate::packet::{Arena, Ecn, Packet};
 use crate::path::{NOWHERE, Path};
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
@@ -30,7 +30,7 @@ use fairlane_engine::{EventQueue, Slot, StdHeap};
 use fairlane_units::{Dur, Time};
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
-pub trait Plugs: Clone + Send + 'static {
+pub trait Components: Clone + Send + 'static {
     /// Queue disciplines.
     type Qdisc: Qdisc + Clone;
     /// Transport endpoints.
@@ -43,7 +43,7 @@ pub trait Plugs: Clone + Send + 'static {
 
 /// Everything of one run. Cloning it makes a branch with its own future.
 #[derive(Clone, Debug)]
-pub struct World<P: Plugs, H: EventQueue = StdHeap> {
+pub struct World<P: Components, H: EventQueue = StdHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
     /// What the senders say, once there are no endpoints any more.
@@ -75,7 +75,7 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) fingerprint: u64,
 }
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Runs events up to and including `until`, at most `budget` of them, and as long as the observer has not had enough. Returns whether `until` was reached.
     /// It never is where simulated time does not move any more: see [`World::standstill`].
     ///
@@ -90,7 +90,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// The loop for some events. Returns the number of the last one, and how many are left because the observer had enough; nothing if it reached `until`.
     fn stretch<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<(Slot, u64)> {
         let slots = self.path.slots;
-        let mut pkt = QPkt::BLANK;
+        let mut pkt = Packet::BLANK;
         let (mut left, mut last) = (budget, 0);
         while left > 0 && !(O::ON && obs.enough()) {
             let Some((now, number, slot)) = self.path.events.pop_of(until, |t, n| slots.order.slot(t, n)) else {
@@ -179,7 +179,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// Packets that a link kept may be due.
     #[cold]
     fn on_late<O: Observer>(&mut self, port: u32, now: Time, obs: &mut O) {
-        let mut pkt = QPkt::BLANK;
+        let mut pkt = Packet::BLANK;
         while let Some(ep) = self.path.on_late(port, now, &mut pkt, obs) {
             if ep != NOWHERE {
                 self.receive(ep, &pkt, now, obs);
@@ -189,7 +189,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
 
     /// A packet reached an endpoint.
     #[inline]
-    fn receive<O: Observer>(&mut self, ep: u32, pkt: &QPkt, now: Time, obs: &mut O) {
+    fn receive<O: Observer>(&mut self, ep: u32, pkt: &Packet, now: Time, obs: &mut O) {
         // Read where it lies, which is before anything is sent in answer.
         let seg = self.path.arena.let_go(pkt.id);
         if pkt.ecn == Ecn::Ce {

@@ -9,13 +9,13 @@ use fairlane_units::{Dur, Rate, Time};
 struct Cutter(Option<u32>);
 
 impl Qdisc for Cutter {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
-        cx.drop(p, Why::Overflow);
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
+        cx.drop(p, DropReason::Overflow);
     }
-    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
         None
     }
-    fn pass(&mut self, _: &mut QPkt, _: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, _: &mut Packet, _: &mut QCx<'_>) -> bool {
         true
     }
     fn backlog(&self) -> Backlog {
@@ -88,7 +88,7 @@ impl App for Start {
 
 #[derive(Clone)]
 struct Plugged;
-impl Plugs for Plugged {
+impl Components for Plugged {
     type Qdisc = Cutter;
     type Endpoint = Scripted;
     type App = Start;

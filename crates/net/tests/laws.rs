@@ -64,7 +64,7 @@ impl Observer for Ledger {
     fn on_drop(&mut self, e: &DropEvent) {
         self.dropped += 1;
         self.tick(e.time);
-        if e.why == Why::Link {
+        if e.why == DropReason::Link {
             self.arrive(e.port, &e.pkt, e.time);
         }
     }
@@ -90,7 +90,7 @@ impl Ledger {
         assert!(now >= self.last, "observers see events in the order of time");
         self.last = now;
     }
-    fn arrive(&mut self, port: PortId, pkt: &QPkt, now: Time) {
+    fn arrive(&mut self, port: PortId, pkt: &Packet, now: Time) {
         let link = self.links[port.0 as usize];
         let (id, start, len) = self.on_link.get_mut(&port.0).unwrap().remove(0);
         assert_eq!((id, len), (pkt.id.0, pkt.len), "a link keeps the order");

@@ -112,7 +112,7 @@ struct Ledger {
     last: Time,
 }
 
-fn count(sum: &mut (u64, u64), pkt: &QPkt) {
+fn count(sum: &mut (u64, u64), pkt: &Packet) {
     *sum = (sum.0 + 1, sum.1 + u64::from(pkt.len));
 }
 
@@ -266,13 +266,16 @@ fn what_is_under_way_and_what_waits_have_reasons_of_their_own() {
     w.advance(ms(20), u64::MAX, &mut ());
     let c = w.port(port).counters();
     // At 10.5 ms one packet is being sent and one is on the wire. 12 were in flight; of those answered none is replaced before the failure is over.
-    assert_eq!((c.sent_pkts, c.drops[Why::Cut as usize]), (11, 2));
+    assert_eq!((c.sent_pkts, c.drops[DropReason::Cut as usize]), (11, 2));
     assert_eq!(
-        c.drops[Why::Down as usize] + c.drops[Why::Cut as usize] + w.flows()[0].counters.received_pkts() + c.drops[Why::Overflow as usize],
+        c.drops[DropReason::Down as usize]
+            + c.drops[DropReason::Cut as usize]
+            + w.flows()[0].counters.received_pkts()
+            + c.drops[DropReason::Overflow as usize],
         w.flows()[0].counters.sent_pkts
     );
-    assert!(c.drops[Why::Down as usize] >= 7, "what waited, and what came");
-    assert_eq!((c.link_losses(), c.outage_losses()), (2, 2 + c.drops[Why::Down as usize]));
+    assert!(c.drops[DropReason::Down as usize] >= 7, "what waited, and what came");
+    assert_eq!((c.link_losses(), c.outage_losses()), (2, 2 + c.drops[DropReason::Down as usize]));
     // Bits: ten whole packets, and half of the one that was cut.
     let carried = w.port(port).carried(ms(20));
     assert!((carried - 10_500.0).abs() < 1e-6, "{carried}");

@@ -25,7 +25,7 @@ impl App for Busy {
 
 #[derive(Clone)]
 struct BusyPlugs;
-impl Plugs for BusyPlugs {
+impl Components for BusyPlugs {
     type Qdisc = Tail;
     type Endpoint = Toy;
     type App = Busy;

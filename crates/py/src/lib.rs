@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::quantity::{quantity, quantity_kind};
     #[pymodule_export]
-    use super::queue::{Packet, QueueHandle, bench_queue, plugins, register_queue};
+    use super::queue::{PyPacket, QueueHandle, bench_queue, plugins, register_queue};
     #[pymodule_export]
     use super::reading::read_capture;
     #[pymodule_export]

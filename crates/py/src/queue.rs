@@ -4,8 +4,8 @@ use crate::error;
 use crate::interrupt::{plugged, put_off, stopped};
 use fairlane_cabi::{Code, running, watch};
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
-use fairlane_queue::{Nature, Problem};
+use fairlane_net::{Backlog, BuildContext, DropReason, Packet, Proto, QCx, Qdisc};
+use fairlane_queue::{Capabilities, Problem};
 use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, QueueSpec, fail};
 use fairlane_units::{PS_PER_SEC, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -17,13 +17,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A packet as a queue sees it. It cannot be changed; `Qdisc.mark` and `Qdisc.drop` act on it.
-#[pyclass(frozen, module = "fairlane._core")]
-pub(crate) struct Packet {
-    pkt: QPkt,
+#[pyclass(frozen, name = "Packet", module = "fairlane._core")]
+pub(crate) struct PyPacket {
+    pkt: Packet,
 }
 
 #[pymethods]
-impl Packet {
+impl PyPacket {
     /// Number that no other packet in the network has at this time.
     #[getter]
     fn id(&self) -> u32 {
@@ -89,7 +89,7 @@ struct State {
     now: Time,
     rng: Stream,
     held: Backlog,
-    drops: Vec<(u32, Why)>,
+    drops: Vec<(u32, DropReason)>,
     marks: Vec<u32>,
 }
 
@@ -132,9 +132,9 @@ impl QueueHandle {
         self.state().rng.uniform()
     }
     /// Drops a packet that was offered or is held.
-    fn drop(&self, packet: &Packet, why: &str) -> PyResult<()> {
-        let known = || Why::ALL.iter().filter(|w| w.by_queue()).map(|w| w.name());
-        let Some(reason) = Why::ALL.into_iter().find(|w| w.by_queue() && w.name() == why) else {
+    fn drop(&self, packet: &PyPacket, why: &str) -> PyResult<()> {
+        let known = || DropReason::ALL.iter().filter(|w| w.by_queue()).map(|w| w.name());
+        let Some(reason) = DropReason::ALL.into_iter().find(|w| w.by_queue() && w.name() == why) else {
             let known: Vec<_> = known().collect();
             return Err(PyValueError::new_err(format!("unknown reason {why:?} of a drop: write one of {}", known.join(", "))));
         };
@@ -144,7 +144,7 @@ impl QueueHandle {
         Ok(())
     }
     /// Sets congestion experienced.
-    fn mark(&self, packet: &Packet) -> PyResult<()> {
+    fn mark(&self, packet: &PyPacket) -> PyResult<()> {
         if !packet.pkt.ecn.capable() {
             return Err(PyValueError::new_err("this packet is not ECN-capable (packet.ecn is 0): drop it instead"));
         }
@@ -158,20 +158,20 @@ impl QueueHandle {
 
 /// Packets by their numbers, which are places in the network's store and so stay small.
 #[derive(Clone, Default)]
-struct Held(Vec<Option<QPkt>>);
+struct Held(Vec<Option<Packet>>);
 
 impl Held {
-    fn insert(&mut self, p: QPkt) {
+    fn insert(&mut self, p: Packet) {
         let at = p.id.0 as usize;
         if at >= self.0.len() {
             self.0.resize(at + 1, None);
         }
         self.0[at] = Some(p);
     }
-    fn get_mut(&mut self, id: u32) -> Option<&mut QPkt> {
+    fn get_mut(&mut self, id: u32) -> Option<&mut Packet> {
         self.0.get_mut(id as usize)?.as_mut()
     }
-    fn remove(&mut self, id: u32) -> Option<QPkt> {
+    fn remove(&mut self, id: u32) -> Option<Packet> {
         self.0.get_mut(id as usize)?.take()
     }
 }
@@ -289,31 +289,31 @@ impl PyQdisc {
     /// Gives back every packet, in the order of their numbers, so that the books balance.
     fn abandon(&mut self, cx: &mut QCx<'_>) {
         self.backlog = Backlog::default();
-        self.held.0.drain(..).flatten().for_each(|p| cx.drop(p, Why::Overflow));
+        self.held.0.drain(..).flatten().for_each(|p| cx.drop(p, DropReason::Overflow));
     }
 }
 
 const NOT_HELD: &str = "the packet is not in the queue: each packet is sent or dropped once";
 
 impl Qdisc for PyQdisc {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         if self.failed {
-            return cx.drop(p, Why::Overflow);
+            return cx.drop(p, DropReason::Overflow);
         }
         self.held.insert(p);
         self.backlog.add(&p);
         self.call(cx, |q, py| {
-            let packet = Py::new(py, Packet { pkt: p })?;
+            let packet = Py::new(py, PyPacket { pkt: p })?;
             q.queue.call_method1(py, intern!(py, "enqueue"), (packet,)).map(drop)
         });
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         // Drops and marks of the call are carried out after it, so the packet to send is looked up last.
         let chosen = self.call(cx, |q, py| {
             let answer = q.queue.call_method0(py, intern!(py, "dequeue"))?;
             let answer = answer.bind(py);
-            Ok(if answer.is_none() { None } else { Some(answer.cast::<Packet>()?.get().pkt.id.0) })
+            Ok(if answer.is_none() { None } else { Some(answer.cast::<PyPacket>()?.get().pkt.id.0) })
         })?;
         let now = cx.now;
         match chosen {
@@ -389,11 +389,11 @@ struct PyPlugin {
 }
 
 impl PyPlugin {
-    fn make(&self, py: Python<'_>, params: &Map<String, Value>, site: &Site<'_>) -> PyResult<(Py<PyAny>, Py<QueueHandle>)> {
+    fn make(&self, py: Python<'_>, params: &Map<String, Value>, context: &BuildContext<'_>) -> PyResult<(Py<PyAny>, Py<QueueHandle>)> {
         let link = PyDict::new(py);
-        link.set_item("rate", site.link.rate.as_bps() as f64)?;
-        link.set_item("delay", site.link.delay.as_secs_f64())?;
-        let flows: Vec<&str> = site.flows.iter().map(|f| f.name).collect();
+        link.set_item("rate", context.link.rate.as_bps() as f64)?;
+        link.set_item("delay", context.link.delay.as_secs_f64())?;
+        let flows: Vec<&str> = context.flows.iter().map(|f| f.name).collect();
         let _running = running(self.code);
         let queue = self.factory.bind(py).call1((Value::Object(params.clone()).to_string(), link, flows))?;
         Ok((queue.clone().unbind(), handle_of(&queue)?))
@@ -401,9 +401,9 @@ impl PyPlugin {
 }
 
 impl QueuePlugin for PyPlugin {
-    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem> {
         // Making one is the check: `start` may refuse parameters that do not fit one another.
-        plugged(|py| match self.make(py, params, site) {
+        plugged(|py| match self.make(py, params, context) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(Problem::new("", e.value(py).to_string())),
             Err(e) => {
                 put_off(py, &e);
@@ -413,9 +413,9 @@ impl QueuePlugin for PyPlugin {
         })
     }
 
-    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
+    fn build(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Box<dyn DynQdisc> {
         plugged(|py| {
-            let (made, error) = match self.make(py, params, site) {
+            let (made, error) = match self.make(py, params, context) {
                 Ok(made) => (Some(made), None),
                 Err(e) => (None, Some(e)),
             };
@@ -431,8 +431,8 @@ impl QueuePlugin for PyPlugin {
         })
     }
 
-    fn nature(&self) -> Nature {
-        Nature { shapes: self.has_ready, reorders: self.reorders, recolours: false }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { shapes: self.has_ready, reorders: self.reorders, recolours: false }
     }
 }
 

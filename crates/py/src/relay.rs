@@ -1,7 +1,7 @@
 //! `relay`: live links between devices in real time, for the TCP of a kernel. The one place that reads a clock and devices.
 
 use crate::live::LiveLink;
-use fairlane_net::Tally;
+use fairlane_net::Summary;
 use fairlane_units::Time;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ struct Way {
 /// What was carried so far.
 #[derive(Default)]
 struct Carried {
-    late: Tally,
+    late: Summary,
     refused: u64,
     /// One file a device, in the format of pcap.
     captures: Vec<Vec<u8>>,

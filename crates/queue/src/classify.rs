@@ -1,6 +1,6 @@
 //! The match language: which packets belong to a class, written as text and compiled into two table look-ups a packet.
 
-use fairlane_net::{Ecn, Proto, QPkt, Site};
+use fairlane_net::{BuildContext, Ecn, Packet, Proto};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -132,14 +132,15 @@ impl Match {
     }
 
     /// Whether every description can be read and names flows that exist; a site without flows knows of none yet.
-    pub fn check(&self, site: &Site<'_>) -> Result<(), String> {
+    pub fn check(&self, context: &BuildContext<'_>) -> Result<(), String> {
         if self.texts.is_empty() {
             return Err("an empty list matches nothing: write \"any\" to match every packet".into());
         }
         for text in &self.texts {
             let Pattern::Flow(name) = read(text)? else { continue };
-            if !site.flows.is_empty() && !site.flows.iter().any(|f| names_flow(name, f.name)) {
-                let mut known: Vec<&str> = site.flows.iter().map(|f| group(f.name)).chain(site.flows.iter().map(|f| f.name)).collect();
+            if !context.flows.is_empty() && !context.flows.iter().any(|f| names_flow(name, f.name)) {
+                let mut known: Vec<&str> =
+                    context.flows.iter().map(|f| group(f.name)).chain(context.flows.iter().map(|f| f.name)).collect();
                 let mut seen = std::collections::BTreeSet::new();
                 known.retain(|k| seen.insert(*k));
                 let list = format!("flows are {}", listed(&known));
@@ -281,7 +282,7 @@ impl Classifier {
     pub const MOST: usize = u16::MAX as usize;
 
     /// Compiles the matches of as many classes, in order. What cannot be read matches nothing; see [`Match::check`].
-    pub fn new<'a>(matches: impl IntoIterator<Item = &'a Match>, site: &Site<'_>) -> Self {
+    pub fn new<'a>(matches: impl IntoIterator<Item = &'a Match>, context: &BuildContext<'_>) -> Self {
         let matches: Vec<&Match> = matches.into_iter().take(Self::MOST).collect();
         let last = matches.len().saturating_sub(1) as u16;
         let mut by_header = Box::new([last; HEADERS]);
@@ -289,8 +290,8 @@ impl Classifier {
         for (class, m) in (0..=last).zip(&matches).rev() {
             for pattern in m.texts.iter().filter_map(|t| read(t).ok()) {
                 if let Pattern::Flow(name) = pattern {
-                    by_flow.resize(site.flows.len(), last);
-                    let named = site.flows.iter().zip(&mut by_flow).filter(|(f, _)| names_flow(name, f.name));
+                    by_flow.resize(context.flows.len(), last);
+                    let named = context.flows.iter().zip(&mut by_flow).filter(|(f, _)| names_flow(name, f.name));
                     named.for_each(|(_, c)| *c = class);
                     continue;
                 }
@@ -314,7 +315,7 @@ impl Classifier {
 
     /// The class of a packet.
     #[inline]
-    pub fn class_of(&self, p: &QPkt) -> usize {
+    pub fn class_of(&self, p: &Packet) -> usize {
         let by_header = self.by_header[header(p.class.0, p.ecn as u8, p.proto)];
         let by_flow = self.by_flow.get(p.flow.0 as usize).copied().unwrap_or(u16::MAX);
         usize::from(by_header.min(by_flow))
@@ -327,13 +328,13 @@ pub struct Filter(Classifier);
 
 impl Filter {
     /// Compiles a match.
-    pub fn new(m: &Match, site: &Site<'_>) -> Self {
-        Self(Classifier::new([m, &Match::default()], site))
+    pub fn new(m: &Match, context: &BuildContext<'_>) -> Self {
+        Self(Classifier::new([m, &Match::default()], context))
     }
 
     /// Whether the packet fits.
     #[inline]
-    pub fn fits(&self, p: &QPkt) -> bool {
+    pub fn fits(&self, p: &Packet) -> bool {
         self.0.class_of(p) == 0
     }
 }

@@ -1,7 +1,7 @@
 //! What the parameters of every discipline can do: be checked, and become a queue.
 
 pub use fairlane_net::Problem;
-use fairlane_net::{Qdisc, Site};
+use fairlane_net::{BuildContext, Qdisc};
 
 /// A dialect: a named set of parameter values, laid under the user's own values before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Preset {
 
 /// What a discipline does that a plain FIFO does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nature {
+pub struct Capabilities {
     /// May leave the link idle although packets wait.
     pub shapes: bool,
     /// Changes the traffic class of packets.
@@ -25,7 +25,7 @@ pub struct Nature {
     pub reorders: bool,
 }
 
-impl Nature {
+impl Capabilities {
     /// What either of two does.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -50,14 +50,14 @@ pub trait Discipline {
 
     /// Whether the parameters make sense together, on this link and among these flows. A site without flows means that
     /// they are not known yet: whatever is said about them then passes.
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        let _ = site;
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        let _ = context;
         Ok(())
     }
     /// The queue with these parameters at this place. They have passed [`Discipline::check`].
-    fn build(&self, site: &Site<'_>) -> Self::Queue;
+    fn build(&self, context: &BuildContext<'_>) -> Self::Queue;
     /// What it does that a plain FIFO does not.
-    fn nature(&self) -> Nature {
-        Nature::default()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 }

@@ -10,7 +10,7 @@ mod limit;
 mod sched;
 
 pub use classify::{CODE_POINTS, Classifier, Filter, Match, code_point};
-pub use discipline::{Discipline, Nature, Preset, Problem};
+pub use discipline::{Capabilities, Discipline, Preset, Problem};
 pub use law::afd::{Afd, AfdParams};
 pub use law::ared::{Ared, AredParams};
 pub use law::avq::{Avq, AvqParams};

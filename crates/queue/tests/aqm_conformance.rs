@@ -26,8 +26,8 @@ fn run<D: Discipline>(p: &D, limit: Len, marks: bool, seed: u64, us: u64) -> Res
         Len::Packets(n) => Backlog { pkts: n as u32, bytes: u64::MAX },
         Len::Bytes(n) => Backlog { pkts: u32::MAX, bytes: n },
     };
-    let nature = p.nature();
-    let rules = Rules { most, marks, keeps_order: !nature.reorders, work_conserving: !nature.shapes, ..Rules::default() };
+    let capabilities = p.capabilities();
+    let rules = Rules { most, marks, keeps_order: !capabilities.reorders, work_conserving: !capabilities.shapes, ..Rules::default() };
     let load = Load { packets: 3000, flows: 5, lens: LENS, ect: 0.5, mean_gap: Dur::from_us(us) };
     let out = check(&p.build(&link.into()), link, &load.draw(seed), &rules).map_err(TestCaseError::fail)?;
     prop_assert_eq!(out.sent.len() + out.dropped.len(), 3000);

@@ -4,7 +4,7 @@
 //! half as many after a loss or a mark, at most once in a round trip (AIMD), and a Scalable flow that takes off half a packet for each mark.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Drops, Ecn, FlowId, LinkInfo, Proto, QCx, QPkt, Qdisc};
+use fairlane_net::{Drops, Ecn, FlowId, LinkInfo, Packet, Proto, QCx, Qdisc};
 use fairlane_queue::{
     AfdParams, BlueParams, ChokeParams, CobaltParams, CodelParams, Discipline, DropTailParams, DualPi2Params, FredParams, GreenParams,
     Pi2Params, PieParams, RedThresholds, SfbParams,
@@ -95,7 +95,7 @@ impl<Q: Qdisc> World<Q> {
             Kind::Cbr(_) => Ecn::NotEct,
         };
         let proto = if matches!(self.flows[i].kind, Kind::Cbr(_)) { Proto::Udp } else { Proto::Tcp };
-        let p = QPkt { len: LEN, flow: FlowId(i as u32), at: now, ecn, proto, ..PACKET };
+        let p = Packet { len: LEN, flow: FlowId(i as u32), at: now, ecn, proto, ..PACKET };
         self.flows[i].inflight += 1.0;
         let mut cx = QCx { now, rng: &mut self.rng, drops: &mut self.drops, marks: 0 };
         self.q.enqueue(p, &mut cx);

@@ -1,6 +1,6 @@
 //! Class trees through the conformance suite: schedulers, shapers and markers with queues of every kind in their classes.
 
-use fairlane_net::{Backlog, FlowId, FlowInfo, LinkInfo, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{Backlog, BuildContext, FlowId, FlowInfo, LinkInfo, Packet, Proto, QCx, Qdisc};
 use fairlane_queue::*;
 use fairlane_testkit::conformance::{Arrival, Load, Outcome, Rules, check};
 use fairlane_testkit::packet::PACKET;
@@ -53,13 +53,13 @@ impl Clone for Node {
 }
 
 impl Qdisc for Node {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         self.0.enqueue(p, cx);
     }
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         self.0.dequeue(cx)
     }
-    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         self.0.pass(p, cx)
     }
     fn backlog(&self) -> Backlog {
@@ -89,14 +89,14 @@ macro_rules! each {
     ($($variant:ident)*) => {
         impl Discipline for Tree {
             type Queue = Node;
-            fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-                match self { $(Self::$variant(p) => p.check(site)),* }
+            fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+                match self { $(Self::$variant(p) => p.check(context)),* }
             }
-            fn build(&self, site: &Site<'_>) -> Node {
-                match self { $(Self::$variant(p) => Node(Box::new(p.build(site)))),* }
+            fn build(&self, context: &BuildContext<'_>) -> Node {
+                match self { $(Self::$variant(p) => Node(Box::new(p.build(context)))),* }
             }
-            fn nature(&self) -> Nature {
-                match self { $(Self::$variant(p) => p.nature()),* }
+            fn capabilities(&self) -> Capabilities {
+                match self { $(Self::$variant(p) => p.capabilities()),* }
             }
         }
     };
@@ -110,12 +110,12 @@ fn link() -> LinkInfo {
     LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(5) }
 }
 
-fn with_site<R>(f: impl FnOnce(&Site<'_>) -> R) -> R {
+fn with_site<R>(f: impl FnOnce(&BuildContext<'_>) -> R) -> R {
     let names: Vec<String> = (0..FLOWS).map(|i| format!("f.{i}")).collect();
     let proto = |i: usize| if i.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp };
     let flows: Vec<FlowInfo<'_>> =
         names.iter().enumerate().map(|(i, name)| FlowInfo { name, from: i as u32, to: 99, proto: proto(i) }).collect();
-    f(&Site { link: link(), flows: &flows })
+    f(&BuildContext { link: link(), flows: &flows })
 }
 
 fn load(seed: u64, us: u64) -> Vec<Arrival> {
@@ -123,11 +123,11 @@ fn load(seed: u64, us: u64) -> Vec<Arrival> {
 }
 
 fn conforms(tree: &Tree, arrivals: &[Arrival]) -> Result<Outcome, String> {
-    let n = tree.nature();
+    let n = tree.capabilities();
     let rules = Rules { keeps_order: !n.reorders, work_conserving: !n.shapes, recolours: n.recolours, ..Rules::default() };
-    with_site(|site| {
-        tree.check(site).map_err(|p| format!("{}: {}", p.field, p.message))?;
-        check(&tree.build(site), link(), arrivals, &rules)
+    with_site(|context| {
+        tree.check(context).map_err(|p| format!("{}: {}", p.field, p.message))?;
+        check(&tree.build(context), link(), arrivals, &rules)
     })
 }
 
@@ -329,10 +329,10 @@ fn windows_are_clamped_by_the_class_of_the_flow() {
     #[derive(Clone, Debug, Default)]
     struct Clamping(Option<u32>, Backlog);
     impl Qdisc for Clamping {
-        fn enqueue(&mut self, p: QPkt, _: &mut QCx<'_>) {
+        fn enqueue(&mut self, p: Packet, _: &mut QCx<'_>) {
             self.1.add(&p);
         }
-        fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
             None
         }
         fn backlog(&self) -> Backlog {
@@ -349,7 +349,7 @@ fn windows_are_clamped_by_the_class_of_the_flow() {
     struct ClampingParams(Option<u32>);
     impl Discipline for ClampingParams {
         type Queue = Clamping;
-        fn build(&self, _: &Site<'_>) -> Clamping {
+        fn build(&self, _: &BuildContext<'_>) -> Clamping {
             Clamping(self.0, Backlog::default())
         }
     }
@@ -358,7 +358,7 @@ fn windows_are_clamped_by_the_class_of_the_flow() {
     let mut q = p.build(&link().into());
     assert!(q.clamps());
     let (mut rng, mut drops) = (fairlane_engine::Stream::new(1, "a", "b", "c"), vec![]);
-    let pkt = |flow, class| QPkt { len: 100, flow: FlowId(flow), class: fairlane_net::Class(class), ..PACKET };
+    let pkt = |flow, class| Packet { len: 100, flow: FlowId(flow), class: fairlane_net::Class(class), ..PACKET };
     for p in [pkt(0, 1), pkt(2, 0)] {
         q.enqueue(p, &mut QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 });
     }

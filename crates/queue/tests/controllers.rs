@@ -2,7 +2,7 @@
 
 use crate::closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, DropReason, Ecn, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Front, Measure, PiParams, RedParams, RedThresholds, RemParams};
 use fairlane_testkit::conformance::Rules;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
@@ -20,7 +20,7 @@ fn ns2<D: Discipline + serde::de::DeserializeOwned>() -> D {
 struct Hand<Q> {
     q: Q,
     rng: Stream,
-    drops: Vec<(QPkt, Why)>,
+    drops: Vec<(Packet, DropReason)>,
     marks: u32,
 }
 
@@ -85,7 +85,7 @@ fn pi_and_rem_byte_modes_drop_by_length() {
 }
 
 /// Drops of packets of 1000 bytes over drops of packets of 250, at a queue that stays as long as it is.
-fn long_over_short<Q: Qdisc>(h: &mut Hand<Q>, evict: fn(&mut Q, usize) -> Option<QPkt>) -> f64 {
+fn long_over_short<Q: Qdisc>(h: &mut Hand<Q>, evict: fn(&mut Q, usize) -> Option<Packet>) -> f64 {
     let keep = h.q.backlog().pkts;
     h.drops.clear();
     for i in 0..40_000 {

@@ -1,7 +1,7 @@
 //! The queues that choose another victim than the arriving packet, and the one that keeps a place less.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, FlowId, LinkInfo, PktRef, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, DropReason, FlowId, LinkInfo, Packet, PacketRef, QCx, Qdisc};
 use fairlane_queue::{Admit, Discipline, DropTailParams, HeadDropParams, ManagementParams, RandomDropParams};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_testkit::packet::PACKET;
@@ -14,12 +14,12 @@ fn link() -> LinkInfo {
     LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(20) }
 }
 
-fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
-    QPkt { id: PktRef(id), len, flow: FlowId(flow), ..PACKET }
+fn pkt(id: u32, flow: u32, len: u32) -> Packet {
+    Packet { id: PacketRef(id), len, flow: FlowId(flow), ..PACKET }
 }
 
 /// Offers packets at one instant; returns the ids of those dropped and of those left, in order.
-fn offer<D: Discipline>(params: &D, packets: &[QPkt], seed: u64) -> (Vec<u32>, Vec<u32>) {
+fn offer<D: Discipline>(params: &D, packets: &[Packet], seed: u64) -> (Vec<u32>, Vec<u32>) {
     let (mut q, mut rng, mut drops) = (params.build(&link().into()), Stream::new(seed, "port", "drops", "aqm"), vec![]);
     let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 };
     packets.iter().for_each(|p| q.enqueue(*p, &mut cx));
@@ -27,7 +27,7 @@ fn offer<D: Discipline>(params: &D, packets: &[QPkt], seed: u64) -> (Vec<u32>, V
     (drops.iter().map(|d| d.0.id.0).collect(), left)
 }
 
-fn alike(n: u32) -> Vec<QPkt> {
+fn alike(n: u32) -> Vec<Packet> {
     (0..n).map(|i| pkt(i, i % 3, 1000)).collect()
 }
 
@@ -52,7 +52,7 @@ fn headdrop_ns2_keeps_one_less() {
 #[test]
 fn headdrop_makes_room_in_bytes() {
     let params = HeadDropParams { limit: Len::Bytes(3000), ..HeadDropParams::default() };
-    let mut packets: Vec<QPkt> = (0..10).map(|i| pkt(i, 0, 300)).collect();
+    let mut packets: Vec<Packet> = (0..10).map(|i| pkt(i, 0, 300)).collect();
     packets.push(pkt(10, 0, 1000));
     assert_eq!(offer(&params, &packets, 1), (vec![0, 1, 2, 3], vec![4, 5, 6, 7, 8, 9, 10]));
 }
@@ -80,7 +80,7 @@ fn randomdrop_is_uniform() {
 #[test]
 fn randomdrop_punishes_by_share() {
     // Flow 0 holds 9 of 10 places; only packets of flow 1 arrive at the full buffer.
-    let mut packets: Vec<QPkt> = (0..10).map(|i| pkt(i, u32::from(i == 9), 1000)).collect();
+    let mut packets: Vec<Packet> = (0..10).map(|i| pkt(i, u32::from(i == 9), 1000)).collect();
     packets.push(pkt(10, 1, 1000));
     let params = RandomDropParams { limit: Len::Packets(10), ..RandomDropParams::default() };
     let hit = (0..4000).filter(|&seed| offer(&params, &packets, seed).0[0] != 9).count() as f64 / 4000.0;
@@ -120,7 +120,7 @@ proptest! {
         let random = run(&RandomDropParams { limit, admit: Admit::Fits, arriving }.build(&link().into()), seed, us, &rules)?;
         for out in [&head, &random] {
             prop_assert_eq!(out.sent.len() + out.dropped.len(), 2000);
-            prop_assert!(out.dropped.iter().all(|d| d.1 == Why::Overflow));
+            prop_assert!(out.dropped.iter().all(|d| d.1 == DropReason::Overflow));
         }
     }
 }

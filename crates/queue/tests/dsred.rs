@@ -3,19 +3,19 @@
 
 use crate::closed::link;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Class, DropReason, Ecn, Packet, QCx, Qdisc};
 use fairlane_queue::{Coupling, Discipline, Fifo, Law, RioParams, Wred, WredLevel, WredParams, code_point};
 use fairlane_units::{Dur, Len, Time};
 
-fn coloured(name: &str) -> QPkt {
-    QPkt { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
+fn coloured(name: &str) -> Packet {
+    Packet { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
 }
 
 /// A queue called by hand.
 struct Hand<L: Law> {
     q: Fifo<L>,
     rng: Stream,
-    drops: Vec<(QPkt, Why)>,
+    drops: Vec<(Packet, DropReason)>,
 }
 
 impl<L: Law> Hand<L> {

@@ -1,7 +1,7 @@
 //! Which packet bears what a law decides at an arrival: `drop_from` and `mark_from`.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Ecn, FlowId, LinkInfo, PktRef, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, DropReason, Ecn, FlowId, LinkInfo, Packet, PacketRef, QCx, Qdisc};
 use fairlane_queue::{Discipline, DropFrom, Front, PiParams, RedParams, RedThresholds, RedTuning};
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_testkit::packet::PACKET;
@@ -12,8 +12,8 @@ fn link() -> LinkInfo {
     LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(20) }
 }
 
-fn pkt(id: u32, ecn: Ecn) -> QPkt {
-    QPkt { id: PktRef(id), flow: FlowId(id % 3), ecn, ..PACKET }
+fn pkt(id: u32, ecn: Ecn) -> Packet {
+    Packet { id: PacketRef(id), flow: FlowId(id % 3), ecn, ..PACKET }
 }
 
 /// A RED that lets `max` wait and acts on every further arrival: its average is the queue.
@@ -30,17 +30,17 @@ fn step(max: u64, limit: u64, ecn: bool, front: Front) -> RedParams {
 }
 
 struct Seen {
-    dropped: Vec<(u32, Why)>,
+    dropped: Vec<(u32, DropReason)>,
     left: Vec<u32>,
     marked: Vec<u32>,
 }
 
 /// Offers packets at one instant, then takes all that is left.
-fn offer(params: &RedParams, packets: &[QPkt]) -> Seen {
+fn offer(params: &RedParams, packets: &[Packet]) -> Seen {
     let (mut q, mut rng, mut drops) = (params.build(&link().into()), Stream::new(1, "port", "front", "aqm"), vec![]);
     let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 };
     packets.iter().for_each(|p| q.enqueue(*p, &mut cx));
-    let left: Vec<QPkt> = std::iter::from_fn(|| q.dequeue(&mut cx)).collect();
+    let left: Vec<Packet> = std::iter::from_fn(|| q.dequeue(&mut cx)).collect();
     let marked = left.iter().filter(|p| p.ecn == Ecn::Ce).map(|p| p.id.0).collect::<Vec<_>>();
     assert_eq!(cx.marks as usize, marked.len());
     Seen { dropped: drops.iter().map(|d| (d.0.id.0, d.1)).collect(), left: left.iter().map(|p| p.id.0).collect(), marked }
@@ -48,7 +48,7 @@ fn offer(params: &RedParams, packets: &[QPkt]) -> Seen {
 
 const HEAD: Front = Front { drop_from: DropFrom::Head, mark_from: DropFrom::Head };
 
-fn ids(n: u32, ecn: Ecn) -> Vec<QPkt> {
+fn ids(n: u32, ecn: Ecn) -> Vec<Packet> {
     (0..n).map(|i| pkt(i, ecn)).collect()
 }
 
@@ -66,7 +66,10 @@ fn an_early_drop_takes_the_head() {
 #[test]
 fn an_overflow_takes_the_head() {
     let s = offer(&step(50, 5, false, HEAD), &ids(8, Ecn::NotEct));
-    assert_eq!((s.left, s.dropped), (vec![3, 4, 5, 6, 7], vec![(0, Why::Overflow), (1, Why::Overflow), (2, Why::Overflow)]));
+    assert_eq!(
+        (s.left, s.dropped),
+        (vec![3, 4, 5, 6, 7], vec![(0, DropReason::Overflow), (1, DropReason::Overflow), (2, DropReason::Overflow)])
+    );
 }
 
 /// Liu and Jain 2001: as many marks, on the packets that leave next instead of those that came last.
@@ -77,7 +80,7 @@ fn a_mark_is_carried_by_the_head() {
     assert_eq!((tail.marked, tail.dropped.len()), (vec![5, 6, 7], 0));
     assert_eq!((head.marked, head.dropped.len(), head.left.len()), (vec![0, 1, 2], 0, 8));
     // Packets that cannot carry a mark are passed over, one that has one is not marked twice.
-    let mixed: Vec<QPkt> =
+    let mixed: Vec<Packet> =
         [Ecn::NotEct, Ecn::Ce, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ect0, Ecn::Ect0].iter().zip(0..).map(|(&e, i)| pkt(i, e)).collect();
     let mut rng = Stream::new(1, "port", "front", "aqm");
     let (mut q, mut drops) = (step(5, 100, true, HEAD).build(&link().into()), vec![]);

@@ -4,7 +4,7 @@
 //! and must drop what ns-2 dropped, for each departure it is asked and must answer with the packet that left. Without `ns` nothing is compared.
 
 use fairlane_engine::Stream;
-use fairlane_net::{FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{BuildContext, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::{Discipline, DropTailParams, DrrParams, FqParams, SfqParams};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
@@ -144,7 +144,7 @@ fn replay(queue: &mut impl Qdisc, t: &Traffic, trace: &str) -> Agreed {
         let mut cx = QCx { now: at, rng: &mut rng, drops: &mut drops, marks: 0 };
         match what {
             '+' => {
-                let p = QPkt { id: PktRef(id), len, flow: FlowId(flow), at, proto: Proto::Udp, ..PACKET };
+                let p = Packet { id: PacketRef(id), len, flow: FlowId(flow), at, proto: Proto::Udp, ..PACKET };
                 queue.enqueue(p, &mut cx);
                 let theirs: Vec<u32> = events[i + 1..].iter().take_while(|e| e.0 == 'd').map(|e| e.4).collect();
                 let ours: Vec<u32> = drops.drain(..).map(|(p, _)| p.id.0).collect();
@@ -185,9 +185,9 @@ fn compare<P: Discipline>(queue: &str, cases: u64, flows: u64, to_the_end: bool,
         let t = traffic(&mut rng, n, load);
         let trace = ns2(&t, queue, &settings, &format!("{queue}-{seed}")).expect("the trace of ns-2");
         let infos: Vec<FlowInfo<'_>> = t.ends.iter().map(|&[from, to]| FlowInfo { name: "f", from, to, proto: Proto::Udp }).collect();
-        let site = Site { link: LinkInfo { rate: Rate::from_bps(RATE), delay: Dur::from_ms(1) }, flows: &infos };
-        assert_eq!(params.check(&site), Ok(()));
-        let agreed = replay(&mut params.build(&site), &t, &trace);
+        let context = BuildContext { link: LinkInfo { rate: Rate::from_bps(RATE), delay: Dur::from_ms(1) }, flows: &infos };
+        assert_eq!(params.check(&context), Ok(()));
+        let agreed = replay(&mut params.build(&context), &t, &trace);
         if let Some(parted) = agreed.parted.filter(|_| to_the_end) {
             panic!("seed {seed}, {settings}: {parted}");
         }

@@ -2,7 +2,7 @@
 
 use crate::closed::{link, rules, run};
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, FlowId, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Class, DropReason, Ecn, FlowId, Packet, QCx, Qdisc};
 use fairlane_queue::{
     Coupling, CurveTuning, Discipline, Fifo, Match, Measure, ModRed, ModRedParams, RedParams, RedStart, RedThresholds, RedTuning,
     RioParams, WredLevel, WredParams, code_point,
@@ -20,15 +20,15 @@ fn preset<D: Discipline + serde::de::DeserializeOwned>(name: &str) -> D {
 }
 
 /// A packet of 1000 bytes with the code point of this name.
-fn coloured(name: &str) -> QPkt {
-    QPkt { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
+fn coloured(name: &str) -> Packet {
+    Packet { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
 }
 
 /// A queue called by hand. `steady` offers packets to it while it keeps its length.
 struct Hand<Q> {
     q: Q,
     rng: Stream,
-    drops: Vec<(QPkt, Why)>,
+    drops: Vec<(Packet, DropReason)>,
     marks: u32,
 }
 
@@ -42,11 +42,11 @@ impl<Q: Qdisc> Hand<Q> {
         self.marks += cx.marks;
         r
     }
-    fn offer(&mut self, p: &QPkt) {
+    fn offer(&mut self, p: &Packet) {
         self.at(0, |q, cx| q.enqueue(*p, cx));
     }
     /// Fills the queue with `n` packets, however many are lost on the way.
-    fn fill(&mut self, p: &QPkt, n: u32) {
+    fn fill(&mut self, p: &Packet, n: u32) {
         let want = self.q.backlog().pkts + n;
         while self.q.backlog().pkts < want {
             self.offer(p);
@@ -56,7 +56,7 @@ impl<Q: Qdisc> Hand<Q> {
 
 impl<L: fairlane_queue::Law> Hand<Fifo<L>> {
     /// Share of `n` arrivals that is dropped at a queue that stays as it is.
-    fn share(&mut self, p: &QPkt, n: usize) -> f64 {
+    fn share(&mut self, p: &Packet, n: usize) -> f64 {
         let keep = self.q.backlog().pkts;
         self.drops.clear();
         for _ in 0..n {
@@ -92,7 +92,7 @@ fn wred_judges_each_precedence_by_its_own_curve() {
     assert_eq!(h.share(&coloured("af13"), 1000), 1.0);
     // A packet that no level names is judged by the last.
     assert_eq!(h.share(&coloured("ef"), 1000), 1.0);
-    assert!(h.drops.iter().all(|d| d.1 == Why::Forced));
+    assert!(h.drops.iter().all(|d| d.1 == DropReason::Forced));
 }
 
 /// RFC 2597 section 6 by default: AFx1 before AFx2 before AFx3, in each of the four classes, and everything else after them.
@@ -239,14 +239,14 @@ fn rio_in_the_dialect_of_ns2() {
     h.fill(&coloured("be"), 50);
     assert_eq!((h.drops.len(), h.q.law().avg()), (0, 0.0));
     h.offer(&coloured("be"));
-    assert_eq!(h.drops[0].1, Why::Overflow);
+    assert_eq!(h.drops[0].1, DropReason::Overflow);
     // One IN packet moves the total average, even if it is lost; then OUT is dropped by force.
     h.at(0, |q, cx| q.dequeue(cx));
     h.offer(&coloured("af11"));
     assert_eq!((h.q.law().avg(), h.q.law().avg_in()), (49.0, 0.0));
     h.at(0, |q, cx| q.dequeue(cx));
     h.offer(&coloured("be"));
-    assert_eq!(h.drops.last().unwrap().1, Why::Forced);
+    assert_eq!(h.drops.last().unwrap().1, DropReason::Forced);
 }
 
 /// Idle time ages the averages as in RED: by the packets of mean length that the link could have sent.
@@ -274,7 +274,7 @@ fn rio_averages_age_while_the_link_is_idle() {
 /// ECN: marks below the upper threshold, drops above it (RFC 3168 section 7).
 #[test]
 fn precedences_mark_below_the_upper_threshold() {
-    let capable = QPkt { ecn: Ecn::Ect0, ..coloured("be") };
+    let capable = Packet { ecn: Ecn::Ect0, ..coloured("be") };
     let mut h = Hand::new(
         RioParams { curves: CurveTuning { ecn: true, ..rio(Coupling::Coupled).curves }, ..rio(Coupling::Coupled) }.build(&link(10).into()),
     );
@@ -317,7 +317,7 @@ fn modred_cuts_windows_between_the_thresholds() {
     }
     // IN is dropped above 20, so 21 wait: the average that lets the last one in is 20.
     assert_eq!((h.q.backlog().pkts, h.drops.len()), (21, 9));
-    assert!(h.drops.iter().all(|d| d.1 == Why::Forced));
+    assert!(h.drops.iter().all(|d| d.1 == DropReason::Forced));
     // OUT is dropped above 10 of all packets, with windows still cut.
     let mut h = modred();
     h.fill(&inside, 10);
@@ -331,7 +331,7 @@ fn modred_cuts_windows_between_the_thresholds() {
 /// It neither marks nor drops early, unlike RIO with the same thresholds, and a full buffer still drops.
 #[test]
 fn modred_is_not_rio() {
-    let capable = QPkt { ecn: Ecn::Ect0, ..coloured("af11") };
+    let capable = Packet { ecn: Ecn::Ect0, ..coloured("af11") };
     let mut h = modred();
     h.fill(&capable, 18);
     assert_eq!((h.share(&capable, 5000), h.marks), (0.0, 0));
@@ -341,7 +341,7 @@ fn modred_is_not_rio() {
     assert!(r.share(&capable, 5000) > 0.01 && r.q.window_clamp(FlowId(0)).is_none() && !r.q.clamps());
     let mut small = Hand::new(ModRedParams { limit: p(8), w_q: 1.0, ..ModRedParams::default() }.build(&link(10).into()));
     (0..12).for_each(|_| small.offer(&capable));
-    assert_eq!((small.q.backlog().pkts, small.drops.len(), small.drops[0].1), (8, 4, Why::Overflow));
+    assert_eq!((small.q.backlog().pkts, small.drops.len(), small.drops[0].1), (8, 4, DropReason::Overflow));
 }
 
 #[test]

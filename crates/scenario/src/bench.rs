@@ -2,7 +2,7 @@
 
 use crate::registry::{AnyQdisc, QueueSpec};
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub fn bench_queue(spec: &QueueSpec, packets: u64, seed: u64) -> QueueCost {
     let flows: Vec<FlowInfo<'_>> =
         names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 + 2 * i, to: 3 + 2 * i, proto: proto(i) }).collect();
     let mut rig = Rig {
-        queue: spec.build(&Site { link, flows: &flows }),
+        queue: spec.build(&BuildContext { link, flows: &flows }),
         rng: Stream::new(seed, "port", "bench", "queue"),
         drops: Vec::new(),
         dropped: 0,
@@ -67,7 +67,7 @@ fn proto(flow: u32) -> Proto {
 struct Rig {
     queue: AnyQdisc,
     rng: Stream,
-    drops: Vec<(QPkt, fairlane_net::Why)>,
+    drops: Vec<(Packet, fairlane_net::DropReason)>,
     dropped: u64,
     now: Time,
     offered: u64,
@@ -78,8 +78,8 @@ impl Rig {
     fn offer(&mut self) {
         let flow = (self.offered % u64::from(FLOWS)) as u32;
         // Handles come back as those of an arena do, so that a queue may keep tables by handle.
-        let id = PktRef((self.offered % (4 * BACKLOG)) as u32);
-        let pkt = QPkt {
+        let id = PacketRef((self.offered % (4 * BACKLOG)) as u32);
+        let pkt = Packet {
             id,
             len: LENGTH,
             flow: FlowId(flow),

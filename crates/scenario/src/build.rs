@@ -7,8 +7,8 @@ use crate::resolve::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
-    AirDef, App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing,
-    Site, Usage, World, WorldBuilder,
+    AirDef, App, BuildContext, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId,
+    Proto, Routing, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, FastOpen, Tcp, TcpConfig};
@@ -43,7 +43,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
             to,
             rate: link.rate,
             delay: link.delay,
-            qdisc: l.wire.queue.build(&Site { link, flows: &infos }),
+            qdisc: l.wire.queue.build(&BuildContext { link, flows: &infos }),
             schedule: l.wire.schedule(),
             impairments: l.wire.impairments.clone(),
             device: l.wire.device,
@@ -146,12 +146,12 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
     match &group.transport {
         Transport::Tcp(params, config) => {
             let config = configs.of(m, config);
-            let site = CcSite { flow: &m.name, seed, config };
-            let mut stream = site.stream();
-            let mut cc = params.cc.build_at(&site);
+            let context = CcSite { flow: &m.name, seed, config };
+            let mut stream = context.stream();
+            let mut cc = params.cc.build_at(&context);
             cc.seed(stream.next_u64());
             if usage.dialogue {
-                let mut own = params.cc.build_at(&site);
+                let mut own = params.cc.build_at(&context);
                 own.seed(stream.next_u64());
                 let (mut server, mut client) = (Tcp::passive(config.clone(), cc), Tcp::active(config.clone(), own));
                 server.keep_open();

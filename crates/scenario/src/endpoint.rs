@@ -2,7 +2,7 @@
 
 use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
-use fairlane_net::{Cx, Endpoint, FlowView, Limit, Moment, Plugs, Segment, SenderSample, TimerId, Timers};
+use fairlane_net::{Components, Cx, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
@@ -11,7 +11,7 @@ use fairlane_units::Rate;
 #[derive(Clone, Debug)]
 pub enum BuiltIn {}
 
-impl Plugs for BuiltIn {
+impl Components for BuiltIn {
     type Qdisc = AnyQdisc;
     type Endpoint = AnyEndpoint;
     type App = AnyApp;
@@ -115,7 +115,7 @@ impl Endpoint for AnyEndpoint {
     fn sample(&self) -> SenderSample {
         each!(self, e => e.sample())
     }
-    fn moment(&self) -> Option<Moment> {
+    fn moment(&self) -> Option<SenderState> {
         each!(self, e => e.moment())
     }
     fn limit(&self, timers: &Timers) -> Limit {

@@ -8,7 +8,7 @@ use crate::expand::LinkDir;
 use crate::registry::AnyQdisc;
 use crate::resolve::Resolved;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Device, Drops, Ecn, Fate, FlowId, Impair, PktRef, Proto, QCx, QPkt, Qdisc, Schedule, Site};
+use fairlane_net::{BuildContext, Class, Device, Drops, Ecn, FlowId, Impair, Outcome, Packet, PacketRef, Proto, QCx, Qdisc, Schedule};
 use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ impl LiveLink {
         let members = scenario.members_at(seed);
         let infos = flow_infos(&members);
         let info = link.wire.info();
-        let queue = link.wire.queue.build(&Site { link: info, flows: &infos });
+        let queue = link.wire.queue.build(&BuildContext { link: info, flows: &infos });
         let impair = Impair::new(&link.wire.impairments, info.delay, seed, name);
         let timer = if queue.has_timer() { Time::ZERO } else { Time::MAX };
         Some(Self {
@@ -98,7 +98,7 @@ impl LiveLink {
         let header = Header::of(packet);
         let flow = self.flow(&header.key);
         let id = self.keep(packet);
-        let pkt = QPkt {
+        let pkt = Packet {
             id,
             len: packet.len() as u32,
             flow: FlowId(flow),
@@ -191,13 +191,13 @@ impl LiveLink {
     }
 
     /// Puts a packet on the link, in the order of arrivals at its end.
-    fn fly(&mut self, pkt: &QPkt, sent: Time) {
+    fn fly(&mut self, pkt: &Packet, sent: Time) {
         let earliest = sent.later(self.delay);
         let Some(impair) = &mut self.impair else {
             self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
             return;
         };
-        let Fate { lost, twice } = impair.fate();
+        let Outcome { lost, twice } = impair.fate();
         if lost {
             self.count.lost += 1;
             self.free.push(pkt.id.0);
@@ -236,17 +236,17 @@ impl LiveLink {
         }
     }
 
-    fn keep(&mut self, packet: &[u8]) -> PktRef {
+    fn keep(&mut self, packet: &[u8]) -> PacketRef {
         match self.free.pop() {
             Some(slot) => {
                 let kept = &mut self.store[slot as usize];
                 kept.clear();
                 kept.extend_from_slice(packet);
-                PktRef(slot)
+                PacketRef(slot)
             }
             None => {
                 self.store.push(packet.to_vec());
-                PktRef(self.store.len() as u32 - 1)
+                PacketRef(self.store.len() as u32 - 1)
             }
         }
     }

@@ -13,7 +13,7 @@ pub use measure::{Columns, Measured, Rows, measure};
 
 use bottleneck::fairness;
 
-use fairlane_net::{FlowCounters, FlowView, Occupancy, PortCounters, Tally, Why};
+use fairlane_net::{DropReason, FlowCounters, FlowView, Occupancy, PortCounters, Summary};
 use fairlane_units::{Dur, PS_PER_SEC};
 use fairlane_wireless::{Lost, RadioCounters};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ pub struct LinkSubject {
     /// Bits sent.
     carried: f64,
     span: f64,
-    waits: Tally<5>,
+    waits: Summary<5>,
     arrivals: f64,
     /// TCP flows whose data packets could take it in the span.
     tcp_flows: u64,
@@ -136,7 +136,7 @@ pub struct NetworkSubject {
     retransmits: f64,
     timeouts: f64,
     completed: f64,
-    delay: Tally,
+    delay: Summary,
 }
 
 const S: f64 = PS_PER_SEC as f64;
@@ -164,7 +164,7 @@ fn lost(c: &FlowCounters) -> f64 {
     c.drops.all().iter().sum::<u64>() as f64
 }
 
-fn transaction(s: &FlowSubject, of: fn(&Tally) -> f64) -> f64 {
+fn transaction(s: &FlowSubject, of: fn(&Summary) -> f64) -> f64 {
     s.counters.transactions.as_deref().map_or(f64::NAN, |t| secs(of(t)))
 }
 
@@ -195,7 +195,7 @@ impl LinkSubject {
         let estimate = self.queue_quantile(q) as f64 * ratio(self.byte_mean(), self.queue_moment(1));
         estimate.min(self.occupancy.max_bytes as f64)
     }
-    fn drops(&self, why: Why) -> f64 {
+    fn drops(&self, why: DropReason) -> f64 {
         self.c.drops[why as usize] as f64
     }
 }
@@ -230,7 +230,7 @@ metrics! { FLOW_METRICS: FlowSubject {
     "packets_received" ["packets"] sum "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.counters.received_pkts() as f64;
     "packets_lost" ["packets"] sum "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.counters);
     "loss" ["1" share] all "packets_lost / (packets_lost + packets_received)", "Share of the data packets that was lost, of those whose fate was decided in T; 0 if there is none. Copies of the `duplicate` impairment are packets like others.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ended_badly(lost(&s.counters), s.counters.received_pkts() as f64);
-    "lost_down" ["packets"] sum "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.counters.drops[Why::Cut as usize] + s.counters.drops[Why::Down as usize]) as f64;
+    "lost_down" ["packets"] sum "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.counters.drops[DropReason::Cut as usize] + s.counters.drops[DropReason::Down as usize]) as f64;
     "reordered" ["packets"] sum "data packets that arrived after one that was sent later", "Data packets out of order at the receiver, whatever made them so: several paths, or `reorder` and `jitter` of links.", "RFC 4737 section 3.3" => |s| s.counters.reordered as f64;
     "acks_lost" ["packets"] sum "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.counters.other_drops as f64;
     "marked" ["packets"] sum "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.counters.marked as f64;
@@ -272,14 +272,14 @@ metrics! { LINK_METRICS: LinkSubject {
     "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
     "departures" ["packets"] "packets that left the queue", "Packets sent: their transmission began, or they wait in the link's `device`.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
     "drops" ["packets"] "packets dropped by the queue", "All drops of the queue; losses on the link are apart.", "RFC 7567" => |s| s.c.queue_drops() as f64;
-    "drops_overflow" ["packets"] "drops because the buffer was full", "Tail drops.", "RFC 7567" => |s| s.drops(Why::Overflow);
-    "drops_early" ["packets"] "random early drops", "Drops by chance before the buffer is full.", "RFC 7567" => |s| s.drops(Why::Early);
-    "drops_forced" ["packets"] "drops in the forced region of the law", "Drops the law makes with certainty.", "Floyd and Jacobson 1993" => |s| s.drops(Why::Forced);
-    "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(Why::Head);
-    "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(Why::Evicted);
-    "drops_down" ["packets"] "packets that waited when the link failed, or came while it was down", "Packets that a failure of the link kept from it; part of `drops`.", "RFC 7680" => |s| s.drops(Why::Down);
+    "drops_overflow" ["packets"] "drops because the buffer was full", "Tail drops.", "RFC 7567" => |s| s.drops(DropReason::Overflow);
+    "drops_early" ["packets"] "random early drops", "Drops by chance before the buffer is full.", "RFC 7567" => |s| s.drops(DropReason::Early);
+    "drops_forced" ["packets"] "drops in the forced region of the law", "Drops the law makes with certainty.", "Floyd and Jacobson 1993" => |s| s.drops(DropReason::Forced);
+    "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(DropReason::Head);
+    "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(DropReason::Evicted);
+    "drops_down" ["packets"] "packets that waited when the link failed, or came while it was down", "Packets that a failure of the link kept from it; part of `drops`.", "RFC 7680" => |s| s.drops(DropReason::Down);
     "lost" ["packets"] "packets lost on the link by an impairment or a failure, or given up by a wireless station", "Losses after the packet left the queue.", "RFC 7680" => |s| s.c.link_losses() as f64;
-    "lost_cut" ["packets"] "packets under way on the link when it failed", "Packets that a failure of the link took; part of `lost`.", "RFC 7680" => |s| s.drops(Why::Cut);
+    "lost_cut" ["packets"] "packets under way on the link when it failed", "Packets that a failure of the link took; part of `lost`.", "RFC 7680" => |s| s.drops(DropReason::Cut);
     "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
     "loss" ["1" share] "drops / (drops + departures)", "Share of the packets that the queue dropped, of those that it dropped or let go in T; 0 if there is none.", "RFC 5166 section 2.1.2" => |s| ended_badly(s.c.queue_drops() as f64, s.c.sent_pkts as f64);

@@ -7,8 +7,8 @@
 
 use crate::plugs::{DynQdisc, Listed};
 use crate::registry::{AnyQdisc, BoxedQdisc, QueueSpec};
-use fairlane_net::Site;
-use fairlane_queue::{Discipline, Nature, Problem};
+use fairlane_net::BuildContext;
+use fairlane_queue::{Capabilities, Discipline, Problem};
 use fairlane_units::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
@@ -22,12 +22,12 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// Makes queues from tables of parameters.
 pub trait QueuePlugin: Send + Sync {
     /// Whether these parameters make sense at this place.
-    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem>;
+    fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem>;
     /// The queue with these parameters, which have passed the check.
-    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc>;
+    fn build(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Box<dyn DynQdisc>;
     /// What it does that a plain FIFO does not.
-    fn nature(&self) -> Nature {
-        Nature::default()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 }
 
@@ -125,14 +125,14 @@ impl<P: Discipline + DeserializeOwned + Default> Typed<P> {
 }
 
 impl<P: Discipline + DeserializeOwned + Default> QueuePlugin for Typed<P> {
-    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
-        Self::read(params)?.check(site)
+    fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem> {
+        Self::read(params)?.check(context)
     }
-    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
-        Box::new(Self::read(params).unwrap_or_default().build(site))
+    fn build(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Box<dyn DynQdisc> {
+        Box::new(Self::read(params).unwrap_or_default().build(context))
     }
-    fn nature(&self) -> Nature {
-        P::default().nature()
+    fn capabilities(&self) -> Capabilities {
+        P::default().capabilities()
     }
 }
 
@@ -150,21 +150,21 @@ impl PluginParams {
     pub fn name(&self) -> &str {
         &self.name
     }
-    pub(crate) fn build_any(&self, site: &Site<'_>) -> AnyQdisc {
+    pub(crate) fn build_any(&self, context: &BuildContext<'_>) -> AnyQdisc {
         match &self.entry {
-            Some(e) => AnyQdisc::Boxed(BoxedQdisc::Dyn(e.plugin.build(&self.params, site))),
+            Some(e) => AnyQdisc::Boxed(BoxedQdisc::Dyn(e.plugin.build(&self.params, context))),
             // Never reached: the check refuses a name that nobody announced.
-            None => QueueSpec::default().build(site),
+            None => QueueSpec::default().build(context),
         }
     }
-    pub(crate) fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         match &self.entry {
-            Some(e) => e.plugin.check(&self.params, site).map_err(|p| p.within("params")),
+            Some(e) => e.plugin.check(&self.params, context).map_err(|p| p.within("params")),
             None => Err(Problem::new("name", format!("no queue `{}` is loaded: name its file with --plugin", self.name))),
         }
     }
-    pub(crate) fn nature(&self) -> Nature {
-        self.entry.as_ref().map_or_else(Nature::default, |e| e.plugin.nature())
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.entry.as_ref().map_or_else(Capabilities::default, |e| e.plugin.capabilities())
     }
 }
 

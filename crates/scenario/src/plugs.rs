@@ -194,26 +194,26 @@ macro_rules! queues {
 
         impl fairlane_queue::Discipline for QueueSpec {
             type Queue = AnyQdisc;
-            fn build(&self, site: &fairlane_net::Site<'_>) -> AnyQdisc {
+            fn build(&self, context: &fairlane_net::BuildContext<'_>) -> AnyQdisc {
                 match self {
-                    $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, site)),)*
-                    $(Self::$bvar(p) => AnyQdisc::Boxed(BoxedQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, site)))),)*
-                    Self::Plugin(p) => p.build_any(site),
+                    $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, context)),)*
+                    $(Self::$bvar(p) => AnyQdisc::Boxed(BoxedQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, context)))),)*
+                    Self::Plugin(p) => p.build_any(context),
                 }
             }
-            fn check(&self, site: &fairlane_net::Site<'_>) -> Result<(), fairlane_queue::Problem> {
+            fn check(&self, context: &fairlane_net::BuildContext<'_>) -> Result<(), fairlane_queue::Problem> {
                 let found = match self {
-                    $(Self::$ivar(p) => fairlane_queue::Discipline::check(p, site),)*
-                    $(Self::$bvar(p) => fairlane_queue::Discipline::check(p, site),)*
-                    Self::Plugin(p) => p.check(site),
+                    $(Self::$ivar(p) => fairlane_queue::Discipline::check(p, context),)*
+                    $(Self::$bvar(p) => fairlane_queue::Discipline::check(p, context),)*
+                    Self::Plugin(p) => p.check(context),
                 };
                 found.map_err(|problem| problem.within(self.name()))
             }
-            fn nature(&self) -> fairlane_queue::Nature {
+            fn capabilities(&self) -> fairlane_queue::Capabilities {
                 match self {
-                    $(Self::$ivar(p) => fairlane_queue::Discipline::nature(p),)*
-                    $(Self::$bvar(p) => fairlane_queue::Discipline::nature(p),)*
-                    Self::Plugin(p) => p.nature(),
+                    $(Self::$ivar(p) => fairlane_queue::Discipline::capabilities(p),)*
+                    $(Self::$bvar(p) => fairlane_queue::Discipline::capabilities(p),)*
+                    Self::Plugin(p) => p.capabilities(),
                 }
             }
         }
@@ -238,15 +238,15 @@ macro_rules! forward_qdisc {
     (#[$inline:meta] $any:ident: $($variant:ident)*) => {
         impl fairlane_net::Qdisc for $any {
             #[$inline]
-            fn enqueue(&mut self, p: fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) {
+            fn enqueue(&mut self, p: fairlane_net::Packet, cx: &mut fairlane_net::QCx<'_>) {
                 match self { $(Self::$variant(q) => q.enqueue(p, cx)),* }
             }
             #[$inline]
-            fn dequeue(&mut self, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::QPkt> {
+            fn dequeue(&mut self, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::Packet> {
                 match self { $(Self::$variant(q) => q.dequeue(cx)),* }
             }
             #[$inline]
-            fn pass(&mut self, p: &mut fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) -> bool {
+            fn pass(&mut self, p: &mut fairlane_net::Packet, cx: &mut fairlane_net::QCx<'_>) -> bool {
                 match self { $(Self::$variant(q) => q.pass(p, cx)),* }
             }
             #[$inline]
@@ -254,7 +254,7 @@ macro_rules! forward_qdisc {
                 match self { $(Self::$variant(q) => q.backlog()),* }
             }
             #[$inline]
-            fn head(&self) -> Option<&fairlane_net::QPkt> {
+            fn head(&self) -> Option<&fairlane_net::Packet> {
                 match self { $(Self::$variant(q) => q.head()),* }
             }
             #[$inline]
@@ -432,8 +432,8 @@ macro_rules! controls {
             fn on_finish(&mut self, flow: usize, cx: &mut fairlane_net::ControlCx<'_>) {
                 match self { $(Self::$variant(c) => c.on_finish(flow, cx)),* }
             }
-            fn on_sign(&mut self, flow: usize, sign: fairlane_net::Sign, cx: &mut fairlane_net::ControlCx<'_>) {
-                match self { $(Self::$variant(c) => c.on_sign(flow, sign, cx)),* }
+            fn on_signal(&mut self, flow: usize, sign: fairlane_net::SenderSignal, cx: &mut fairlane_net::ControlCx<'_>) {
+                match self { $(Self::$variant(c) => c.on_signal(flow, sign, cx)),* }
             }
             fn on_wake(&mut self, cx: &mut fairlane_net::ControlCx<'_>) {
                 match self { $(Self::$variant(c) => c.on_wake(cx)),* }

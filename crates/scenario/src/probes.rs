@@ -11,7 +11,7 @@ use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
 use fairlane_trace::pcapng::Capture;
 use fairlane_trace::scene::Scene;
-use fairlane_trace::why::Why;
+use fairlane_trace::why::LimitReport;
 
 /// What the loop asks of a port with each packet, a bit each.
 const SEES: u8 = 1;
@@ -178,7 +178,7 @@ probes! {
         /// Events for tables.
         recorder: Recorder,
         /// What limits flows.
-        why: Why,
+        why: LimitReport,
         /// What a moving picture shows.
         scene: Scene,
     }

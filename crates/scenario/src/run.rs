@@ -17,7 +17,7 @@ use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{NodeId, Tally, World, WorldBuilder};
+use fairlane_net::{NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::{Name, Time};
@@ -325,7 +325,7 @@ fn finish<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
     mut world: World<BuiltIn, H>,
-    after_first: Option<&[Tally]>,
+    after_first: Option<&[Summary]>,
     cpu_s: f64,
     setup_s: f64,
 ) -> RunOutput {
@@ -368,7 +368,7 @@ pub(crate) fn output<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
     mut world: World<BuiltIn, H>,
-    after_first: Option<&[Tally]>,
+    after_first: Option<&[Summary]>,
     cpu_s: f64,
     setup_s: f64,
 ) -> RunOutput {

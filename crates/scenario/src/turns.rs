@@ -13,7 +13,7 @@ use crate::resolve::{Resolved, resolve};
 use crate::source::{Format, Node, split};
 use crate::spec::{AtSpec, FlowSpec, Wire};
 use fairlane_engine::EventQueue;
-use fairlane_net::{Distribution, FlowId, Observer, PortId, Qdisc, Site, Stuck, Waiting, World};
+use fairlane_net::{BuildContext, Distribution, FlowId, Observer, PortId, Qdisc, Stuck, Waiting, World};
 use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Time};
 use serde_json::Value;
@@ -234,7 +234,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
     if old.queue != new.queue {
         let clamps = |w: &Wire, r: &Resolved| {
             let infos = crate::build::flow_infos(r.flow_members());
-            w.queue.build(&Site { link: w.info(), flows: &infos }).clamps()
+            w.queue.build(&BuildContext { link: w.info(), flows: &infos }).clamps()
         };
         if clamps(old, now) != clamps(new, next) {
             let message = format!(
@@ -359,7 +359,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
         }
         if old.queue != new.queue {
             let infos = crate::build::flow_infos(&after);
-            world.set_queue(port, new.queue.build(&Site { link: new.info(), flows: &infos }), waiting, obs)?;
+            world.set_queue(port, new.queue.build(&BuildContext { link: new.info(), flows: &infos }), waiting, obs)?;
         }
     }
     let time = world.now();

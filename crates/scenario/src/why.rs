@@ -4,8 +4,8 @@ use crate::expand::Member;
 use crate::resolve::Resolved;
 use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, FlowId, Limit, Plugs, World};
-use fairlane_trace::why::Why;
+use fairlane_net::{Components, EpId, FlowId, Limit, World};
+use fairlane_trace::why::LimitReport;
 use fairlane_units::Time;
 use serde_json::{Map, Value, json};
 
@@ -15,13 +15,13 @@ pub(crate) fn check(scenario: &Resolved, asked: bool) -> Result<(), RunError> {
 }
 
 /// Watches a world that is about to begin.
-pub(crate) fn watch<P: Plugs, H: EventQueue>(world: &World<P, H>, from: Time) -> Why {
+pub(crate) fn watch<P: Components, H: EventQueue>(world: &World<P, H>, from: Time) -> LimitReport {
     let route = |f| world.route(EpId::sender(FlowId(f))).map(|p| p.0).collect();
-    Why::new((0..world.flows().len() as u32).map(route).collect(), world.ports().len(), from)
+    LimitReport::new((0..world.flows().len() as u32).map(route).collect(), world.ports().len(), from)
 }
 
 /// What it saw up to `now`: times in picoseconds as whole numbers, so that they add up; bytes times seconds of waiting.
-pub(crate) fn told(mut why: Why, scenario: &Resolved, seed: u64, now: Time) -> Value {
+pub(crate) fn told(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Time) -> Value {
     why.close(now);
     let (members, links) = (scenario.members_at(seed), scenario.link_directions());
     let name = |flow: u32| members.get(flow as usize).map_or("", |m| m.name.as_str());

@@ -3,7 +3,7 @@
 mod counting;
 
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::Discipline;
 use fairlane_scenario::QueueSpec;
 use fairlane_testkit::packet::PACKET;
@@ -37,8 +37,8 @@ fn drive(queue: &mut impl Qdisc, link: LinkInfo, packets: u32, state: &mut (Time
         }
         *free = (*free).max(*now);
         let flow = load.below(u64::from(FLOWS)) as u32;
-        let p = QPkt {
-            id: PktRef(ids.pop().unwrap_or(0)),
+        let p = Packet {
+            id: PacketRef(ids.pop().unwrap_or(0)),
             len: 40 + load.below(1461) as u32,
             flow: FlowId(flow),
             at: *now,
@@ -62,7 +62,7 @@ fn no_queue_allocates_per_packet() {
     let flows: Vec<FlowInfo<'_>> =
         names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: Proto::Tcp }).collect();
     for spec in QueueSpec::all() {
-        let mut queue = spec.build(&Site { link, flows: &flows });
+        let mut queue = spec.build(&BuildContext { link, flows: &flows });
         let stream = |purpose| Stream::new(1, "test", spec.name(), purpose);
         let ids = (0..65_536).rev().collect::<Vec<u32>>();
         let mut state = (Time::ZERO, Time::ZERO, Time::ZERO, stream("load"), stream("queue"), ids);

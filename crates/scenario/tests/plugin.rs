@@ -1,7 +1,7 @@
 //! Queues that are not built in: found by name, checked like the others, and able to end a run.
 
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
-use fairlane_queue::{Admit, Discipline, DropTail, Fifo, Limit, Nature, Problem};
+use fairlane_net::{Backlog, BuildContext, Packet, QCx, Qdisc};
+use fairlane_queue::{Admit, Capabilities, Discipline, DropTail, Fifo, Limit, Problem};
 use fairlane_scenario::{
     DynQdisc, Fault, Format, Options, Progress, QueuePlugin, RegisterError, Resolved, RunError, RunOutput, Simulation, fail, register,
     register_queue, resolve, run_all,
@@ -29,10 +29,10 @@ impl Default for LessOneParams {
 
 impl Discipline for LessOneParams {
     type Queue = Fifo<DropTail>;
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         if self.limit == Len::Packets(13) { Err(Problem::new("limit", "thirteen is unlucky")) } else { Ok(()) }
     }
-    fn build(&self, _: &Site<'_>) -> Self::Queue {
+    fn build(&self, _: &BuildContext<'_>) -> Self::Queue {
         Fifo::new(DropTail, Limit::new(self.limit, Admit::Under))
     }
 }
@@ -81,12 +81,12 @@ fn names_are_checked() {
 #[derive(Clone, Debug, Default)]
 struct Weary {
     seen: u32,
-    queue: VecDeque<QPkt>,
+    queue: VecDeque<Packet>,
     held: Backlog,
 }
 
 impl Qdisc for Weary {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         self.seen += 1;
         if self.seen == 100 {
             fail(Fault { what: "queue", time: cx.now, message: "too many packets".into(), interrupted: false });
@@ -94,7 +94,7 @@ impl Qdisc for Weary {
         self.held.add(&p);
         self.queue.push_back(p);
     }
-    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
         let p = self.queue.pop_front()?;
         self.held.sub(&p);
         Some(p)
@@ -107,14 +107,14 @@ impl Qdisc for Weary {
 struct Maker;
 
 impl QueuePlugin for Maker {
-    fn check(&self, _: &Map<String, Value>, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &Map<String, Value>, _: &BuildContext<'_>) -> Result<(), Problem> {
         Ok(())
     }
-    fn build(&self, _: &Map<String, Value>, _: &Site<'_>) -> Box<dyn DynQdisc> {
+    fn build(&self, _: &Map<String, Value>, _: &BuildContext<'_>) -> Box<dyn DynQdisc> {
         Box::new(Weary::default())
     }
-    fn nature(&self) -> Nature {
-        Nature::default()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 }
 
@@ -139,21 +139,21 @@ fn a_fault_ends_the_run_with_its_time() {
 #[derive(Clone, Debug, Default)]
 struct Tease {
     held: Backlog,
-    kept: Vec<QPkt>,
+    kept: Vec<Packet>,
 }
 
 impl Qdisc for Tease {
-    fn enqueue(&mut self, p: QPkt, _: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, _: &mut QCx<'_>) {
         self.held.add(&p);
         self.kept.push(p);
     }
-    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
         None
     }
     fn backlog(&self) -> Backlog {
         self.held
     }
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         self.kept.first()
     }
     fn ready_at(&self) -> Option<Time> {
@@ -164,14 +164,14 @@ impl Qdisc for Tease {
 struct TeaseMaker;
 
 impl QueuePlugin for TeaseMaker {
-    fn check(&self, _: &Map<String, Value>, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &Map<String, Value>, _: &BuildContext<'_>) -> Result<(), Problem> {
         Ok(())
     }
-    fn build(&self, _: &Map<String, Value>, _: &Site<'_>) -> Box<dyn DynQdisc> {
+    fn build(&self, _: &Map<String, Value>, _: &BuildContext<'_>) -> Box<dyn DynQdisc> {
         Box::new(Tease::default())
     }
-    fn nature(&self) -> Nature {
-        Nature { shapes: true, ..Nature::default() }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { shapes: true, ..Capabilities::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 //! that never waits while packets do, marks on ECN-capable packets only. A new line of the registry is tested without being named here.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, FlowInfo, LinkInfo, Proto, Qdisc, Site};
+use fairlane_net::{Backlog, BuildContext, FlowInfo, LinkInfo, Proto, Qdisc};
 use fairlane_queue::{Admit, Discipline, DropTailParams};
 use fairlane_scenario::{QueueSpec, registry_listing};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
@@ -18,18 +18,18 @@ const LIMITS: [&str; 2] = ["20p", "9kB"];
 const DRAWS: usize = 30;
 
 /// Seven flows, TCP and UDP in turn, over a link of this rate.
-fn at<R>(mbps: u64, run: impl FnOnce(&Site<'_>) -> R) -> R {
+fn at<R>(mbps: u64, run: impl FnOnce(&BuildContext<'_>) -> R) -> R {
     let link = LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) };
     let names: Vec<String> = (0..7).map(|i| format!("f{i}")).collect();
     let proto = |i: u32| if i.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp };
     let flows: Vec<FlowInfo<'_>> =
         names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: proto(i) }).collect();
-    run(&Site { link, flows: &flows })
+    run(&BuildContext { link, flows: &flows })
 }
 
 /// Packets of 705 bytes in the mean that come every `percent` of their transmission time.
-fn load(site: &Site<'_>, percent: u64) -> Load<'static> {
-    let mean_gap = Dur::from_ps((site.link.rate.tx_time(705).as_ps() * percent / 100).max(1));
+fn load(context: &BuildContext<'_>, percent: u64) -> Load<'static> {
+    let mean_gap = Dur::from_ps((context.link.rate.tx_time(705).as_ps() * percent / 100).max(1));
     Load { packets: 4000, flows: 7, lens: LENS, ect: 0.5, mean_gap }
 }
 
@@ -49,9 +49,15 @@ fn named() -> Vec<(String, Value)> {
 }
 
 /// Runs a queue under every rule, its limit among them, where its parameters give one.
-fn conforms(queue: &(impl Qdisc + Clone), spec: &Value, rules: Rules, site: &Site<'_>, load: &Load<'_>) -> Result<Outcome, String> {
+fn conforms(
+    queue: &(impl Qdisc + Clone),
+    spec: &Value,
+    rules: Rules,
+    context: &BuildContext<'_>,
+    load: &Load<'_>,
+) -> Result<Outcome, String> {
     let most = limits::most(spec, LARGEST).unwrap_or(rules.most);
-    let out = check(queue, site.link, &load.draw(load.mean_gap.as_ps()), &Rules { most, ..rules })?;
+    let out = check(queue, context.link, &load.draw(load.mean_gap.as_ps()), &Rules { most, ..rules })?;
     match out.sent.len() + out.dropped.len() {
         n if n == load.packets => Ok(out),
         n => Err(format!("{n} of {} packets left", load.packets)),
@@ -59,25 +65,25 @@ fn conforms(queue: &(impl Qdisc + Clone), spec: &Value, rules: Rules, site: &Sit
 }
 
 fn rules(q: &QueueSpec) -> Rules {
-    let n = q.nature();
+    let n = q.capabilities();
     Rules { keeps_order: !n.reorders, work_conserving: !n.shapes, recolours: n.recolours, ..Rules::default() }
 }
 
 /// Reads, checks, builds and runs; the first error is that of the parameters.
-fn run(spec: &Value, site: &Site<'_>, load: &Load<'_>) -> Result<Result<Outcome, String>, String> {
+fn run(spec: &Value, context: &BuildContext<'_>, load: &Load<'_>) -> Result<Result<Outcome, String>, String> {
     let q: QueueSpec = serde_json::from_value(spec.clone()).map_err(|e| e.to_string())?;
-    q.check(site).map_err(|p| format!("{}: {}", p.field, p.message))?;
-    Ok(conforms(&q.build(site), spec, rules(&q), site, load))
+    q.check(context).map_err(|p| format!("{}: {}", p.field, p.message))?;
+    Ok(conforms(&q.build(context), spec, rules(&q), context, load))
 }
 
 #[test]
 fn every_queue_and_preset_conforms() {
     for mbps in [1, 10, 400_000] {
-        at(mbps, |site| {
+        at(mbps, |context| {
             // Half of the offered load, just the load, twice the load of the link.
             for percent in [200, 100, 50] {
                 for (name, spec) in named() {
-                    let done = run(&spec, site, &load(site, percent)).and_then(|r| r);
+                    let done = run(&spec, context, &load(context, percent)).and_then(|r| r);
                     done.unwrap_or_else(|e| panic!("{name} at {mbps} Mbit/s: {e}"));
                 }
             }
@@ -89,7 +95,7 @@ fn every_queue_and_preset_conforms() {
 #[test]
 fn every_queue_and_preset_keeps_its_limit() {
     let mut found = Vec::new();
-    at(10, |site| {
+    at(10, |context| {
         for (name, mut spec) in named() {
             let mut accepted = 0;
             for limit in LIMITS {
@@ -97,7 +103,7 @@ fn every_queue_and_preset_keeps_its_limit() {
                 assert!(limits::most(&spec, LARGEST).is_some(), "{name}: no parameter `limit` says what it holds");
                 for percent in [50, 10] {
                     // A queue may count in packets alone, or in bytes alone.
-                    let Ok(done) = run(&spec, site, &load(site, percent)) else { continue };
+                    let Ok(done) = run(&spec, context, &load(context, percent)) else { continue };
                     accepted += 1;
                     match done {
                         Ok(out) if out.dropped.is_empty() => found.push(format!("{name} with limits of {limit} dropped nothing")),
@@ -116,7 +122,7 @@ fn every_queue_and_preset_keeps_its_limit() {
 #[test]
 fn every_queue_conforms_with_drawn_parameters() {
     let mut found = Vec::new();
-    at(10, |site| {
+    at(10, |context| {
         for listed in registry_listing().iter().filter(|l| l.kind == "queue") {
             let mut rng = Stream::new(1, "test", listed.name, "parameters");
             let (mut ran, mut last) = (0, String::new());
@@ -129,7 +135,7 @@ fn every_queue_conforms_with_drawn_parameters() {
                     Ok(q) => serde_json::to_value(q).unwrap(),
                     Err(e) => panic!("{written}: the schema allows it, but {e}"),
                 };
-                match run(&whole, site, &load(site, 60)) {
+                match run(&whole, context, &load(context, 60)) {
                     Ok(done) => {
                         found.extend(done.err().map(|e| format!("{written}: {e}")));
                         ran += 1;
@@ -152,9 +158,9 @@ fn every_queue_conforms_with_drawn_parameters() {
 /// The checks find what they are for: a queue that holds more than its parameter says.
 #[test]
 fn a_queue_without_its_limit_is_found() {
-    at(10, |site| {
-        let queue = DropTailParams { limit: Len::Packets(1000), admit: Admit::Fits }.build(site);
-        let of = |limit: &str| conforms(&queue, &json!({ "droptail": { "limit": limit } }), Rules::default(), site, &load(site, 50));
+    at(10, |context| {
+        let queue = DropTailParams { limit: Len::Packets(1000), admit: Admit::Fits }.build(context);
+        let of = |limit: &str| conforms(&queue, &json!({ "droptail": { "limit": limit } }), Rules::default(), context, &load(context, 50));
         assert!(of("20p").unwrap_err().contains("is above"));
         assert!(of("9kB").unwrap_err().contains("is above"));
         assert_eq!(of("1000p").unwrap().most, Backlog { pkts: 1000, ..of("1000p").unwrap().most });

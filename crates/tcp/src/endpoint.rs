@@ -14,7 +14,7 @@ use crate::receiver::Receiver;
 use crate::rtt::RttEstimator;
 use crate::tso::Burst;
 use crate::tx::Tx;
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Moment, Segment, SenderSample, TimerId, Timers, flag};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers, flag};
 use fairlane_units::Time;
 use std::sync::Arc;
 
@@ -399,7 +399,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         let cwnd = self.reduced_window().unwrap_or_else(|| self.cc.cwnd());
         SenderSample { cwnd, ssthresh: self.cc.ssthresh(), in_flight: self.in_flight(), srtt: self.rtt.srtt(&self.cfg) }
     }
-    fn moment(&self) -> Option<Moment> {
+    fn moment(&self) -> Option<SenderState> {
         let sending = match self.phase {
             Phase::Recovery => "recovery",
             Phase::Loss => "loss",
@@ -407,7 +407,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             Phase::Open if self.dupacks != 0 => "disorder",
             Phase::Open => "open",
         };
-        Some(Moment {
+        Some(SenderState {
             cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
             timeouts: self.tx.count.timeouts.into(),

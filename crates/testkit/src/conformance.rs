@@ -3,7 +3,7 @@
 
 use crate::packet::PACKET;
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, Class, DropReason, Drops, Ecn, FlowId, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_units::{Dur, Time};
 
 /// One packet offered to the queue.
@@ -48,7 +48,7 @@ pub struct Outcome {
     /// Packets that were sent, with the start of their transmission.
     pub sent: Vec<(u32, Time)>,
     /// Packets that were dropped, with the reason.
-    pub dropped: Vec<(u32, Why)>,
+    pub dropped: Vec<(u32, DropReason)>,
     /// Marks made.
     pub marks: u64,
     /// Largest backlog.
@@ -109,7 +109,7 @@ struct Bench<'a, Q> {
     rules: &'a Rules,
     rng: Stream,
     drops: Drops,
-    held: Vec<Option<QPkt>>,
+    held: Vec<Option<Packet>>,
     backlog: Backlog,
     last_of_flow: Vec<Option<u32>>,
     changed: u64,
@@ -169,7 +169,7 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
     }
 
     /// Takes a packet off the books, whole and unchanged but for a mark.
-    fn settle(&mut self, p: &QPkt) -> Result<(), String> {
+    fn settle(&mut self, p: &Packet) -> Result<(), String> {
         let id = p.id.0;
         let Some(was) = self.held.get_mut(id as usize).and_then(Option::take) else {
             return Err(format!("packet {id}, which it did not hold"));
@@ -178,7 +178,7 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
         let marked = was.ecn.capable() && p.ecn == Ecn::Ce;
         self.changed += u64::from(marked && was.ecn != Ecn::Ce);
         let class = if self.rules.recolours { p.class } else { was.class };
-        if *p != (QPkt { ecn: if marked { Ecn::Ce } else { was.ecn }, class, ..was }) {
+        if *p != (Packet { ecn: if marked { Ecn::Ce } else { was.ecn }, class, ..was }) {
             return Err(format!("packet {id} changed from {was:?} to {p:?}"));
         }
         Ok(())
@@ -200,7 +200,7 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
         Ok(())
     }
 
-    fn depart(&mut self, p: &QPkt, now: Time) -> Result<(), String> {
+    fn depart(&mut self, p: &Packet, now: Time) -> Result<(), String> {
         let (id, flow) = (p.id.0, p.flow.0 as usize);
         self.settle(p).map_err(|e| format!("sent {e}"))?;
         if self.last_of_flow.len() <= flow {
@@ -216,8 +216,8 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
     }
 
     fn offer(&mut self, a: &Arrival, now: Time, fast: bool) -> Result<(), String> {
-        let p = QPkt {
-            id: PktRef(self.held.len() as u32),
+        let p = Packet {
+            id: PacketRef(self.held.len() as u32),
             len: a.len,
             flow: FlowId(a.flow),
             at: now,
@@ -295,24 +295,24 @@ mod tests {
     /// A queue with a fault of choice: the suite must name it.
     #[derive(Clone, Default)]
     struct Faulty {
-        packets: Vec<QPkt>,
+        packets: Vec<Packet>,
         fault: &'static str,
     }
 
     impl Qdisc for Faulty {
-        fn enqueue(&mut self, mut p: QPkt, cx: &mut QCx<'_>) {
+        fn enqueue(&mut self, mut p: Packet, cx: &mut QCx<'_>) {
             match self.fault {
                 "forgets" if self.packets.len() > 3 => return,
                 "marks all" => {
                     p.ecn = Ecn::Ce;
                     cx.marks += 1;
                 }
-                "drops and keeps" if self.packets.len() > 3 => cx.drop(p, Why::Early),
+                "drops and keeps" if self.packets.len() > 3 => cx.drop(p, DropReason::Early),
                 _ => {}
             }
             self.packets.push(p);
         }
-        fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
             match self.fault {
                 "lifo" => self.packets.pop(),
                 "lazy" if self.packets.len() < 3 => None,

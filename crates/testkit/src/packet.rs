@@ -1,11 +1,11 @@
 //! A packet for tests of what handles packets: they say what is different about theirs.
 
-use fairlane_net::{Class, Ecn, FlowId, PktRef, Proto, QPkt};
+use fairlane_net::{Class, Ecn, FlowId, Packet, PacketRef, Proto};
 use fairlane_units::Time;
 
 /// Data of the first flow, 1000 byte, of TCP without ECN, at time zero.
-pub const PACKET: QPkt = QPkt {
-    id: PktRef(0),
+pub const PACKET: Packet = Packet {
+    id: PacketRef(0),
     len: 1000,
     flow: FlowId(0),
     hop: 0,

@@ -11,7 +11,7 @@ use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 
 #[derive(Clone)]
 struct Line;
-impl Plugs for Line {
+impl Components for Line {
     type Qdisc = Fifo<DropTail>;
     type Endpoint = Udp;
     type App = Poisson;

@@ -1,6 +1,6 @@
 //! Delay from the second node of a path on: what a packet meets after its sender's own access link.
 
-use fairlane_net::{HopEvent, Observer, PktRef, PortId, ReceiveEvent, SendEvent, Tally};
+use fairlane_net::{HopEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent, Summary};
 use fairlane_units::Time;
 
 /// What is known of a packet under way.
@@ -14,22 +14,22 @@ struct Trip {
 #[derive(Clone, Debug, Default)]
 pub struct HopDelay {
     trips: Vec<Trip>,
-    flows: Vec<Tally>,
+    flows: Vec<Summary>,
     from: Time,
 }
 
 impl HopDelay {
     /// Watches `flows` flows; packets that arrive before `from` (the end of the warm-up) are not counted.
     pub fn new(flows: usize, from: Time) -> Self {
-        Self { trips: Vec::new(), flows: vec![Tally::default(); flows], from }
+        Self { trips: Vec::new(), flows: vec![Summary::default(); flows], from }
     }
 
     /// Delays after the first link, by flow.
-    pub fn flows(&self) -> &[Tally] {
+    pub fn flows(&self) -> &[Summary] {
         &self.flows
     }
 
-    fn trip(&mut self, id: PktRef) -> &mut Trip {
+    fn trip(&mut self, id: PacketRef) -> &mut Trip {
         let i = id.0 as usize;
         if i >= self.trips.len() {
             self.trips.resize(i + 1, Trip { first_hop: u32::MAX, left_first: Time::MAX });

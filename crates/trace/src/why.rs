@@ -1,7 +1,7 @@
 //! Why flows sent no more, and what their queues had to do with it: time by time, in whole picoseconds.
 
 use fairlane_net::{
-    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Limit, LimitEvent, Observer, PktRef, PortId, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Limit, LimitEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent,
 };
 use fairlane_units::Time;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ struct Held {
 
 /// Watches what limits flows.
 #[derive(Clone, Debug)]
-pub struct Why {
+pub struct LimitReport {
     from: Time,
     flows: Vec<FlowWhy>,
     queues: Vec<QueueWhy>,
@@ -111,7 +111,7 @@ pub struct Why {
     held: Vec<Held>,
 }
 
-impl Why {
+impl LimitReport {
     /// Counts from `from` on; `routes`: the ports on the way of each flow.
     pub fn new(routes: Vec<Vec<u32>>, ports: usize, from: Time) -> Self {
         let flows = routes.into_iter().map(|route| FlowWhy { route, ..FlowWhy::default() }).collect();
@@ -141,7 +141,7 @@ impl Why {
         now > self.from || self.from == Time::ZERO
     }
 
-    fn held(&mut self, id: PktRef) -> &mut Held {
+    fn held(&mut self, id: PacketRef) -> &mut Held {
         let i = id.0 as usize;
         if i >= self.held.len() {
             self.held.resize(i + 1, Held { port: NONE, marked: false });
@@ -166,7 +166,7 @@ impl Why {
     }
 }
 
-impl Observer for Why {
+impl Observer for LimitReport {
     #[inline]
     fn weighs(&self, endpoint: EpId) -> bool {
         !endpoint.receives()

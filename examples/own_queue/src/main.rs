@@ -1,7 +1,7 @@
 //! The Management queue of Syla, Alla and Xhabafti (2022) as a law of one's own, used by name in any scenario:
 //! `cargo run --release -p own-queue -- examples/own_queue/scenario.toml`
 
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_queue::{Discipline, Fifo, Law, LawCx, Limit, Problem, Verdict};
 use fairlane_scenario::{Format, Options, Progress, register, resolve, run_all};
 use fairlane_units::Len;
@@ -24,13 +24,13 @@ impl Default for NMinusOneParams {
 
 impl Discipline for NMinusOneParams {
     type Queue = Fifo<NMinusOne>;
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         match self.limit {
             Len::Packets(2..) => Ok(()),
             _ => Err(Problem::new("limit", "write at least \"2p\"")),
         }
     }
-    fn build(&self, _: &Site<'_>) -> Self::Queue {
+    fn build(&self, _: &BuildContext<'_>) -> Self::Queue {
         let limit = if let Len::Packets(n) = self.limit { n } else { 2 };
         Fifo::new(NMinusOne { limit }, Limit::NONE)
     }
@@ -42,9 +42,9 @@ struct NMinusOne {
 }
 
 impl Law for NMinusOne {
-    fn on_enqueue(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         // With the arriving packet the queue would be as long as the limit: it is removed again.
-        if u64::from(cx.held.pkts) + 1 >= self.limit { Verdict::Drop(Why::Overflow) } else { Verdict::Pass }
+        if u64::from(cx.held.pkts) + 1 >= self.limit { Verdict::Drop(DropReason::Overflow) } else { Verdict::Pass }
     }
 }
 

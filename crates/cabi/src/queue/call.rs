@@ -3,8 +3,8 @@
 use super::table::{CxC, NEVER, NONE, PacketC, Read, SiteC, bits};
 use crate::memory::State;
 use crate::running::{Code, running};
-use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
-use fairlane_queue::{Nature, Problem};
+use fairlane_net::{Backlog, BuildContext, DropReason, Packet, Proto, QCx, Qdisc};
+use fairlane_queue::{Capabilities, Problem};
 use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, fail};
 use fairlane_units::Time;
 use serde_json::{Map, Value};
@@ -26,54 +26,54 @@ impl Library {
         Self { discipline: Arc::new(discipline), code }
     }
 
-    fn make(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<Foreign, String> {
+    fn make(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<Foreign, String> {
         let d = &self.discipline;
         let values = d.values(params);
         // A name with a 0 in it cannot be told in C.
-        let names: Vec<CString> = site.flows.iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
+        let names: Vec<CString> = context.flows.iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
         let flows: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
-        let site = SiteC {
-            rate: site.link.rate.as_bps(),
-            delay_ps: site.link.delay.as_ps(),
+        let context = SiteC {
+            rate: context.link.rate.as_bps(),
+            delay_ps: context.link.delay.as_ps(),
             flows: flows.as_ptr(),
             flow_count: u32::try_from(flows.len()).unwrap_or(u32::MAX),
             reserved: 0,
         };
         let state = State::begun(d.state_size, (d.calls.clone, d.calls.free), self.code, |state| {
             // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
-            d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const site, values.as_ptr()) })
+            d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const context, values.as_ptr()) })
         })?;
         Ok(Foreign { state, discipline: Arc::clone(d), code: self.code, held: Held::default(), failed: false })
     }
 }
 
 impl QueuePlugin for Library {
-    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
-        self.make(params, site).map(drop).map_err(|m| Problem::new("", m))
+    fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem> {
+        self.make(params, context).map(drop).map_err(|m| Problem::new("", m))
     }
-    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
-        Box::new(self.make(params, site).unwrap_or_else(|m| {
+    fn build(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Box<dyn DynQdisc> {
+        Box::new(self.make(params, context).unwrap_or_else(|m| {
             let message = format!("queue `{}`: init: {m}", self.discipline.name);
             fail(Fault { what: "queue", time: Time::ZERO, message, interrupted: false });
             let state = State::zeroed(self.discipline.state_size, None, None, self.code);
             Foreign { state, discipline: Arc::clone(&self.discipline), code: self.code, held: Held::default(), failed: true }
         }))
     }
-    fn nature(&self) -> Nature {
-        Nature { shapes: self.discipline.calls.ready.is_some(), reorders: self.discipline.reorders, recolours: false }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { shapes: self.discipline.calls.ready.is_some(), reorders: self.discipline.reorders, recolours: false }
     }
 }
 
 /// The packets of a queue.
 #[derive(Clone, Default)]
 struct Held {
-    places: Vec<Option<QPkt>>,
+    places: Vec<Option<Packet>>,
     free: Vec<u32>,
     backlog: Backlog,
 }
 
 impl Held {
-    fn put(&mut self, p: QPkt) -> u32 {
+    fn put(&mut self, p: Packet) -> u32 {
         self.backlog.add(&p);
         if let Some(id) = self.free.pop() {
             self.places[id as usize] = Some(p);
@@ -82,18 +82,18 @@ impl Held {
         self.places.push(Some(p));
         self.places.len() as u32 - 1
     }
-    fn take(&mut self, id: u32) -> Option<QPkt> {
+    fn take(&mut self, id: u32) -> Option<Packet> {
         let p = self.places.get_mut(id as usize)?.take()?;
         self.free.push(id);
         self.backlog.sub(&p);
         Some(p)
     }
-    fn get(&self, id: u32) -> Option<&QPkt> {
+    fn get(&self, id: u32) -> Option<&Packet> {
         self.places.get(id as usize)?.as_ref()
     }
 }
 
-fn told(id: u32, p: &QPkt) -> PacketC {
+fn told(id: u32, p: &Packet) -> PacketC {
     let bit = |on: bool, bit: u8| if on { bit } else { 0 };
     PacketC {
         arrived_ps: p.at.as_ps(),
@@ -121,7 +121,7 @@ impl Host<'_, '_> {
 }
 
 /// The reasons of a drop, as the header numbers them.
-const WHY: [Why; 5] = [Why::Overflow, Why::Early, Why::Forced, Why::Head, Why::Evicted];
+const WHY: [DropReason; 5] = [DropReason::Overflow, DropReason::Early, DropReason::Forced, DropReason::Head, DropReason::Evicted];
 
 /// The host behind a call's surroundings.
 ///
@@ -229,16 +229,16 @@ impl Foreign {
         fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name), interrupted: false });
         for id in 0..self.held.places.len() as u32 {
             if let Some(p) = self.held.take(id) {
-                cx.drop(p, Why::Overflow);
+                cx.drop(p, DropReason::Overflow);
             }
         }
     }
 }
 
 impl Qdisc for Foreign {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let (false, Some(f)) = (self.failed, self.discipline.calls.enqueue) else {
-            return cx.drop(p, Why::Overflow);
+            return cx.drop(p, DropReason::Overflow);
         };
         let id = self.held.put(p);
         let packet = told(id, &p);
@@ -246,7 +246,7 @@ impl Qdisc for Foreign {
         self.call(cx, |s, c| unsafe { f(s, &raw const packet, c) });
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         let f = self.discipline.calls.dequeue?;
         let id = self.call(cx, |s, c| unsafe { f(s, c) })?;
         if id != NONE {

@@ -11,10 +11,10 @@ use crate::path::END;
 use crate::reroute::{Change, Reroutes};
 use crate::route::{Graph, Router, Routing, Ties};
 use crate::side::Side;
-use crate::world::Plugs;
+use crate::world::Components;
 use std::collections::{BTreeSet, HashMap};
 
-impl<P: Plugs> WorldBuilder<P> {
+impl<P: Components> WorldBuilder<P> {
     /// The way of each endpoint's packets; endpoints are told the rate of their first link.
     pub(super) fn lay(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
         if plan.avoided.len() > 1 || self.routing == Routing::EcmpPackets {

@@ -8,11 +8,11 @@ use crate::ids::FlowId;
 use crate::observe::{Observer, TurnEvent};
 use crate::order::Turn;
 use crate::side::Host;
-use crate::world::{Plugs, World};
+use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Whether this is an application's first wake-up, and that of a closed flow: the flow begins, and what the application woke for waits.
     #[inline]
     pub(crate) fn begins_closed(&mut self, app: usize, now: Time) -> bool {
@@ -113,7 +113,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut cx = ControlCx { now, orders: &mut g.orders, wake: &mut w.wake };
         match news {
             News::Begin => w.control.on_begin(member, &mut cx),
-            News::Sign(sign) => w.control.on_sign(member, sign, &mut cx),
+            News::Signal(sign) => w.control.on_signal(member, sign, &mut cx),
             News::Finish => {
                 gate.count(now);
                 gate.ended = true;

@@ -1,6 +1,6 @@
 //! Packets that arrive twice.
 
-use super::{At, Fate, Impairment, Luck, Work};
+use super::{At, Outcome, Impairment, Draws, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ impl Impairment for Duplicate {
 }
 
 impl Work for Duplicate {
-    fn judge(&mut self, luck: Luck, fate: &mut Fate) {
+    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
         fate.twice |= luck.twice < self.0;
     }
 }

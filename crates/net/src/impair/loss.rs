@@ -6,7 +6,7 @@
 //!   it begins in the good state;
 //! - every n-th packet, or packets of given numbers, counted from 1 among all that cross the link (ns-2's ErrorModel/List and /Periodic).
 
-use super::{At, Fate, Finding, Impairment, Luck, Work};
+use super::{At, Outcome, Finding, Impairment, Draws, Work};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
 use schemars::JsonSchema;
@@ -131,7 +131,7 @@ impl Work for Losing {
         self.stream.fork(number);
     }
 
-    fn judge(&mut self, luck: Luck, fate: &mut Fate) {
+    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
         let mut lost = luck.loss < self.share;
         self.count += 1;
         if let Some(c) = self.chain {

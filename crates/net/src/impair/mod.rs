@@ -59,7 +59,7 @@ macro_rules! impairments {
             fn is_idle(&self) -> bool {
                 true $(&& self.$name.is_none())*
             }
-            fn judge(&mut self, luck: Luck, fate: &mut Fate) {
+            fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
                 $(if let Some(w) = &mut self.$name { w.judge(luck, fate); })*
             }
             fn extra(&mut self, now: Time) -> Dur {
@@ -111,7 +111,7 @@ pub trait Impairment: Sized {
 /// An impairment at work.
 pub trait Work {
     /// Decides over the next packet.
-    fn judge(&mut self, luck: Luck, fate: &mut Fate) {
+    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
         let _ = (luck, fate);
     }
     /// How much later a packet arrives that could arrive at `now`; asked of those that delay, once a packet.
@@ -162,7 +162,7 @@ impl At<'_> {
 
 /// Two draws from 0 to 1 for each packet, which are always made.
 #[derive(Clone, Copy, Debug)]
-pub struct Luck {
+pub struct Draws {
     /// Decides over loss with one probability.
     pub loss: f64,
     /// Decides over a copy.
@@ -171,7 +171,7 @@ pub struct Luck {
 
 /// What happens to a packet at the end of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct Outcome {
     /// It is lost.
     pub lost: bool,
     /// It arrives twice.
@@ -215,9 +215,9 @@ impl Impair {
     }
 
     /// Decides over the next packet.
-    pub fn fate(&mut self) -> Fate {
-        let luck = Luck { loss: self.rng.uniform(), twice: self.rng.uniform() };
-        let mut fate = Fate::default();
+    pub fn fate(&mut self) -> Outcome {
+        let luck = Draws { loss: self.rng.uniform(), twice: self.rng.uniform() };
+        let mut fate = Outcome::default();
         self.working.judge(luck, &mut fate);
         fate
     }

@@ -7,7 +7,7 @@ use crate::ids::{EpId, FlowId};
 use crate::packet::Proto;
 use crate::port::Port;
 use crate::qdisc::Qdisc;
-use crate::world::{Plugs, World};
+use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Rate};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct Map {
 
 /// Why a network runs in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub enum NotPartitioned {
     /// It has a wireless channel.
     Channel,
     /// A control opens and closes flows.
@@ -49,7 +49,7 @@ pub enum Whole {
     ShortDelays,
 }
 
-impl fmt::Display for Whole {
+impl fmt::Display for NotPartitioned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Channel => "stations on a wireless channel hear each other at once",
@@ -89,7 +89,7 @@ pub struct Cut {
     /// The share of all transmissions that lead into another part.
     pub crossing: f64,
     /// Whether the run is expected to take less time on two threads than on one.
-    pub pays: Result<(), Whole>,
+    pub pays: Result<(), NotPartitioned>,
     /// By port, the part where its link begins and where it ends.
     pub(super) near: Vec<u16>,
     pub(super) far: Vec<u16>,
@@ -150,15 +150,15 @@ impl Cut {
     ///
     /// # Errors
     /// It has what lets no part run without the others, even for a moment.
-    pub fn new<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, threads: Option<usize>) -> Result<Self, Whole> {
+    pub fn new<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, threads: Option<usize>) -> Result<Self, NotPartitioned> {
         let forbidden = [
-            (!world.airs.is_empty(), Whole::Channel),
-            (world.govern.is_some(), Whole::Control),
-            (world.outages.is_some(), Whole::Outage),
-            (world.path.maze.is_some() || !world.reroutes.is_empty(), Whole::Ways),
-            (world.sampler.is_some(), Whole::Samples),
-            (map.nodes.max(map.flows.len()) >= HUGE, Whole::Large),
-            (world.events_run > 0 || !world.path.arena.is_empty(), Whole::Begun),
+            (!world.airs.is_empty(), NotPartitioned::Channel),
+            (world.govern.is_some(), NotPartitioned::Control),
+            (world.outages.is_some(), NotPartitioned::Outage),
+            (world.path.maze.is_some() || !world.reroutes.is_empty(), NotPartitioned::Ways),
+            (world.sampler.is_some(), NotPartitioned::Samples),
+            (map.nodes.max(map.flows.len()) >= HUGE, NotPartitioned::Large),
+            (world.events_run > 0 || !world.path.arena.is_empty(), NotPartitioned::Begun),
         ];
         if let Some((_, why)) = forbidden.into_iter().find(|f| f.0) {
             return Err(why);
@@ -179,7 +179,7 @@ impl Cut {
         }
         let demand = Demand::new(world, map);
         let cuts = delays(world).into_iter().filter_map(|shortest| Self::at(world, map, &demand, Sets(sets.0.clone()), shortest));
-        let cut = cuts.min_by(|a, b| a.cost().total_cmp(&b.cost())).ok_or(Whole::Together)?;
+        let cut = cuts.min_by(|a, b| a.cost().total_cmp(&b.cost())).ok_or(NotPartitioned::Together)?;
         let two = cut.bundled(world, map, &demand, 2);
         // Whether it pays is asked of two threads, however many there are.
         let pays = two.as_ref().unwrap_or(&cut).pays;
@@ -192,7 +192,7 @@ impl Cut {
     }
 
     /// Of the ways to bundle parts for so many threads the one that takes least time; none where they are best left as they are.
-    fn bundled<P: Plugs, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
+    fn bundled<P: Components, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
         let mut home = vec![0; map.nodes];
         for (i, portion) in (0..).zip(&self.portions) {
             portion.nodes.iter().for_each(|&n| home[n as usize] = i);
@@ -219,7 +219,7 @@ impl Cut {
     }
 
     /// The best cut through links with at least this delay.
-    fn at<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, mut sets: Sets, shortest: Dur) -> Option<Self> {
+    fn at<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, mut sets: Sets, shortest: Dur) -> Option<Self> {
         for (port, &[a, b]) in world.path.ports.iter().zip(&map.links) {
             if port.delay < shortest {
                 sets.join(a, b);
@@ -244,7 +244,7 @@ impl Cut {
     }
 
     /// With this part for each node; none where one has no node.
-    fn of<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, home: &[u16]) -> Option<Self> {
+    fn of<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, home: &[u16]) -> Option<Self> {
         // Parts in the order of their first nodes; those without any are none.
         let mut names: Vec<u16> = Vec::new();
         let home: Vec<u16> = home
@@ -282,8 +282,8 @@ impl Cut {
         let mut cut = Self { portions, links, window, events, crossing, pays: Ok(()), near, far, ends, hosts };
         cut.pays = match cut.time(2) {
             t if t < WORTH => Ok(()),
-            _ if makespan(&cut.loads(), 2) > WORTH => Err(Whole::Lopsided),
-            _ => Err(Whole::ShortDelays),
+            _ if makespan(&cut.loads(), 2) > WORTH => Err(NotPartitioned::Lopsided),
+            _ => Err(NotPartitioned::ShortDelays),
         };
         Some(cut)
     }
@@ -303,7 +303,7 @@ fn makespan(loads: &[f64], threads: usize) -> f64 {
 }
 
 /// Delays of links that can be cut, the longest first; of many some.
-fn delays<P: Plugs, H: EventQueue>(world: &World<P, H>) -> Vec<Dur> {
+fn delays<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<Dur> {
     let mut all: Vec<Dur> = world.path.ports.iter().filter(|p| can_be_cut(p)).map(|p| p.delay).collect();
     all.sort_unstable();
     all.dedup();
@@ -313,7 +313,7 @@ fn delays<P: Plugs, H: EventQueue>(world: &World<P, H>) -> Vec<Dur> {
 }
 
 /// Whether both ends of a flow have to be in one part: one acts at once on what happens at the other.
-fn together<P: Plugs, H: EventQueue>(world: &World<P, H>, f: usize) -> bool {
+fn together<P: Components, H: EventQueue>(world: &World<P, H>, f: usize) -> bool {
     let flow = &world.path.flows[f];
     let app = &world.hosts[flow.app as usize].app;
     if flow.watched || flow.amount != 0 || app.usage().dialogue {
@@ -337,7 +337,7 @@ struct Demand {
 }
 
 impl Demand {
-    fn new<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map) -> Self {
+    fn new<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map) -> Self {
         let ports = &world.path.ports;
         let mut flows = vec![0_u32; ports.len()];
         let sender = |f: usize| EpId::sender(FlowId(f as u32));

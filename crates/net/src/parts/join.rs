@@ -3,12 +3,12 @@
 use super::{Parts, ROUNDS, lock};
 use crate::counters::FlowCounters;
 use crate::packet::Arena;
-use crate::world::{Plugs, World};
+use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::sync::PoisonError;
 
-impl<P: Plugs, H: EventQueue> Parts<P, H> {
+impl<P: Components, H: EventQueue> Parts<P, H> {
     /// Puts the parts together. Nothing happens in this world any more: it is there to be read.
     pub fn join(self) -> World<P, H> {
         let now = self.now.unwrap_or(Time::ZERO);
@@ -69,7 +69,7 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
 }
 
 /// The world of part `i`, the first of which is to be the whole.
-fn part<'a, P: Plugs, H: EventQueue>(whole: &'a mut World<P, H>, others: &'a mut [World<P, H>], i: u16) -> &'a mut World<P, H> {
+fn part<'a, P: Components, H: EventQueue>(whole: &'a mut World<P, H>, others: &'a mut [World<P, H>], i: u16) -> &'a mut World<P, H> {
     match i {
         0 => whole,
         _ => &mut others[i as usize - 1],

@@ -2,7 +2,7 @@
 
 use crate::counters::PortCounters;
 use crate::flow::Flow;
-use crate::hist::Tally;
+use crate::hist::Summary;
 use crate::ids::FlowId;
 use crate::observe::Observer;
 use fairlane_engine::Slot;
@@ -131,7 +131,7 @@ impl Ledger {
 
 /// The queue of a port dropped data of a TCP flow that has measured these round-trip times: a part has to ask for them.
 #[inline]
-pub(crate) fn lost<O: Observer>(c: &mut PortCounters, rtt: &Tally, (port, flow): (u32, FlowId), at: Time, obs: &mut O) {
+pub(crate) fn lost<O: Observer>(c: &mut PortCounters, rtt: &Summary, (port, flow): (u32, FlowId), at: Time, obs: &mut O) {
     if O::PART
         && let Some(ledger) = obs.ledger()
     {

@@ -19,11 +19,11 @@ mod part;
 mod post;
 mod turnstile;
 
-pub use cut::{Cut, Map, Portion, Whole};
+pub use cut::{Cut, Map, NotPartitioned, Portion};
 pub use ledger::Ledger;
 pub(crate) use ledger::lost;
 
-use crate::world::{Plugs, Standstill, World};
+use crate::world::{Components, Standstill, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 use pace::Pace;
@@ -44,7 +44,7 @@ const PATIENCE: u32 = 1000;
 const ROUNDS: u64 = 3;
 
 /// A network in parts.
-pub struct Parts<P: Plugs, H: EventQueue> {
+pub struct Parts<P: Components, H: EventQueue> {
     parts: Vec<Mutex<Part<P, H>>>,
     /// For each part, and each that sends to it, what was sent in even and in odd windows.
     boxes: Vec<Vec<[Aside<Mutex<Post>>; 2]>>,
@@ -60,7 +60,7 @@ pub struct Parts<P: Plugs, H: EventQueue> {
 }
 
 /// One stretch of a run, which several threads carry out together.
-pub struct Stretch<'a, P: Plugs, H: EventQueue> {
+pub struct Stretch<'a, P: Components, H: EventQueue> {
     parts: &'a Parts<P, H>,
     until: Time,
     threads: usize,
@@ -115,7 +115,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<P: Plugs, H: EventQueue> Parts<P, H> {
+impl<P: Components, H: EventQueue> Parts<P, H> {
     /// Cuts a world that has not begun.
     pub fn new(mut world: World<P, H>, cut: Cut) -> Self {
         if world.path.has_short_ways() {
@@ -258,7 +258,7 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
     }
 }
 
-impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
+impl<P: Components, H: EventQueue> Stretch<'_, P, H> {
     /// Threads that are to call [`Self::work`].
     pub fn threads(&self) -> usize {
         self.threads

@@ -4,14 +4,14 @@ use super::ledger::{Ledger, Loss};
 use super::post::{Answer, Ask, News, Post, Sent};
 use crate::endpoint::Endpoint;
 use crate::order::Turn;
-use crate::packet::QPkt;
-use crate::world::{Plugs, World};
+use crate::packet::Packet;
+use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
 /// Stands at the head of the ring of a cut port, where nothing ever takes it off: so the port has no events, which its far side has.
-const STOPPER: QPkt = QPkt { at: Time::MAX, ..QPkt::BLANK };
+const STOPPER: Packet = Packet { at: Time::MAX, ..Packet::BLANK };
 
 /// A loss whose flow has been asked for its round-trip times.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ struct Waiting {
 
 /// One part of a network.
 #[derive(Clone)]
-pub(super) struct Part<P: Plugs, H: EventQueue> {
+pub(super) struct Part<P: Components, H: EventQueue> {
     pub(super) world: World<P, H>,
     pub(super) ledger: Ledger,
     /// Cut ports that begin here, with the parts that they lead to.
@@ -40,7 +40,7 @@ pub(super) struct Part<P: Plugs, H: EventQueue> {
     first: u64,
 }
 
-impl<P: Plugs, H: EventQueue> Part<P, H> {
+impl<P: Components, H: EventQueue> Part<P, H> {
     pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize, load: u64) -> Self {
         for &(i, _) in &exits {
             let port = &mut world.path.ports[i as usize];

@@ -2,12 +2,12 @@
 
 use super::ledger::{Moment, Wrote};
 use crate::ids::FlowId;
-use crate::packet::{QPkt, Segment};
+use crate::packet::{Packet, Segment};
 
 /// A packet whose transmission over a link into another part has begun: the one of its hop. `pkt.at` is when it arrives there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub(super) pkt: QPkt,
+    pub(super) pkt: Packet,
     pub(super) seg: Segment,
 }
 

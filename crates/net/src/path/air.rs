@@ -6,8 +6,8 @@ use crate::ids::PortId;
 use crate::maze::place;
 use crate::observe::{DequeueEvent, FrameEvent, Observer};
 use crate::order::Turn;
-use crate::packet::{QPkt, Segment};
-use crate::qdisc::{QCx, Qdisc, Why};
+use crate::packet::{Packet, Segment};
+use crate::qdisc::{DropReason, QCx, Qdisc};
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 use fairlane_wireless::mac::OVERHEAD;
@@ -59,13 +59,13 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     fn give_up(&mut self, station: u32, _: Msdu, now: Time) {
         let i = self.first + station;
         if let Some(pkt) = self.path.ports[i as usize].ring.pop() {
-            self.path.drop_packet(i, pkt, Why::Retry, now, self.obs);
+            self.path.drop_packet(i, pkt, DropReason::Retry, now, self.obs);
         }
     }
 }
 
 impl<Q, H, O> Station<'_, Q, H, O> {
-    fn event(&self, station: u32, frame: &Frame, heard: Option<Power>, packet: Option<(QPkt, Segment)>, time: Time) -> FrameEvent {
+    fn event(&self, station: u32, frame: &Frame, heard: Option<Power>, packet: Option<(Packet, Segment)>, time: Time) -> FrameEvent {
         let [port, from, to] = [station, frame.from, frame.to].map(|s| PortId(self.first + s));
         FrameEvent { time, port, from, to, frame: *frame, heard, packet }
     }
@@ -73,7 +73,7 @@ impl<Q, H, O> Station<'_, Q, H, O> {
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The next packet of the queue of port `i`, which the station has in hand from now on.
-    fn take_for_air<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> Option<QPkt> {
+    fn take_for_air<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> Option<Packet> {
         let port = &mut self.ports[i as usize];
         if !port.queued {
             return None;
@@ -106,7 +106,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         port.counters.sent_pkts += 1;
         port.counters.sent_bytes += u64::from(pkt.len);
-        port.ring.push(QPkt { at: now, ..pkt });
+        port.ring.push(Packet { at: now, ..pkt });
         Some(pkt)
     }
 

@@ -4,8 +4,8 @@ use super::Path;
 use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;
-use crate::packet::{Arena, Ecn, QPkt};
-use crate::qdisc::{QCx, Qdisc, Why};
+use crate::packet::{Arena, Ecn, Packet};
+use crate::qdisc::{DropReason, QCx, Qdisc};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Rate, Time};
 use schemars::JsonSchema;
@@ -31,9 +31,9 @@ pub struct Stuck;
 const PATIENCE: u32 = 1000;
 
 /// The packets that wait in a queue, in the order in which they would leave it, as they came: what the queue would do to them meanwhile is undone.
-pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Result<Vec<QPkt>, Stuck> {
+pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Result<Vec<Packet>, Stuck> {
     let (mut rng, mut drops) = (Stream::new(0, "port", "", "emptied"), Vec::new());
-    let (mut all, mut now, mut vain): (Vec<QPkt>, _, _) = (Vec::new(), now, 0);
+    let (mut all, mut now, mut vain): (Vec<Packet>, _, _) = (Vec::new(), now, 0);
     while queue.backlog().pkts > 0 {
         let mut cx = QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 };
         let left = queue.dequeue(&mut cx);
@@ -101,7 +101,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
         port.qdisc = queue;
         for p in packets {
             if waiting == Waiting::Drop {
-                self.drop_packet(i, p, Why::Evicted, now, obs);
+                self.drop_packet(i, p, DropReason::Evicted, now, obs);
                 continue;
             }
             let port = &mut self.ports[i as usize];
@@ -127,7 +127,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
     }
 
     /// Packets that wait at a port, in the order in which they leave.
-    pub(crate) fn waiting(&self, port: PortId) -> Result<Vec<QPkt>, Stuck> {
+    pub(crate) fn waiting(&self, port: PortId) -> Result<Vec<Packet>, Stuck> {
         emptied(self.ports[port.0 as usize].qdisc.clone(), self.now, &self.arena)
     }
 }

@@ -11,9 +11,9 @@ use super::{Path, Relays};
 use crate::ids::PortId;
 use crate::observe::{DequeueEvent, Observer};
 use crate::order::Turn;
-use crate::packet::{Arena, QPkt};
+use crate::packet::{Arena, Packet};
 use crate::port::Port;
-use crate::qdisc::{Backlog, QCx, Qdisc, Why};
+use crate::qdisc::{Backlog, DropReason, QCx, Qdisc};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
@@ -31,7 +31,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet arrives at a port whose transmitter is at work, and whose queue has no packets. Returns whether it is on the ring, or dropped.
     #[inline(always)]
-    pub(super) fn line_up<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) -> bool {
+    pub(super) fn line_up<O: Observer>(&mut self, i: u32, pkt: &Packet, now: Time, obs: &mut O) -> bool {
         let port = &mut self.ports[i as usize];
         let Some(room) = port.lane else { return false };
         // Where some wait on the ring more may.
@@ -41,7 +41,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         debug_assert!(port.busy_until >= now, "no shaper, and what was due has left");
         if !room.admits(port.held, pkt.len) {
             port.counters.waiting().occupancy.change(now, port.held);
-            self.drop_packet(i, *pkt, Why::Overflow, now, obs);
+            self.drop_packet(i, *pkt, DropReason::Overflow, now, obs);
             return true;
         }
         port.held.add(pkt);
@@ -84,7 +84,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         // There was nothing on the link, and now there is: its head has an event. Not in the loop, which would make ready for it each time.
         if port.ring.len() == waiting
             && (port.held.pkts as usize) < waiting
-            && let Some(&QPkt { at, .. }) = port.ring.front()
+            && let Some(&Packet { at, .. }) = port.ring.front()
         {
             self.push(at, i, Turn::Act);
         }
@@ -97,7 +97,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         while due(&self.ports[i as usize]) {
             let port = &self.ports[i as usize];
             let first = port.ring.len() - port.held.pkts as usize;
-            let Some(&QPkt { hop, .. }) = port.ring.get(first) else { return };
+            let Some(&Packet { hop, .. }) = port.ring.get(first) else { return };
             let next = self.hops[hop as usize + 1];
             let Ok([port, relay]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
             let (Some(ps), Some(pkt), true) = (port.ps_a_byte(), port.ring.get_mut(first), port.feeds) else {
@@ -181,7 +181,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
 /// Tells of a packet that has left, if somebody sees it. Queues that could be left out have no gauges.
 #[inline(always)]
-fn tell<O: Observer>(i: u32, pkt: &QPkt, time: Time, backlog: Backlog, arena: &Arena, obs: &mut O) {
+fn tell<O: Observer>(i: u32, pkt: &Packet, time: Time, backlog: Backlog, arena: &Arena, obs: &mut O) {
     if O::ON && obs.sees(PortId(i)) {
         obs.on_dequeue(&DequeueEvent { time, port: PortId(i), pkt: *pkt, backlog, seg: *arena.get(pkt.id) });
     }

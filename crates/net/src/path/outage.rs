@@ -2,9 +2,9 @@
 
 use super::{NOWHERE, Path};
 use crate::observe::Observer;
-use crate::packet::QPkt;
+use crate::packet::Packet;
 use crate::port::CLOSED;
-use crate::qdisc::{QCx, Qdisc, Why};
+use crate::qdisc::{DropReason, QCx, Qdisc};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
@@ -20,10 +20,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     {
         self.settle::<O, false>(i, now, obs);
         while let Some(pkt) = self.ports[i as usize].ring.pop() {
-            self.drop_packet(i, pkt, Why::Cut, now, obs);
+            self.drop_packet(i, pkt, DropReason::Cut, now, obs);
         }
         while let Some(pkt) = self.ports[i as usize].take_late() {
-            self.drop_packet(i, pkt, Why::Cut, now, obs);
+            self.drop_packet(i, pkt, DropReason::Cut, now, obs);
         }
         let port = &mut self.ports[i as usize];
         port.cut(now);
@@ -33,7 +33,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         loop {
             let mut cx = QCx { now: at, rng: &mut rng, drops: &mut self.drops, marks: 0 };
             if let Some(pkt) = port.qdisc.dequeue(&mut cx) {
-                self.drops.push((pkt, Why::Down));
+                self.drops.push((pkt, DropReason::Down));
             } else if let Some(later) = port.qdisc.ready_at().filter(|_| port.qdisc.backlog().pkts > 0 && looks < PATIENCE) {
                 (at, looks) = (at.max(later), looks + 1);
             } else {
@@ -49,7 +49,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.busy_until = CLOSED;
         // In the order in which they would have left.
         for (pkt, _) in std::mem::take(&mut self.drops) {
-            self.drop_packet(i, pkt, Why::Down, now, obs);
+            self.drop_packet(i, pkt, DropReason::Down, now, obs);
         }
     }
 
@@ -62,7 +62,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet reaches the far end of a link that does more than carry or had another rate, or in a world with ways of its own.
     #[inline(never)]
-    pub(super) fn on_rough<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+    pub(super) fn on_rough<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut Packet, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         // An outage may have taken the packet that this event was for, a change of the rate moved it.
         if port.ring.front().is_none_or(|p| p.at > now) {

@@ -13,7 +13,7 @@ use super::{END, NOWHERE, Path, begin};
 use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;
-use crate::packet::QPkt;
+use crate::packet::Packet;
 use crate::port::{LONGEST, Port};
 use crate::qdisc::{Backlog, Qdisc};
 use fairlane_engine::{EventQueue, Slot};
@@ -62,7 +62,7 @@ struct Mark {
 impl Mark {
     /// Whether a packet that passes a relay has been counted there.
     #[inline]
-    fn counted<Q: Qdisc>(&self, pkt: &QPkt, relay: &Port<Q>) -> bool {
+    fn counted<Q: Qdisc>(&self, pkt: &Packet, relay: &Port<Q>) -> bool {
         pkt.at <= self.seen.later(relay.tx_time(pkt.len))
     }
     /// How many packets at the head need no look when so many have gone.
@@ -164,7 +164,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Begins the transmission of a packet at a feeder.
     #[inline]
-    pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, start: Time, obs: &mut O) {
+    pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &mut Packet, start: Time, obs: &mut O) {
         let next = self.hops[pkt.hop as usize + 1];
         let Ok([port, relay]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
         pkt.at = begin(port, &self.arena, i, pkt, start, obs);
@@ -175,7 +175,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// A packet that will be at the far end of a feeder's link goes on to that of its relay, if it can. Returns the port whose event it has.
-    pub(crate) fn pass_on(&mut self, i: u32, pkt: &mut QPkt, smooth: bool) -> Slot {
+    pub(crate) fn pass_on(&mut self, i: u32, pkt: &mut Packet, smooth: bool) -> Slot {
         let next = self.hops[pkt.hop as usize + 1];
         if goes_on(&mut self.ports[next as usize], pkt, smooth) { next } else { i }
     }
@@ -191,7 +191,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Puts a packet on the ring of a feeder, in the order of time; its event is that of `slot`.
     #[inline(always)]
-    pub(crate) fn place(&mut self, i: u32, pkt: &QPkt, slot: Slot) {
+    pub(crate) fn place(&mut self, i: u32, pkt: &Packet, slot: Slot) {
         let ring = &mut self.ports[i as usize].ring;
         let last = ring.back().map_or(Time::ZERO, |p| p.at);
         ring.push_copy(pkt);
@@ -206,7 +206,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The packet at `end` of a ring comes before others.
     #[cold]
     pub(super) fn sift(&mut self, i: u32, end: usize) {
-        let key = |p: &QPkt| (p.at, self.slots.order.number(p.at, self.hops[p.hop as usize], Turn::Act));
+        let key = |p: &Packet| (p.at, self.slots.order.number(p.at, self.hops[p.hop as usize], Turn::Act));
         let ring = &mut self.ports[i as usize].ring;
         let mut k = end;
         let Some(&pkt) = ring.get(k) else { return };
@@ -235,7 +235,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet reaches the far end of the link of a feeder or of a relay.
     #[inline]
-    pub(super) fn on_tied<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+    pub(super) fn on_tied<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut Packet, obs: &mut O) -> u32 {
         let on = self.ports[i as usize].fed_by;
         let Ok([feeder, relay]) = self.ports.get_disjoint_mut([on as usize, i as usize]) else { return self.on_long_way(i, now, pkt, obs) };
         // What waits there has the hop of the feeder.
@@ -261,7 +261,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// The same of one that goes the long way, if there is any: its event may be one of before.
-    fn on_long_way<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+    fn on_long_way<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut Packet, obs: &mut O) -> u32 {
         match self.ports[i as usize].first() {
             Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
             _ => return NOWHERE,
@@ -314,7 +314,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if ring.iter().all(|p| self.hops[p.hop as usize] == i) {
             return;
         }
-        let mut all: Vec<QPkt> = ring.iter().copied().collect();
+        let mut all: Vec<Packet> = ring.iter().copied().collect();
         let waiting = all.split_off(under_way);
         ring.clear();
         all.retain_mut(|pkt| {
@@ -371,7 +371,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             let (begun, late) = (now.later(delay), now.later(delay + tx_time(*longest)));
             let mut done = None;
             while k < under_way
-                && let Some(&QPkt { at, len, hop, .. }) = ring.get(k)
+                && let Some(&Packet { at, len, hop, .. }) = ring.get(k)
             {
                 let (n, tx) = (hops[hop as usize], tx_time(len));
                 if n == i || at > begun.later(tx) {
@@ -425,7 +425,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
 /// Whether a packet that will be at a relay goes on to the far end of its link; else the relay has one to wait for.
 #[inline(always)]
-pub(super) fn goes_on<Q: Qdisc>(relay: &mut Port<Q>, pkt: &mut QPkt, smooth: bool) -> bool {
+pub(super) fn goes_on<Q: Qdisc>(relay: &mut Port<Q>, pkt: &mut Packet, smooth: bool) -> bool {
     let free = smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at;
     if free {
         // Nobody asks the relay until the next packet comes, which will find it so.

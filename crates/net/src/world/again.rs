@@ -5,7 +5,7 @@
 //! nobody hears of them: the new connection is one between other ports, so that no packet of the old one is acceptable to it, and TIME-WAIT (section 3.4.1) has
 //! nothing to guard against. Counters of the flow add up over its connections.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::endpoint::{Endpoint, Timers};
 use crate::flow::Past;
 use crate::ids::{EpId, FlowId};
@@ -14,7 +14,7 @@ use crate::observe::{LimitEvent, MomentEvent, Observer};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Begins a flow again, now: with a fresh application, sender and receiver. It goes on with the random numbers of its application.
     pub fn begin<O: Observer>(&mut self, id: FlowId, app: P::App, ends: [P::Endpoint; 2], obs: &mut O) {
         let (number, now) = (id.0 as usize, self.path.now);

@@ -1,13 +1,13 @@
 //! Events of channels.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::path::Station;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// An event of a channel, or of routes, whose slot is the one behind.
     #[inline(never)]
     pub(super) fn on_air<O: Observer>(&mut self, slot: Slot, now: Time, obs: &mut O) {

@@ -1,14 +1,14 @@
 //! A world in hand: what may be asked of it in the middle of a run, and branches with a future of their own.
 
-use super::{Plugs, World};
-use crate::endpoint::{Endpoint, Moment, Timers};
+use super::{Components, World};
+use crate::endpoint::{Endpoint, SenderState, Timers};
 use crate::ids::{EpId, PortId};
 use crate::observe::Observer;
-use crate::packet::QPkt;
+use crate::packet::Packet;
 use crate::path::Stuck;
 use fairlane_engine::{EventQueue, Stream};
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Draws from other random streams from now on: two branches of one state have futures of their own if their numbers differ. The order
     /// of simultaneous events stays as it is.
     pub fn reseed(&mut self, number: u64) {
@@ -74,7 +74,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     ///
     /// # Errors
     /// The queue does not let go of them.
-    pub fn waiting(&self, port: PortId) -> Result<Vec<QPkt>, Stuck> {
+    pub fn waiting(&self, port: PortId) -> Result<Vec<Packet>, Stuck> {
         self.path.waiting(port)
     }
 
@@ -83,7 +83,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.endpoints.get(ep.0 as usize)
     }
     /// What an observer sees change of it; timeouts of a sender are those of all connections of its flow.
-    pub fn moment(&self, ep: EpId) -> Option<Moment> {
+    pub fn moment(&self, ep: EpId) -> Option<SenderState> {
         let mut moment = self.endpoint(ep)?.moment()?;
         if let Some(past) = self.path.flows[ep.flow().0 as usize].past.as_ref().filter(|_| !ep.receives()) {
             moment.timeouts += past.view.timeouts;

@@ -1,6 +1,6 @@
 //! What may change while the run goes on, each at the present: events of this instant that are over stay as they were.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::app::{Action, App};
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Impairments;
@@ -10,7 +10,7 @@ use crate::path::{NOWHERE, Stuck, Waiting};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Rate, Time};
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// A port is about to be another.
     fn untie(&mut self, port: PortId) {
         self.path.untie(port.0);

@@ -1,12 +1,12 @@
 //! Failures of links.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::observe::Observer;
 use crate::order::Turn;
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Links fail or come back, or routes follow.
     #[cold]
     pub(super) fn on_outage<O: Observer>(&mut self, now: Time, obs: &mut O) {

@@ -1,6 +1,6 @@
 //! What can be read of a world, and what is kept of one that is over.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::air::Channel;
 use crate::counters::Initial;
 use crate::endpoint::{Endpoint, FlowView};
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// Flows whose endpoints are given back to the system together.
 const AT_ONCE: usize = 1 << 13;
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// Forgets what was counted so far (the warm-up); the state stays.
     pub fn reset_counters<O: Observer>(&mut self, obs: &mut O) {
         let now = self.path.now;
@@ -137,7 +137,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     fn hops_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
         self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied()
     }
-    /// Where the hops of an endpoint's packets begin, for [`crate::QPkt::crossed`].
+    /// Where the hops of an endpoint's packets begin, for [`crate::Packet::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {
         if self.path.maze.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
     }

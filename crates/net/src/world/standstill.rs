@@ -1,6 +1,6 @@
 //! Runs that do not end: events without number at one instant.
 
-use super::{Plugs, World};
+use super::{Components, World};
 use crate::ids::{FlowId, PortId};
 use crate::observe::Observer;
 use crate::qdisc::Qdisc;
@@ -41,7 +41,7 @@ enum Place {
     Other,
 }
 
-impl<P: Plugs, H: EventQueue> World<P, H> {
+impl<P: Components, H: EventQueue> World<P, H> {
     /// The standstill that ended the run, if one did; nothing happens in this world any more then.
     pub fn standstill(&self) -> Option<&Standstill> {
         self.standstill.as_deref()

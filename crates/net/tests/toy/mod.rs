@@ -7,7 +7,7 @@ use fairlane_units::{Dur, Rate, Time};
 #[derive(Clone, Default)]
 pub(crate) struct Tail {
     pub(crate) limit: u32,
-    ring: Ring<QPkt>,
+    ring: Ring<Packet>,
     level: Backlog,
 }
 
@@ -18,21 +18,21 @@ impl Tail {
 }
 
 impl Qdisc for Tail {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         if self.level.pkts >= self.limit {
-            cx.drop(p, Why::Overflow);
+            cx.drop(p, DropReason::Overflow);
         } else {
             self.level.add(&p);
             self.ring.push(p);
         }
     }
-    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
         let p = self.ring.pop()?;
         self.level.sub(&p);
         Some(p)
     }
     #[inline]
-    fn pass(&mut self, _: &mut QPkt, _: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, _: &mut Packet, _: &mut QCx<'_>) -> bool {
         true
     }
     fn tail(&self) -> Option<Room> {
@@ -108,7 +108,7 @@ impl App for Once {
 
 #[derive(Clone)]
 pub(crate) struct ToyPlugs;
-impl Plugs for ToyPlugs {
+impl Components for ToyPlugs {
     type Qdisc = Tail;
     type Endpoint = Toy;
     type App = Once;

@@ -1,25 +1,25 @@
 use super::*;
-use fairlane_net::{Class, FlowId, FlowInfo, LinkInfo, PktRef};
+use fairlane_net::{Class, FlowId, FlowInfo, LinkInfo, PacketRef};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate};
 
 const NAMES: [&str; 6] = ["web.0", "web.1", "web.12", "voice", "a.b", "webcam"];
 
-fn with_flows<R>(f: impl FnOnce(&Site<'_>) -> R) -> R {
+fn with_flows<R>(f: impl FnOnce(&BuildContext<'_>) -> R) -> R {
     let proto = |name: &str| if name == "voice" { Proto::Udp } else { Proto::Tcp };
     let flows = NAMES.map(|name| FlowInfo { name, from: 0, to: 1, proto: proto(name) });
-    f(&Site { link: LinkInfo { rate: Rate::from_mbps(10), delay: Dur::ZERO }, flows: &flows })
+    f(&BuildContext { link: LinkInfo { rate: Rate::from_mbps(10), delay: Dur::ZERO }, flows: &flows })
 }
 
-fn pkt(flow: &str) -> QPkt {
+fn pkt(flow: &str) -> Packet {
     let number = NAMES.iter().position(|n| *n == flow).unwrap() as u32;
     let proto = if flow == "voice" { Proto::Udp } else { Proto::Tcp };
-    let (id, flow) = (PktRef(0), FlowId(number));
-    QPkt { id, flow, proto, ..PACKET }
+    let (id, flow) = (PacketRef(0), FlowId(number));
+    Packet { id, flow, proto, ..PACKET }
 }
 
-fn fits(m: &str, p: &QPkt) -> bool {
-    with_flows(|site| Filter::new(&m.into(), site).fits(p))
+fn fits(m: &str, p: &Packet) -> bool {
+    with_flows(|context| Filter::new(&m.into(), context).fits(p))
 }
 
 /// The six bits as the documents print them: RFC 2474 section 4.2.2.2 (xxx000), RFC 2597 section 6, RFC 3246 section 2.7.
@@ -59,11 +59,11 @@ fn flow_names_with_groups_and_stars() {
 fn header_fields() {
     let p = pkt("web.0");
     assert!(fits("tcp", &p) && !fits("udp", &p) && fits("ANY", &p) && fits("*", &p));
-    let ef = QPkt { class: Class(46), ..p };
+    let ef = Packet { class: Class(46), ..p };
     assert!(fits("dscp:ef", &ef) && fits("dscp:46", &ef) && fits("DSCP:EF", &ef) && !fits("dscp:ef", &p));
     for (text, ecn) in [("ecn:not-ect", Ecn::NotEct), ("ecn:ect0", Ecn::Ect0), ("ecn:ect1", Ecn::Ect1), ("ecn:ce", Ecn::Ce)] {
         for other in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
-            assert_eq!(fits(text, &QPkt { ecn: other, ..p }), ecn == other);
+            assert_eq!(fits(text, &Packet { ecn: other, ..p }), ecn == other);
         }
     }
 }
@@ -72,17 +72,17 @@ fn header_fields() {
 #[test]
 fn first_match_wins_and_the_last_class_takes_the_rest() {
     let classes: Vec<Match> = vec!["dscp:ef".into(), "flow:web.1".into(), ["flow:voice", "ecn:ect1"].into(), "udp".into(), "tcp".into()];
-    with_flows(|site| {
-        let c = Classifier::new(&classes, site);
+    with_flows(|context| {
+        let c = Classifier::new(&classes, context);
         assert_eq!(c.class_of(&pkt("web.1")), 1);
-        assert_eq!(c.class_of(&QPkt { class: Class(46), ..pkt("web.1") }), 0);
+        assert_eq!(c.class_of(&Packet { class: Class(46), ..pkt("web.1") }), 0);
         assert_eq!(c.class_of(&pkt("voice")), 2);
-        assert_eq!(c.class_of(&QPkt { ecn: Ecn::Ect1, ..pkt("web.0") }), 2);
-        assert_eq!(c.class_of(&QPkt { ecn: Ecn::Ect1, ..pkt("web.1") }), 1);
+        assert_eq!(c.class_of(&Packet { ecn: Ecn::Ect1, ..pkt("web.0") }), 2);
+        assert_eq!(c.class_of(&Packet { ecn: Ecn::Ect1, ..pkt("web.1") }), 1);
         assert_eq!(c.class_of(&pkt("web.0")), 4);
         // A flow that came after the table was made still has its header.
-        assert_eq!(c.class_of(&QPkt { flow: FlowId(999), ..pkt("voice") }), 3);
-        let only_udp = Classifier::new(&["udp".into(), "dscp:ef".into()], site);
+        assert_eq!(c.class_of(&Packet { flow: FlowId(999), ..pkt("voice") }), 3);
+        let only_udp = Classifier::new(&["udp".into(), "dscp:ef".into()], context);
         assert_eq!(only_udp.class_of(&pkt("web.0")), 1);
     });
 }
@@ -99,8 +99,8 @@ fn text_in_and_out() {
 
 #[test]
 fn mistakes_come_with_a_suggestion() {
-    with_flows(|site| {
-        let e = |m: Match| m.check(site).unwrap_err();
+    with_flows(|context| {
+        let e = |m: Match| m.check(context).unwrap_err();
         assert_eq!(e("flow:wbe".into()), "no flow is called `wbe`: did you mean `web`?");
         assert_eq!(e("flow:voise".into()), "no flow is called `voise`: did you mean `voice`?");
         assert_eq!(e("flow:x".into()), "no flow is called `x`: flows are web, voice, a.b, webcam, web.0, web.1, web.12");
@@ -109,7 +109,7 @@ fn mistakes_come_with_a_suggestion() {
         assert_eq!(e(["tcp", "dscp:af14"].into()), "`af14` is not a code point: did you mean `af11`?");
         assert!(e([].into()).contains("matches nothing"));
         // Without flows nothing can be said about their names.
-        assert_eq!(Match::from("flow:wbe").check(&site.link.into()), Ok(()));
+        assert_eq!(Match::from("flow:wbe").check(&context.link.into()), Ok(()));
     });
 }
 

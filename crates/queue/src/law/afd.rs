@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl AfdParams {
 impl Discipline for AfdParams {
     type Queue = Fifo<Afd>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         for (name, n) in [("sampling", self.sampling), ("shadow", self.shadow)] {
             if !(1..=MOST).contains(&n) {
@@ -94,7 +94,7 @@ impl Discipline for AfdParams {
         Ok(())
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Afd> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Afd> {
         Fifo::new(Afd::new(self), Limit::new(self.limit, self.admit))
     }
 }
@@ -159,7 +159,7 @@ impl Afd {
     }
 
     /// Puts an arrival into the sample, in the place of one drawn at random once it is full.
-    fn note(&mut self, p: &QPkt, cx: &mut LawCx<'_>) {
+    fn note(&mut self, p: &Packet, cx: &mut LawCx<'_>) {
         let new = Sampled { key: key(p.flow.0, p.back), len: p.len };
         if self.matches.len() <= new.key as usize {
             self.matches.resize(new.key as usize + 1, 0);
@@ -184,12 +184,12 @@ impl Law for Afd {
 
     /// Arrivals are sampled whether they are dropped or not: the sample tells what flows send.
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         if cx.rng.below(u64::from(self.sampling)) == 0 {
             self.note(p, cx);
         }
         let prob = self.drop_prob(p.flow.0, p.back);
-        if prob > 0.0 && cx.rng.uniform() < prob { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+        if prob > 0.0 && cx.rng.uniform() < prob { Verdict::Drop(DropReason::Early) } else { Verdict::Pass }
     }
 
     /// m_fair(t) = m_fair(t - 1) + alpha (q(t - 1) - q_target) - beta (q(t) - q_target), between nothing and the whole sample.

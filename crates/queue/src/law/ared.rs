@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site};
+use fairlane_net::{BuildContext, LinkInfo, Packet};
 use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,11 +129,11 @@ impl Discipline for AredParams {
         },
     ];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         if self.interval == Dur::ZERO {
             return Err(Problem::new("interval", "the interval is zero: the maximum probability would never stop changing"));
         }
-        let bottom = self.bottom(site.link);
+        let bottom = self.bottom(context.link);
         for (name, p) in [("alpha", self.alpha), ("beta", self.beta), ("top", self.top), ("bottom", bottom)] {
             if !(0.0..=1.0).contains(&p) {
                 return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
@@ -142,12 +142,12 @@ impl Discipline for AredParams {
         if self.top < bottom {
             return Err(Problem::new("top", format!("the highest max_p ({}) is below the lowest ({bottom})", self.top)));
         }
-        self.red().check(site)
+        self.red().check(context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Ared> {
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Ared> {
         let red = self.red();
-        Fifo::new(Ared::new(self, site.link, Red::new(&red, site.link)), red.limit()).bearing(self.front)
+        Fifo::new(Ared::new(self, context.link, Red::new(&red, context.link)), red.limit()).bearing(self.front)
     }
 }
 
@@ -224,7 +224,7 @@ impl Law for Ared {
     const HAS_TIMER: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.red.update_average(cx);
         if self.on_arrival && cx.now > self.changed_at + self.interval {
             self.adapt(cx.now);
@@ -233,12 +233,12 @@ impl Law for Ared {
     }
 
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Victim {
         self.red.on_overflow(p, cx)
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.red.on_dequeue(p, cx)
     }
 

@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl Discipline for AvqParams {
                     "ecn": false, "spare_incapable": true, "skip_dropped": true, "cap_last": true}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if let Some(Len::Packets(0) | Len::Bytes(0)) = self.virtual_limit {
             return Err(Problem::new("virtual_limit", "a virtual queue that holds nothing drops everything: write at least \"1p\""));
@@ -95,8 +95,8 @@ impl Discipline for AvqParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Avq> {
-        Fifo::new(Avq::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Avq> {
+        Fifo::new(Avq::new(self, context.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
     }
 }
 
@@ -182,7 +182,7 @@ fn least(a: f64, b: f64) -> f64 {
 
 impl Law for Avq {
     const FRONT: bool = true;
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let len = if self.in_bytes { f64::from(p.len) } else { 1.0 };
         match self.last.replace(cx.now) {
             Some(before) => {
@@ -199,7 +199,7 @@ impl Law for Avq {
         } else if self.ecn && self.spare_incapable {
             Verdict::Pass
         } else {
-            Verdict::Drop(Why::Early)
+            Verdict::Drop(DropReason::Early)
         };
         if !(self.skip_dropped && matches!(verdict, Verdict::Drop(_))) {
             self.adapt(cx.now, len);

@@ -6,7 +6,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Default for BlueParams {
 impl Discipline for BlueParams {
     type Queue = Fifo<Blue>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         for (name, p) in [("increment", self.increment), ("decrement", self.decrement)] {
             if !(0.0..=1.0).contains(&p) {
@@ -65,8 +65,8 @@ impl Discipline for BlueParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Blue> {
-        Fifo::new(Blue::new(self, site.link), Limit::new(self.limit, self.admit)).bearing(self.front)
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Blue> {
+        Fifo::new(Blue::new(self, context.link), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -134,7 +134,7 @@ impl Blue {
 impl Law for Blue {
     const FRONT: bool = true;
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         if let Some(from) = self.idle.ended(cx.now) {
             self.idled(from, cx.now);
         }
@@ -144,16 +144,16 @@ impl Law for Blue {
         if self.p == 0.0 || cx.rng.uniform() >= self.p {
             return Verdict::Pass;
         }
-        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
     }
 
-    fn on_overflow(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Victim {
         self.raise(cx.now);
         Victim::Arriving
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.idle.departed(p, cx.now);
         Verdict::Pass
     }
@@ -182,7 +182,7 @@ mod tests {
         Time::ZERO + Dur::from_secs(10) + Dur::from_ms(ms)
     }
 
-    fn packet(ecn: Ecn) -> QPkt {
+    fn packet(ecn: Ecn) -> Packet {
         pkt(1000, 0, ecn, at(0))
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn drops_or_marks_the_share_p() {
         let mut b = bench(&BlueParams { ecn: true, ..BlueParams::default() });
         b.law.p = 0.25;
-        for (ecn, verdict) in [(Ecn::NotEct, Verdict::Drop(Why::Early)), (Ecn::Ect0, Verdict::Mark)] {
+        for (ecn, verdict) in [(Ecn::NotEct, Verdict::Drop(DropReason::Early)), (Ecn::Ect0, Verdict::Mark)] {
             let n = (0..40_000).filter(|_| b.enqueue(&packet(ecn), at(0), 5000) == verdict).count();
             assert!(n.abs_diff(10_000) < 350, "{n}");
         }

@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,18 +66,18 @@ impl ChokeParams {
 impl Discipline for ChokeParams {
     type Queue = Fifo<Choke>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         if !(1..=MOST_DRAWS).contains(&self.draws) {
             return Err(Problem::new("draws", format!("{} is not between 1 and {MOST_DRAWS}", self.draws)));
         }
-        self.red().check(site)
+        self.red().check(context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Choke> {
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Choke> {
         let red = self.red();
         let law = Choke {
-            min: red.setting(site.link).min,
-            red: Red::new(&red, site.link),
+            min: red.setting(context.link).min,
+            red: Red::new(&red, context.link),
             draws: self.draws,
             matched: Vec::with_capacity(self.draws as usize),
         };
@@ -97,7 +97,7 @@ pub struct Choke {
 
 impl Choke {
     /// Draws packets from the queue; those of the flow of `p` are remembered.
-    fn draw(&mut self, p: &QPkt, cx: &mut LawCx<'_>) {
+    fn draw(&mut self, p: &Packet, cx: &mut LawCx<'_>) {
         for _ in 0..self.draws.min(cx.held.pkts) {
             let at = cx.rng.below(cx.queue.len() as u64) as usize;
             if cx.queue.get(at).is_some_and(|q| q.flow == p.flow && q.back == p.back) && !self.matched.contains(&at) {
@@ -110,17 +110,17 @@ impl Choke {
 
 impl Law for Choke {
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.red.update_average(cx);
         self.matched.clear();
         if self.red.avg() >= self.min {
             self.draw(p, cx);
         }
         // Section 2: RED decides only about packets that match none.
-        if self.matched.is_empty() { self.red.judge(p, cx) } else { Verdict::DropBoth(Why::Early) }
+        if self.matched.is_empty() { self.red.judge(p, cx) } else { Verdict::DropBoth(DropReason::Early) }
     }
 
-    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Victim {
         self.red.on_overflow(p, cx)
     }
 
@@ -129,7 +129,7 @@ impl Law for Choke {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.red.on_dequeue(p, cx)
     }
 

@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,13 +93,13 @@ impl Discipline for CobaltParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         self.check_values()
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Cobalt> {
-        Fifo::new(Cobalt::new(self, site.link), Limit::new(self.limit, self.admit))
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Cobalt> {
+        Fifo::new(Cobalt::new(self, context.link), Limit::new(self.limit, self.admit))
     }
 }
 
@@ -252,7 +252,7 @@ impl Law for Cobalt {
     const DROPS_LATE: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         if let Some(t) = self.idle_at.take()
             && t < cx.now
         {
@@ -261,13 +261,13 @@ impl Law for Cobalt {
         Verdict::Pass
     }
 
-    fn on_overflow(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Victim {
         self.full(cx.now);
         Victim::Arriving
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.sojourn = cx.now.since(p.at);
         let (signal, late) = self.codel(cx.now);
         if self.sojourn > self.blue_threshold {
@@ -289,9 +289,9 @@ impl Law for Cobalt {
                     Verdict::Pass
                 }
             }
-            (true, _) => Verdict::Drop(Why::Early),
+            (true, _) => Verdict::Drop(DropReason::Early),
             (false, true) if marked => Verdict::Mark,
-            (false, true) => Verdict::Drop(Why::Head),
+            (false, true) => Verdict::Drop(DropReason::Head),
             (false, false) => Verdict::Pass,
         }
     }

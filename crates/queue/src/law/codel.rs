@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,12 +104,12 @@ impl Discipline for CodelParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         self.times.check()
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Codel> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Codel> {
         Fifo::new(Codel::new(self), Limit::new(self.limit, self.admit))
     }
 }
@@ -247,17 +247,17 @@ impl Codel {
     }
 
     /// Marks or drops; the answer to a packet that has to go.
-    fn signal(&self, p: &QPkt) -> Verdict {
-        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Head) }
+    fn signal(&self, p: &Packet) -> Verdict {
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Head) }
     }
 
     /// What becomes of a packet that CoDel lets go.
-    fn send(&self, p: &QPkt) -> Verdict {
+    fn send(&self, p: &Packet) -> Verdict {
         if self.sojourn > self.ce_threshold && p.ecn.capable() { Verdict::Mark } else { Verdict::Pass }
     }
 
     /// Section 5.5: enters dropping state, at the rate that was right last time if that is not long ago.
-    fn enter(&mut self, now: Time, p: &QPkt) -> Verdict {
+    fn enter(&mut self, now: Time, p: &Packet) -> Verdict {
         let delta = self.count - self.last_count;
         if delta > 1 && now < self.drop_next + self.interval * MEMORY {
             self.count = delta;
@@ -295,18 +295,18 @@ impl Law for Codel {
         }
     }
 
-    fn on_evict(&mut self, _: &QPkt) {
+    fn on_evict(&mut self, _: &Packet) {
         self.count = self.count.saturating_add(u32::from(self.shared.count_evicted));
     }
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Verdict {
         self.max_packet = self.max_packet.max(u64::from(p.len));
         Verdict::Pass
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.sojourn = cx.now.since(p.at);
         let ok = self.ok_to_drop(cx.now, cx.held.bytes + self.beside);
         match (self.phase, ok) {

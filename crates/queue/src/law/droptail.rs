@@ -4,7 +4,7 @@ use super::Law;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Discipline for DropTailParams {
         values: r#"{"limit": "50p", "admit": "under"}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         match self.limit {
             Len::Packets(0) | Len::Bytes(0) => Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit))),
             Len::Packets(1) if self.admit == Admit::Under => Err(Problem::new("limit", "under \"1p\" nothing fits: write at least \"2p\"")),
@@ -42,7 +42,7 @@ impl Discipline for DropTailParams {
         }
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<DropTail> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<DropTail> {
         Fifo::new(DropTail, Limit::new(self.limit, self.admit))
     }
 }

@@ -6,7 +6,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,9 +89,9 @@ impl FredParams {
 impl Discipline for FredParams {
     type Queue = Fifo<Fred>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
-        let (min, max) = self.thresholds(site.link);
+        let (min, max) = self.thresholds(context.link);
         if max < min {
             return Err(Problem::new("max", format!("the upper threshold ({max} packets) is below the lower one ({min} packets)")));
         }
@@ -103,8 +103,8 @@ impl Discipline for FredParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Fred> {
-        Fifo::new(Fred::new(self, site.link), Limit::new(self.limit, self.admit))
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Fred> {
+        Fifo::new(Fred::new(self, context.link), Limit::new(self.limit, self.admit))
     }
 }
 
@@ -168,7 +168,7 @@ impl Fred {
         if each > 1.0 { each } else { 1.0 }
     }
 
-    fn account(&mut self, p: &QPkt) -> &mut Account {
+    fn account(&mut self, p: &Packet) -> &mut Account {
         let i = 2 * p.flow.0 as usize + usize::from(p.back);
         if self.accounts.len() <= i {
             self.accounts.resize(i + 1, Account::default());
@@ -185,7 +185,7 @@ impl Fred {
     }
 
     /// Figure 7: random drops, and those of a crowd.
-    fn drops(&mut self, qlen: u32, cx: &mut LawCx<'_>) -> Option<Why> {
+    fn drops(&mut self, qlen: u32, cx: &mut LawCx<'_>) -> Option<DropReason> {
         let avg = self.average.value;
         if avg < self.min {
             self.count = 0;
@@ -193,7 +193,7 @@ impl Fred {
         }
         if avg >= self.max {
             self.count = 0;
-            return (!self.many_flows).then_some(Why::Forced);
+            return (!self.many_flows).then_some(DropReason::Forced);
         }
         let robust = f64::from(qlen) >= if self.min_q > self.avg_per_flow() { self.min_q } else { self.avg_per_flow() };
         let p_b = self.max_p * (avg - self.min) / (self.max - self.min);
@@ -203,10 +203,10 @@ impl Fred {
             return None;
         }
         self.count = 0;
-        Some(Why::Early)
+        Some(DropReason::Early)
     }
 
-    fn book(&mut self, p: &QPkt) {
+    fn book(&mut self, p: &Packet) {
         let a = self.account(p);
         a.qlen += 1;
         self.active += u32::from(a.qlen == 1);
@@ -214,7 +214,7 @@ impl Fred {
     }
 
     /// Takes a packet off its flow's account; a flow without packets is forgotten with its strikes.
-    fn unbook(&mut self, p: &QPkt) {
+    fn unbook(&mut self, p: &Packet) {
         let a = self.account(p);
         let last = a.qlen == 1;
         *a = if a.qlen > 1 { Account { qlen: a.qlen - 1, ..*a } } else { Account::default() };
@@ -224,7 +224,7 @@ impl Fred {
 
 impl Law for Fred {
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.booked = false;
         if cx.held.pkts == 0 {
             self.average.age(self.idle.packets(cx.now));
@@ -232,7 +232,7 @@ impl Law for Fred {
         let a = *self.account(p);
         if self.unfair(a) {
             self.account(p).strike += 1;
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         if let Some(why) = self.drops(a.qlen, cx) {
             return Verdict::Drop(why);
@@ -242,7 +242,7 @@ impl Law for Fred {
         Verdict::Pass
     }
 
-    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Victim {
         if self.booked {
             self.unbook(p);
             self.booked = false;
@@ -252,7 +252,7 @@ impl Law for Fred {
 
     /// The average is also taken at departures, so that it does not lag behind a queue that drains (section 4).
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.idle.left(cx.now, p.len);
         self.average.sample(u64::from(cx.held.pkts));
         self.unbook(p);

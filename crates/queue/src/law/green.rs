@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Default for GreenParams {
 impl Discipline for GreenParams {
     type Queue = Fifo<Green>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         for (name, d) in [("rtt", self.rtt), ("window", self.window)] {
             if d == Dur::ZERO {
@@ -68,8 +68,8 @@ impl Discipline for GreenParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Green> {
-        Fifo::new(Green::new(self, site.link), Limit::new(self.limit, self.admit)).bearing(self.front)
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Green> {
+        Fifo::new(Green::new(self, context.link), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -116,7 +116,7 @@ impl Green {
         if root < 1.0 { root * root } else { 1.0 }
     }
 
-    fn count(&mut self, p: &QPkt, window: u64) {
+    fn count(&mut self, p: &Packet, window: u64) {
         if window != self.current {
             self.last_active = if window == self.current + 1 { self.now_active } else { 0 };
             self.now_active = 0;
@@ -136,7 +136,7 @@ impl Green {
 impl Law for Green {
     const FRONT: bool = true;
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         // The formula is about data: acknowledgements neither count nor suffer.
         if !p.data {
             return Verdict::Pass;
@@ -145,7 +145,7 @@ impl Law for Green {
         if cx.rng.uniform() >= self.p() {
             return Verdict::Pass;
         }
-        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -214,7 +214,7 @@ mod tests {
         arrive(&mut b, 2, 9100);
         assert_eq!(b.law.active(), 2);
         for f in 0..50 {
-            let ack = QPkt { data: false, ..pkt(40, f, Ecn::NotEct, at(9200)) };
+            let ack = Packet { data: false, ..pkt(40, f, Ecn::NotEct, at(9200)) };
             assert_eq!(b.enqueue(&ack, at(9200), 5000), Verdict::Pass);
         }
         assert_eq!(b.law.active(), 2);
@@ -224,7 +224,7 @@ mod tests {
     fn drops_or_marks_the_share_p() {
         let mut b = Bench::new(Green::new(&GreenParams { ecn: true, ..GreenParams::default() }, link()), 1);
         arrive(&mut b, 40, 10);
-        for (ecn, verdict) in [(Ecn::NotEct, Verdict::Drop(Why::Early)), (Ecn::Ect0, Verdict::Mark)] {
+        for (ecn, verdict) in [(Ecn::NotEct, Verdict::Drop(DropReason::Early)), (Ecn::Ect0, Verdict::Mark)] {
             let n = (0..50_000).filter(|_| b.enqueue(&pkt(1000, 3, ecn, at(20)), at(20), 5000) == verdict).count();
             assert!(n.abs_diff(7621) < 330, "{n}");
         }

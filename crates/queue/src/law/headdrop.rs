@@ -4,7 +4,7 @@ use super::{Law, LawCx, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site};
+use fairlane_net::{BuildContext, Packet};
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,11 +36,11 @@ impl Discipline for HeadDropParams {
         values: r#"{"limit": "50p", "admit": "under"}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<HeadDrop> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<HeadDrop> {
         Fifo::new(HeadDrop, Limit::new(self.limit, self.admit))
     }
 }
@@ -60,7 +60,7 @@ pub struct HeadDrop;
 
 impl Law for HeadDrop {
     #[inline]
-    fn on_overflow(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, _: &mut LawCx<'_>) -> Victim {
         Victim::Head
     }
 }

@@ -1,6 +1,6 @@
 //! When a link falls idle: its port does not tell, but the last departure does.
 
-use fairlane_net::QPkt;
+use fairlane_net::Packet;
 use fairlane_units::{Rate, Time};
 
 /// Watches departures and says at the next arrival since when the link has had nothing to send.
@@ -19,7 +19,7 @@ impl Idle {
 
     /// `p` starts its transmission.
     #[inline]
-    pub(crate) fn departed(&mut self, p: &QPkt, now: Time) {
+    pub(crate) fn departed(&mut self, p: &Packet, now: Time) {
         self.free_at = Some(now + self.rate.tx_time(u64::from(p.len)));
     }
 

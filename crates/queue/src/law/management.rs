@@ -4,7 +4,7 @@ use super::droptail::DropTail;
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ impl Default for ManagementParams {
 impl Discipline for ManagementParams {
     type Queue = Fifo<DropTail>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         match self.limit {
             Len::Packets(_) => Ok(()),
             Len::Bytes(_) => {
@@ -37,7 +37,7 @@ impl Discipline for ManagementParams {
         }
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<DropTail> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<DropTail> {
         Fifo::new(DropTail, Limit::new(self.limit, Admit::Under))
     }
 }

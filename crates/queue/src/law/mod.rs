@@ -29,7 +29,7 @@ pub(crate) mod wred;
 mod testing;
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, FlowId, QPkt, Why};
+use fairlane_net::{Backlog, DropReason, FlowId, Packet};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -41,9 +41,9 @@ pub enum Verdict {
     /// Set congestion experienced (RFC 3168 section 5); a packet that is not ECN-capable is dropped instead.
     Mark,
     /// Drop it.
-    Drop(Why),
+    Drop(DropReason),
     /// Drop the arriving packet and the waiting ones that [`Law::victims`] names (CHOKe). Only as an answer to `on_enqueue`.
-    DropBoth(Why),
+    DropBoth(DropReason),
 }
 
 /// Which packet makes room when the buffer is full.
@@ -66,7 +66,7 @@ pub struct LawCx<'a> {
     /// What waits, without the packet in question.
     pub held: Backlog,
     /// The packets waiting, in order, without the packet in question.
-    pub queue: &'a VecDeque<QPkt>,
+    pub queue: &'a VecDeque<Packet>,
 }
 
 /// An active queue management algorithm, or none.
@@ -89,13 +89,13 @@ pub trait Law: Clone + Send {
 
     /// A packet arrives; called whether or not there is room for it.
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let _ = (p, cx);
         Verdict::Pass
     }
     /// The packet that `on_enqueue` just saw has no room, whatever its verdict was.
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Victim {
         let _ = (p, cx);
         Victim::Arriving
     }
@@ -105,7 +105,7 @@ pub trait Law: Clone + Send {
     }
     /// A packet is about to start its transmission.
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let _ = (p, cx);
         Verdict::Pass
     }
@@ -116,7 +116,7 @@ pub trait Law: Clone + Send {
     }
     /// A waiting packet was removed to make room, or named by [`Law::victims`]; it will not be sent.
     #[inline]
-    fn on_evict(&mut self, p: &QPkt) {
+    fn on_evict(&mut self, p: &Packet) {
         let _ = p;
     }
     /// A packet was wanted and none is left, because the law dropped the last of them. A port does not ask an empty

@@ -8,7 +8,7 @@ use crate::classify::Match;
 use crate::discipline::{Discipline, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
-use fairlane_net::{FlowId, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, FlowId, Packet};
 use fairlane_units::{Bytes, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Default for ModRedParams {
 impl Discipline for ModRedParams {
     type Queue = Fifo<ModRed>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if !(0.0..=1.0).contains(&self.w_q) {
             return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
@@ -75,10 +75,10 @@ impl Discipline for ModRedParams {
         for (name, max) in [("out_max", self.out_max), ("in_max", self.in_max)] {
             check_curve(self.min, max, 1.0, self.measure, self.mean_packet).map_err(|p| Problem { field: name.into(), ..p })?;
         }
-        check_profile(&self.in_profile, site)
+        check_profile(&self.in_profile, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<ModRed> {
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<ModRed> {
         let length = |len| length_in(self.measure, len, self.mean_packet);
         let twin = TwinSetting {
             in_profile: &self.in_profile,
@@ -89,7 +89,7 @@ impl Discipline for ModRedParams {
             age_own: false,
         };
         let law = ModRed {
-            twin: Twin::new(&twin, site),
+            twin: Twin::new(&twin, context),
             min: length(self.min),
             out_max: length(self.out_max),
             in_max: length(self.in_max),
@@ -127,30 +127,30 @@ impl Law for ModRed {
     const CLAMPS: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let a = self.twin.arrive(p, cx);
         let (avg, max) = if a.inside { (a.own, self.in_max) } else { (a.total, self.out_max) };
         if avg > max {
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         self.twin.keep(p, a.inside);
         Verdict::Pass
     }
 
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Victim {
         self.twin.lost(p);
         Victim::Arriving
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.twin.left(p, cx.now);
         Verdict::Pass
     }
 
     #[inline]
-    fn on_evict(&mut self, p: &QPkt) {
+    fn on_evict(&mut self, p: &Packet) {
         self.twin.gone(p);
     }
 

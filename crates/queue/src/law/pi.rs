@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl Discipline for PiParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         if matches!(self.limit, Len::Packets(0) | Len::Bytes(0)) {
             return Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
         }
@@ -104,7 +104,7 @@ impl Discipline for PiParams {
         Ok(())
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Pi> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Pi> {
         let mean = self.mean();
         let target = match self.target {
             Len::Packets(n) => n as f64,
@@ -156,12 +156,12 @@ impl Law for Pi {
     const HAS_TIMER: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let prob = if self.byte_mode { self.p * f64::from(p.len) / self.mean_packet } else { self.p };
         if cx.rng.uniform() >= prob {
             return Verdict::Pass;
         }
-        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
     }
 
     /// The controller in discrete time: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1).

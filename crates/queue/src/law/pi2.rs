@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{Ecn, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Ecn, Packet};
 use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl Default for Pi2Params {
 impl Discipline for Pi2Params {
     type Queue = Fifo<Pi2>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         check_control(
             self.tupdate,
@@ -71,7 +71,7 @@ impl Discipline for Pi2Params {
         )
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Pi2> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Pi2> {
         Fifo::new(Pi2::new(self), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
@@ -151,7 +151,7 @@ impl Law for Pi2 {
     const HAS_TIMER: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let scalable = self.ecn && matches!(p.ecn, Ecn::Ect1 | Ecn::Ce);
         let prob = if scalable { self.scalable() } else { self.classic() };
         if cx.rng.uniform() >= prob {
@@ -159,7 +159,7 @@ impl Law for Pi2 {
         } else if self.ecn && p.ecn.capable() {
             Verdict::Mark
         } else {
-            Verdict::Drop(Why::Early)
+            Verdict::Drop(DropReason::Early)
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
         for p in [0.05, 0.1, 0.3] {
             let mut b = bench(p, &Pi2Params::default());
             for (ecn, verdict, want) in [
-                (Ecn::NotEct, Verdict::Drop(Why::Early), p * p),
+                (Ecn::NotEct, Verdict::Drop(DropReason::Early), p * p),
                 (Ecn::Ect0, Verdict::Mark, p * p),
                 (Ecn::Ect1, Verdict::Mark, 2.0 * p),
                 (Ecn::Ce, Verdict::Mark, 2.0 * p),
@@ -232,7 +232,7 @@ mod tests {
             }
             // Without ECN every packet is Classic.
             let mut b = bench(p, &Pi2Params { ecn: false, ..Pi2Params::default() });
-            assert!((share(&mut b, Ecn::Ect1, Verdict::Drop(Why::Early)) - p * p).abs() < 0.005);
+            assert!((share(&mut b, Ecn::Ect1, Verdict::Drop(DropReason::Early)) - p * p).abs() < 0.005);
         }
     }
 
@@ -248,14 +248,14 @@ mod tests {
 
     #[test]
     fn impossible_values_are_refused() {
-        let site = fairlane_net::LinkInfo { rate: fairlane_units::Rate::from_mbps(1), delay: Dur::ZERO }.into();
+        let context = fairlane_net::LinkInfo { rate: fairlane_units::Rate::from_mbps(1), delay: Dur::ZERO }.into();
         for (p, field) in [
             (Pi2Params { tupdate: Dur::ZERO, ..Pi2Params::default() }, "tupdate"),
             (Pi2Params { k: -1.0, ..Pi2Params::default() }, "k"),
             (Pi2Params { max_prob: 1.1, ..Pi2Params::default() }, "max_prob"),
         ] {
-            assert_eq!(p.check(&site).unwrap_err().field, field);
+            assert_eq!(p.check(&context).unwrap_err().field, field);
         }
-        assert!(Pi2Params::default().check(&site).is_ok());
+        assert!(Pi2Params::default().check(&context).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{Backlog, QPkt, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -174,12 +174,12 @@ impl Discipline for PieParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         self.control.check(&self.marks)
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Pie> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Pie> {
         Fifo::new(Pie::new(self), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
@@ -334,7 +334,7 @@ impl Pie {
     }
 
     /// Sections 4.1 and 5.4: whether an arriving packet is dropped.
-    fn drop_early(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> bool {
+    fn drop_early(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> bool {
         if self.p.burst_reset.is_some() && self.quiet.is_none() {
             self.quiet = Some(Dur::ZERO);
             self.burst_allowance = self.p.max_burst;
@@ -368,7 +368,7 @@ impl Pie {
     }
 
     /// Section 5.2: the time to send `dq_threshold`, measured while at least that much waits.
-    fn measure_rate(&mut self, p: &QPkt, cx: &LawCx<'_>) {
+    fn measure_rate(&mut self, p: &Packet, cx: &LawCx<'_>) {
         let threshold = self.p.dq_threshold.get().max(1);
         if self.measuring.is_none() && cx.held.bytes + u64::from(p.len) >= threshold {
             self.measuring = Some(cx.now);
@@ -392,24 +392,24 @@ impl Law for Pie {
     const HAS_TIMER: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         if !self.awake(cx.held) || !self.drop_early(p, cx) {
             return Verdict::Pass;
         }
         match self.marks.ecn && p.ecn.capable() && self.drop_prob <= self.marks.mark_ecnth {
             true => Verdict::Mark,
-            false => Verdict::Drop(Why::Early),
+            false => Verdict::Drop(DropReason::Early),
         }
     }
 
     /// A lost packet begins a new series of section 5.4.
-    fn on_overflow(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, _: &mut LawCx<'_>) -> Victim {
         self.accu_prob = 0.0;
         Victim::Arriving
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.sojourn = cx.now.since(p.at).as_secs_f64();
         if self.p.estimate == DelayEstimate::DequeueRate {
             self.measure_rate(p, cx);

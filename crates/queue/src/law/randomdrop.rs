@@ -5,7 +5,7 @@ use super::{Law, LawCx, Victim};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site};
+use fairlane_net::{BuildContext, Packet};
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,11 @@ impl Default for RandomDropParams {
 impl Discipline for RandomDropParams {
     type Queue = Fifo<RandomDrop>;
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)
     }
 
-    fn build(&self, _: &Site<'_>) -> Fifo<RandomDrop> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<RandomDrop> {
         Fifo::new(RandomDrop { arriving: self.arriving }, Limit::new(self.limit, self.admit))
     }
 }
@@ -50,7 +50,7 @@ pub struct RandomDrop {
 
 impl Law for RandomDrop {
     #[inline]
-    fn on_overflow(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Victim {
         let waiting = cx.queue.len();
         match waiting + usize::from(self.arriving) {
             0 => Victim::Arriving,

@@ -7,7 +7,7 @@ use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -233,11 +233,11 @@ impl Discipline for RedParams {
         },
     ];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         if matches!(self.limit, Len::Packets(0) | Len::Bytes(0)) {
             return Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
         }
-        let s = self.setting(site.link);
+        let s = self.setting(context.link);
         if s.max < s.min {
             let unit = if self.tuning.measure == Measure::Bytes { "bytes" } else { "packets" };
             return Err(Problem::new("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
@@ -250,8 +250,8 @@ impl Discipline for RedParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Box<Red>> {
-        Fifo::new(Box::new(Red::new(self, site.link)), self.limit()).bearing(self.front)
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Box<Red>> {
+        Fifo::new(Box::new(Red::new(self, context.link)), self.limit()).bearing(self.front)
     }
 }
 
@@ -336,7 +336,7 @@ impl Red {
 
     /// What becomes of the packet that has just been averaged.
     #[inline]
-    pub(crate) fn judge(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    pub(crate) fn judge(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let waiting = self.waiting(cx);
         if !self.chooser.chooses(self.average.value, waiting, p.len, cx.rng) {
             return Verdict::Pass;
@@ -344,7 +344,7 @@ impl Red {
         let p_b = self.chooser.p_b();
         match p.ecn.capable() && self.ecn && p_b < self.mark_p {
             true => Verdict::Mark,
-            false => Verdict::Drop(if p_b < 1.0 { Why::Early } else { Why::Forced }),
+            false => Verdict::Drop(if p_b < 1.0 { DropReason::Early } else { DropReason::Forced }),
         }
     }
 }
@@ -352,20 +352,20 @@ impl Red {
 impl Law for Red {
     const FRONT: bool = true;
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.update_average(cx);
         self.judge(p, cx)
     }
 
     /// A drop of any kind begins a new gap.
     #[inline]
-    fn on_overflow(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, _: &Packet, _: &mut LawCx<'_>) -> Victim {
         self.chooser.restart();
         Victim::Arriving
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.idle.left(cx.now, p.len);
         Verdict::Pass
     }
@@ -380,15 +380,15 @@ impl Law for Red {
 impl Law for Box<Red> {
     const FRONT: bool = Red::FRONT;
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         (**self).on_enqueue(p, cx)
     }
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Victim {
         (**self).on_overflow(p, cx)
     }
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         (**self).on_dequeue(p, cx)
     }
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -5,7 +5,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Discipline for RemParams {
                     "measure": "packets", "mean_packet": "1000B", "ecn": false, "mark_departing": true, "spare_incapable": true}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if self.interval == Dur::ZERO {
             return Err(Problem::new("interval", "the interval is zero: the price would be updated without end"));
@@ -103,8 +103,8 @@ impl Discipline for RemParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Rem> {
-        Fifo::new(Rem::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Rem> {
+        Fifo::new(Rem::new(self, context.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
     }
 }
 
@@ -172,7 +172,7 @@ impl Rem {
     }
 
     #[inline]
-    fn chooses(&self, p: &QPkt, cx: &mut LawCx<'_>) -> bool {
+    fn chooses(&self, p: &Packet, cx: &mut LawCx<'_>) -> bool {
         let prob = if self.in_bytes { self.p * f64::from(p.len) / self.mean_packet } else { self.p };
         cx.rng.uniform() < prob
     }
@@ -183,19 +183,19 @@ impl Law for Rem {
     const HAS_TIMER: bool = true;
 
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.arrived += if self.in_bytes { u64::from(p.len) } else { 1 };
         let markable = self.ecn && p.ecn.capable();
         let here = if markable { !self.mark_departing } else { !(self.ecn && self.spare_incapable) };
         match here && self.chooses(p, cx) {
             false => Verdict::Pass,
             true if markable => Verdict::Mark,
-            true => Verdict::Drop(Why::Early),
+            true => Verdict::Drop(DropReason::Early),
         }
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         if self.ecn && self.mark_departing && p.ecn.capable() && self.chooses(p, cx) { Verdict::Mark } else { Verdict::Pass }
     }
 

@@ -9,7 +9,7 @@ use crate::classify::Match;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ impl Discipline for RioParams {
         },
     ];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if !(0.0..=1.0).contains(&self.w_q) {
             return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
@@ -136,10 +136,10 @@ impl Discipline for RioParams {
         let curve = |min, max, max_p| check_curve(min, max, max_p, self.curves.measure, self.curves.mean_packet);
         curve(self.in_min, self.in_max, self.in_max_p).map_err(|p| Problem { field: format!("in_{}", p.field), ..p })?;
         curve(self.out_min, self.out_max, self.out_max_p).map_err(|p| Problem { field: format!("out_{}", p.field), ..p })?;
-        check_profile(&self.in_profile, site)
+        check_profile(&self.in_profile, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Rio> {
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Rio> {
         let chooser = |min, max, max_p| {
             Chooser::new(Shape {
                 min: length_in(self.curves.measure, min, self.curves.mean_packet),
@@ -163,7 +163,7 @@ impl Discipline for RioParams {
             age_own: self.age_own,
         };
         let rio = Rio {
-            twin: Twin::new(&twin, site),
+            twin: Twin::new(&twin, context),
             inside: chooser(self.in_min, self.in_max, self.in_max_p),
             outside: chooser(self.out_min, self.out_max, self.out_max_p),
             decoupled: self.coupling == Coupling::Decoupled,
@@ -202,7 +202,7 @@ impl Rio {
 
 impl Law for Rio {
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let a = self.twin.arrive(p, cx);
         let (chooser, avg, waiting) = match (a.inside, self.decoupled) {
             (true, _) => (&mut self.inside, a.own, a.waiting_own),
@@ -213,7 +213,7 @@ impl Law for Rio {
             if a.inside {
                 chooser.restart();
             }
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         if !chooser.chooses(avg, waiting, p.len, cx.rng) {
             self.twin.keep(p, a.inside);
@@ -223,11 +223,11 @@ impl Law for Rio {
             self.twin.keep(p, a.inside);
             return Verdict::Mark;
         }
-        Verdict::Drop(if chooser.p_b() < 1.0 { Why::Early } else { Why::Forced })
+        Verdict::Drop(if chooser.p_b() < 1.0 { DropReason::Early } else { DropReason::Forced })
     }
 
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Victim {
         self.twin.lost(p);
         if self.twin.is_inside(p) {
             self.inside.overflowed();
@@ -238,13 +238,13 @@ impl Law for Rio {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.twin.left(p, cx.now);
         Verdict::Pass
     }
 
     #[inline]
-    fn on_evict(&mut self, p: &QPkt) {
+    fn on_evict(&mut self, p: &Packet) {
         self.twin.gone(p);
     }
 

@@ -6,7 +6,7 @@ use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, LinkInfo, QPkt, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl Discipline for SfbParams {
                     "rehash": "600s", "warmup": "60s", "ecn": true}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
         for (name, n, most) in [("levels", self.levels, MOST_LEVELS), ("bins", self.bins, MOST_BINS)] {
             if !(1..=most).contains(&n) {
@@ -122,8 +122,8 @@ impl Discipline for SfbParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Sfb> {
-        Fifo::new(Sfb::new(self, site.link), Limit::new(self.limit, self.admit))
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Sfb> {
+        Fifo::new(Sfb::new(self, context.link), Limit::new(self.limit, self.admit))
     }
 }
 
@@ -169,7 +169,7 @@ impl Bins {
 
     /// The bin of a packet's flow at a level: the flow's number and direction mixed with the level's salt (the finalizer of splitmix64).
     #[inline]
-    fn at(&self, level: usize, p: &QPkt) -> usize {
+    fn at(&self, level: usize, p: &Packet) -> usize {
         let mut x = (u64::from(p.flow.0) << 1 | u64::from(p.back)) ^ self.salts[level];
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -179,7 +179,7 @@ impl Bins {
 
     /// Applies `f` to the bins of a packet's flow.
     #[inline]
-    fn each(&mut self, p: &QPkt, mut f: impl FnMut(&mut Bin)) {
+    fn each(&mut self, p: &Packet, mut f: impl FnMut(&mut Bin)) {
         for level in 0..self.salts.len() {
             let i = self.at(level, p);
             f(&mut self.bins[i]);
@@ -187,7 +187,7 @@ impl Bins {
     }
 
     /// Section 3: what an arrival teaches the bins of its flow.
-    fn learn(&mut self, p: &QPkt, step: &Step, now: Time) {
+    fn learn(&mut self, p: &Packet, step: &Step, now: Time) {
         self.each(p, |b| {
             let change = if b.compare(step.size).is_gt() {
                 step.up
@@ -203,11 +203,11 @@ impl Bins {
         });
     }
 
-    fn add(&mut self, p: &QPkt) {
+    fn add(&mut self, p: &Packet) {
         self.each(p, |b| b.held.add(p));
     }
 
-    fn sub(&mut self, p: &QPkt) {
+    fn sub(&mut self, p: &Packet) {
         self.each(p, |b| b.held.sub(p));
     }
 }
@@ -271,7 +271,7 @@ impl Sfb {
     }
 
     /// The probability that packets like `p` meet: the smallest of its bins.
-    pub fn p_min(&self, p: &QPkt) -> f64 {
+    pub fn p_min(&self, p: &Packet) -> f64 {
         (0..self.bins.salts.len()).fold(1.0, |least, level| {
             let p = self.bins.bins[self.bins.at(level, p)].p;
             if p < least { p } else { least }
@@ -299,7 +299,7 @@ impl Sfb {
     }
 
     /// Section 3.1: whether the penalty box lets a packet through.
-    fn excused(&mut self, p: &QPkt, now: Time) -> bool {
+    fn excused(&mut self, p: &Packet, now: Time) -> bool {
         let secs = now.since(self.filled_at).as_ps() as f64 / PS_PER_SEC as f64;
         let tokens = self.tokens + secs * self.penalty_rate;
         self.tokens = if tokens < self.penalty_burst { tokens } else { self.penalty_burst };
@@ -311,26 +311,26 @@ impl Sfb {
         pays
     }
 
-    fn verdict(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn verdict(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let bins = &self.bins;
         let full = |most| (0..bins.salts.len()).all(|level| bins.bins[bins.at(level, p)].compare(most).is_ge());
         if self.bin_limit.is_some_and(full) {
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         let p_min = self.p_min(p);
         if p_min >= 1.0 {
-            return if self.excused(p, cx.now) { Verdict::Pass } else { Verdict::Drop(Why::Forced) };
+            return if self.excused(p, cx.now) { Verdict::Pass } else { Verdict::Drop(DropReason::Forced) };
         }
         if p_min == 0.0 || cx.rng.uniform() >= p_min {
             return Verdict::Pass;
         }
-        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
     }
 }
 
 impl Law for Sfb {
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.keep_time(cx);
         self.bins.learn(p, &self.step, cx.now);
         if self.warming {
@@ -347,7 +347,7 @@ impl Law for Sfb {
         v
     }
 
-    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Victim {
         if self.binned {
             self.on_dequeue(p, cx);
             self.binned = false;
@@ -356,7 +356,7 @@ impl Law for Sfb {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Verdict {
         self.bins.sub(p);
         if self.warming {
             self.next.sub(p);

@@ -2,21 +2,21 @@
 
 use super::{Law, LawCx, Verdict};
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Ecn, FlowId, QPkt};
+use fairlane_net::{Backlog, Ecn, FlowId, Packet};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
 /// A data packet of `len` bytes that arrived at `at`.
-pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> QPkt {
-    QPkt { len, flow: FlowId(flow), at, ecn, ..PACKET }
+pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> Packet {
+    Packet { len, flow: FlowId(flow), at, ecn, ..PACKET }
 }
 
 /// A law that is told what waits; packets of 1000 bytes where only bytes are given.
 pub(crate) struct Bench<L> {
     pub law: L,
     pub rng: Stream,
-    pub queue: VecDeque<QPkt>,
+    pub queue: VecDeque<Packet>,
 }
 
 impl<L: Law> Bench<L> {
@@ -27,13 +27,13 @@ impl<L: Law> Bench<L> {
         let held = Backlog { pkts: bytes.div_ceil(1000) as u32, bytes };
         f(&mut self.law, &mut LawCx { now, rng: &mut self.rng, held, queue: &self.queue })
     }
-    pub(crate) fn enqueue(&mut self, p: &QPkt, now: Time, bytes: u64) -> Verdict {
+    pub(crate) fn enqueue(&mut self, p: &Packet, now: Time, bytes: u64) -> Verdict {
         self.with(now, bytes, |l, cx| l.on_enqueue(p, cx))
     }
-    pub(crate) fn overflow(&mut self, p: &QPkt, now: Time, bytes: u64) {
+    pub(crate) fn overflow(&mut self, p: &Packet, now: Time, bytes: u64) {
         self.with(now, bytes, |l, cx| l.on_overflow(p, cx));
     }
-    pub(crate) fn dequeue(&mut self, p: &QPkt, now: Time, bytes: u64) -> Verdict {
+    pub(crate) fn dequeue(&mut self, p: &Packet, now: Time, bytes: u64) -> Verdict {
         self.with(now, bytes, |l, cx| l.on_dequeue(p, cx))
     }
     pub(crate) fn timer(&mut self, now: Time, bytes: u64) -> Option<Time> {

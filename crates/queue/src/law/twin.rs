@@ -5,7 +5,7 @@ use super::red::Measure;
 use super::red::parts::{Average, Idle};
 use crate::classify::{Filter, Match};
 use crate::discipline::Problem;
-use fairlane_net::{Backlog, QPkt, Site};
+use fairlane_net::{Backlog, BuildContext, Packet};
 use fairlane_units::{Bytes, PS_PER_SEC, Time};
 
 /// What [`Twin`] is made from.
@@ -91,11 +91,11 @@ pub(super) struct Arrival {
 }
 
 /// Refuses matches that a mark would change.
-pub(super) fn check_profile(m: &Match, site: &Site<'_>) -> Result<(), Problem> {
+pub(super) fn check_profile(m: &Match, context: &BuildContext<'_>) -> Result<(), Problem> {
     if m.patterns().iter().any(|p| p.trim().to_ascii_lowercase().starts_with("ecn")) {
         return Err(Problem::new("in_profile", "the ECN field cannot say what is in profile: marks change it"));
     }
-    m.check(site).map_err(|message| Problem::new("in_profile", message))
+    m.check(context).map_err(|message| Problem::new("in_profile", message))
 }
 
 fn secs(now: Time) -> f64 {
@@ -103,15 +103,15 @@ fn secs(now: Time) -> f64 {
 }
 
 impl Twin {
-    pub(super) fn new(s: &TwinSetting<'_>, site: &Site<'_>) -> Self {
+    pub(super) fn new(s: &TwinSetting<'_>, context: &BuildContext<'_>) -> Self {
         Self {
-            filter: Filter::new(s.in_profile, site),
+            filter: Filter::new(s.in_profile, context),
             in_bytes: s.measure == Measure::Bytes,
             total_by_in: s.total_by_in,
             total: Average::new(s.w_q),
             inside: Average::new(s.w_q),
             outside: Average::new(s.w_q),
-            idle: Idle::of_packets(s.mean_packet, site.link),
+            idle: Idle::of_packets(s.mean_packet, context.link),
             held_in: Backlog::default(),
             counted: false,
             age_own: s.age_own,
@@ -145,13 +145,13 @@ impl Twin {
 
     /// Whether a packet is in profile.
     #[inline]
-    pub(super) fn is_inside(&self, p: &QPkt) -> bool {
+    pub(super) fn is_inside(&self, p: &Packet) -> bool {
         self.filter.fits(p)
     }
 
     /// Updates the averages for a packet that arrives.
     #[inline]
-    pub(super) fn arrive(&mut self, p: &QPkt, cx: &LawCx<'_>) -> Arrival {
+    pub(super) fn arrive(&mut self, p: &Packet, cx: &LawCx<'_>) -> Arrival {
         let inside = self.filter.fits(p);
         let (waiting, waiting_in) = (self.size(cx.held), self.size(self.held_in));
         let waiting_out = waiting.saturating_sub(waiting_in);
@@ -210,7 +210,7 @@ impl Twin {
 
     /// The packet that arrived last stays.
     #[inline]
-    pub(super) fn keep(&mut self, p: &QPkt, inside: bool) {
+    pub(super) fn keep(&mut self, p: &Packet, inside: bool) {
         if inside {
             self.held_in.add(p);
         }
@@ -225,7 +225,7 @@ impl Twin {
 
     /// It had no room after all; if it was not to stay, nothing was counted.
     #[inline]
-    pub(super) fn lost(&mut self, p: &QPkt) {
+    pub(super) fn lost(&mut self, p: &Packet) {
         if !std::mem::take(&mut self.counted) {
             return;
         }
@@ -238,7 +238,7 @@ impl Twin {
 
     /// A waiting packet is gone.
     #[inline]
-    pub(super) fn gone(&mut self, p: &QPkt) {
+    pub(super) fn gone(&mut self, p: &Packet) {
         let inside = self.filter.fits(p);
         if inside {
             self.held_in.sub(p);
@@ -249,7 +249,7 @@ impl Twin {
 
     /// A packet begins its transmission.
     #[inline]
-    pub(super) fn left(&mut self, p: &QPkt, now: Time) {
+    pub(super) fn left(&mut self, p: &Packet, now: Time) {
         let inside = self.filter.fits(p);
         if inside {
             self.held_in.sub(p);

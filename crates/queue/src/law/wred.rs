@@ -7,7 +7,7 @@ use crate::classify::{Classifier, Match};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Len, PS_PER_SEC, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ impl Discipline for WredParams {
         },
     ];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if !(0.0..=1.0).contains(&self.w_q) {
             return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
@@ -157,14 +157,14 @@ impl Discipline for WredParams {
             ));
         }
         for (i, l) in self.levels.iter().enumerate() {
-            l.select.check(site).map_err(|m| Problem::new(format!("levels.{i}.match"), m))?;
+            l.select.check(context).map_err(|m| Problem::new(format!("levels.{i}.match"), m))?;
             check_curve(l.min, l.max, l.max_p, self.curves.measure, self.curves.mean_packet)
                 .map_err(|p| p.within(&format!("levels.{i}")))?;
         }
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Wred> {
+    fn build(&self, context: &BuildContext<'_>) -> Fifo<Wred> {
         let length = |len| length_in(self.curves.measure, len, self.curves.mean_packet);
         let chooser = |l: &WredLevel| {
             Chooser::new(Shape {
@@ -181,10 +181,10 @@ impl Discipline for WredParams {
             })
         };
         let wred = Wred {
-            levels: Classifier::new(self.levels.iter().map(|l| &l.select), site),
+            levels: Classifier::new(self.levels.iter().map(|l| &l.select), context),
             choosers: self.levels.iter().map(chooser).collect(),
             average: Average::new(self.w_q),
-            idle: Idle::of_packets(self.curves.mean_packet, site.link),
+            idle: Idle::of_packets(self.curves.mean_packet, context.link),
             in_bytes: self.curves.measure == Measure::Bytes,
             ecn: self.curves.ecn,
             age_level: self.age_level,
@@ -234,7 +234,7 @@ impl Wred {
 
 impl Law for Wred {
     #[inline]
-    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let waiting = if self.in_bytes { cx.held.bytes } else { u64::from(cx.held.pkts) };
         if self.age_level {
             let since = self.empty_since.map_or(0.0, |t| (cx.now - t).as_ps() as f64 / PS_PER_SEC as f64);
@@ -251,7 +251,7 @@ impl Law for Wred {
         let verdict = match chosen {
             false => Verdict::Pass,
             true if self.ecn && p.ecn.capable() && chooser.may_mark(avg) => Verdict::Mark,
-            true => return Verdict::Drop(if self.p_b < 1.0 { Why::Early } else { Why::Forced }),
+            true => return Verdict::Drop(if self.p_b < 1.0 { DropReason::Early } else { DropReason::Forced }),
         };
         self.held[level] += 1;
         self.empty_since = None;
@@ -259,7 +259,7 @@ impl Law for Wred {
     }
 
     #[inline]
-    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+    fn on_overflow(&mut self, p: &Packet, _: &mut LawCx<'_>) -> Victim {
         let level = self.levels.class_of(p);
         self.choosers[level].overflowed();
         self.held[level] = self.held[level].saturating_sub(1);
@@ -267,7 +267,7 @@ impl Law for Wred {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+    fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.idle.left(cx.now, p.len);
         // A mark can have changed the precedence where that is read from the ECN field.
         let held = &mut self.held[self.levels.class_of(p)];
@@ -279,7 +279,7 @@ impl Law for Wred {
     }
 
     #[inline]
-    fn on_evict(&mut self, p: &QPkt) {
+    fn on_evict(&mut self, p: &Packet) {
         let held = &mut self.held[self.levels.class_of(p)];
         *held = held.saturating_sub(1);
     }

@@ -1,9 +1,9 @@
 //! The inner queues of a scheduler: who goes where, their common limit, their timers, ready times and gauges.
 
 use crate::classify::{Classifier, Match};
-use crate::discipline::{Discipline, Nature, Problem};
+use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, FlowId, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,26 +86,26 @@ pub(crate) fn check_weight(weight: u32, field: &str) -> Result<(), Problem> {
 }
 
 /// Whether the classes can be told apart and their queues make sense.
-pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], site: &Site<'_>) -> Result<(), Problem> {
+pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], context: &BuildContext<'_>) -> Result<(), Problem> {
     if classes.len() > Classifier::MOST {
         return Err(Problem::new("classes", format!("{} are too many: at most {}", classes.len(), Classifier::MOST)));
     }
     for (i, c) in classes.iter().enumerate() {
-        c.select().check(site).map_err(|message| Problem::new(format!("classes.{i}.match"), message))?;
-        c.queue().check(site).map_err(|p| p.within(&format!("classes.{i}.queue")))?;
+        c.select().check(context).map_err(|message| Problem::new(format!("classes.{i}.match"), message))?;
+        c.queue().check(context).map_err(|p| p.within(&format!("classes.{i}.queue")))?;
     }
     Ok(())
 }
 
 /// What queues in classes do. Packets of a flow may overtake one another where its packets go to several classes.
-pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Nature {
+pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Capabilities {
     let split = classes.len() > 1 && classes.iter().any(|c| c.select().splits_flows());
-    classes.iter().map(|c| c.queue().nature()).fold(Nature { reorders: split, ..Nature::default() }, Nature::and)
+    classes.iter().map(|c| c.queue().capabilities()).fold(Capabilities { reorders: split, ..Capabilities::default() }, Capabilities::and)
 }
 
 /// What queues in classes do, or without classes those of all flows, which are equal.
-pub(crate) fn nature_of_classes_or<C: ClassSpec>(classes: &[C], queue: &impl Discipline) -> Nature {
-    if classes.is_empty() { queue.nature() } else { nature_of(classes) }
+pub(crate) fn nature_of_classes_or<C: ClassSpec>(classes: &[C], queue: &impl Discipline) -> Capabilities {
+    if classes.is_empty() { queue.capabilities() } else { nature_of(classes) }
 }
 
 /// How packets find their queue.
@@ -144,26 +144,26 @@ pub(crate) struct Bank<Q> {
 
 impl<Q: Qdisc + Clone> Bank<Q> {
     /// One queue for each class.
-    pub(crate) fn of_classes<C: ClassSpec>(classes: &[C], limit: Option<Len>, site: &Site<'_>) -> Self
+    pub(crate) fn of_classes<C: ClassSpec>(classes: &[C], limit: Option<Len>, context: &BuildContext<'_>) -> Self
     where
         C::Inner: Discipline<Queue = Q>,
     {
-        let inner: Vec<Q> = classes.iter().map(|c| c.queue().build(site)).collect();
-        let sorting = Sorting::Match(Classifier::new(classes.iter().map(ClassSpec::select), site));
-        Self::new(sorting, inner, limit, classes.iter().any(|c| c.queue().nature().shapes))
+        let inner: Vec<Q> = classes.iter().map(|c| c.queue().build(context)).collect();
+        let sorting = Sorting::Match(Classifier::new(classes.iter().map(ClassSpec::select), context));
+        Self::new(sorting, inner, limit, classes.iter().any(|c| c.queue().capabilities().shapes))
     }
 
     /// `n` equal queues; flow i goes to queue i modulo n.
-    pub(crate) fn of_numbers<S: Discipline<Queue = Q>>(n: u32, queue: &S, limit: Option<Len>, site: &Site<'_>) -> Self {
+    pub(crate) fn of_numbers<S: Discipline<Queue = Q>>(n: u32, queue: &S, limit: Option<Len>, context: &BuildContext<'_>) -> Self {
         let n = n.max(1);
-        let inner = (0..n).map(|_| queue.build(site)).collect();
-        Self::new(Sorting::Modulo(n), inner, limit, queue.nature().shapes)
+        let inner = (0..n).map(|_| queue.build(context)).collect();
+        Self::new(Sorting::Modulo(n), inner, limit, queue.capabilities().shapes)
     }
 
     /// Equal queues, one for each flow that sends here.
-    pub(crate) fn of_flows<S: Discipline<Queue = Q>>(queue: &S, limit: Option<Len>, site: &Site<'_>) -> Self {
-        let sorting = Sorting::Flow { lane: vec![NO_LANE; site.flows.len()], pattern: queue.build(site) };
-        Self::new(sorting, vec![], limit, queue.nature().shapes)
+    pub(crate) fn of_flows<S: Discipline<Queue = Q>>(queue: &S, limit: Option<Len>, context: &BuildContext<'_>) -> Self {
+        let sorting = Sorting::Flow { lane: vec![NO_LANE; context.flows.len()], pattern: queue.build(context) };
+        Self::new(sorting, vec![], limit, queue.capabilities().shapes)
     }
 
     /// One queue for each class, or without classes one for each flow.
@@ -171,9 +171,9 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         classes: &[C],
         queue: &S,
         limit: Option<Len>,
-        site: &Site<'_>,
+        context: &BuildContext<'_>,
     ) -> Self {
-        if classes.is_empty() { Self::of_flows(queue, limit, site) } else { Self::of_classes(classes, limit, site) }
+        if classes.is_empty() { Self::of_flows(queue, limit, context) } else { Self::of_classes(classes, limit, context) }
     }
 
     fn new(sorting: Sorting<Q>, inner: Vec<Q>, limit: Option<Len>, shapes: bool) -> Self {
@@ -207,7 +207,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
 
     /// The queue for a packet, made if it is the first of its flow.
     #[inline]
-    pub(crate) fn place(&mut self, p: &QPkt) -> usize {
+    pub(crate) fn place(&mut self, p: &Packet) -> usize {
         let i = match &mut self.sorting {
             Sorting::Match(c) => c.class_of(p),
             Sorting::Modulo(n) => (p.flow.0 % *n) as usize,
@@ -282,9 +282,9 @@ impl<Q: Qdisc + Clone> Bank<Q> {
 
     /// Offers a packet to queue `i`. Returns whether the queue was asked, the common limit having admitted the packet.
     #[inline]
-    pub(crate) fn enqueue(&mut self, i: usize, p: QPkt, cx: &mut QCx<'_>) -> bool {
+    pub(crate) fn enqueue(&mut self, i: usize, p: Packet, cx: &mut QCx<'_>) -> bool {
         if !self.limit.admits(self.held, p.len) {
-            cx.drop(p, Why::Overflow);
+            cx.drop(p, DropReason::Overflow);
             return false;
         }
         self.call(i, |q| q.enqueue(p, cx));
@@ -293,7 +293,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
 
     /// The next packet of queue `i`.
     #[inline]
-    pub(crate) fn dequeue(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<QPkt> {
+    pub(crate) fn dequeue(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<Packet> {
         self.call(i, |q| q.dequeue(cx))
     }
 
@@ -302,7 +302,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
     }
 
     /// Fires the timers that are due; `after` hears of each queue that had its turn, while its drops are the last ones in the context.
-    pub(crate) fn on_timer(&mut self, cx: &mut QCx<'_>, mut after: impl FnMut(usize, &[(QPkt, Why)])) -> Option<Time> {
+    pub(crate) fn on_timer(&mut self, cx: &mut QCx<'_>, mut after: impl FnMut(usize, &[(Packet, DropReason)])) -> Option<Time> {
         for i in 0..self.inner.len() {
             if self.timers[i] <= cx.now {
                 let dropped = cx.drops.len();

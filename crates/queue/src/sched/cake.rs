@@ -9,10 +9,10 @@ use super::fifo::Fifo;
 use super::flow_queues::FlowQueues;
 use super::hash::{Addresses, FlowMap, lane};
 use super::room::Room;
-use crate::discipline::{Discipline, Nature, Preset, Problem};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::law::cobalt::{Cobalt, CobaltParams};
 use crate::limit::Limit;
-use fairlane_net::{Backlog, LinkInfo, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{Backlog, BuildContext, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
 pub use hosts::CakeIsolation;
 use hosts::Hosts;
@@ -165,7 +165,7 @@ impl Discipline for CakeParams {
         values: r#"{"bandwidth": null, "tins": "diffserv3", "isolation": "triple_isolate", "rtt": "100ms", "flows": 1024, "ways": 8, "ecn": true}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check::holds("limit", self.limit)?;
         check::some("flows", u64::from(self.flows))?;
         check::some("ways", u64::from(self.ways))?;
@@ -176,13 +176,13 @@ impl Discipline for CakeParams {
         self.cobalt(self.bandwidth).check_values().map_err(|p| Problem::new("rtt", p.message))
     }
 
-    fn build(&self, site: &Site<'_>) -> Cake {
+    fn build(&self, context: &BuildContext<'_>) -> Cake {
         Cake {
             params: self.clone(),
-            map: FlowMap::new(self.isolation.hash_by(), Some(self.flows), self.salt, site),
-            addresses: Addresses::new(site),
+            map: FlowMap::new(self.isolation.hash_by(), Some(self.flows), self.salt, context),
+            addresses: Addresses::new(context),
             tin_of: self.tins.table(),
-            tins: self.tins.shares().into_iter().map(|share| self.tin(share, site.link)).collect(),
+            tins: self.tins.shares().into_iter().map(|share| self.tin(share, context.link)).collect(),
             current: 0,
             next: Time::ZERO,
             room: Room::new(self.limit()),
@@ -190,9 +190,9 @@ impl Discipline for CakeParams {
         }
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         // Two code points of one flow can fall into different tins.
-        Nature { shapes: self.bandwidth.is_some(), reorders: self.tins != CakeTins::Besteffort, ..Nature::default() }
+        Capabilities { shapes: self.bandwidth.is_some(), reorders: self.tins != CakeTins::Besteffort, ..Capabilities::default() }
     }
 }
 
@@ -304,7 +304,7 @@ impl Cake {
 }
 
 impl Qdisc for Cake {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let hash = self.map.hash(&p, cx.rng);
         let tin = &mut self.tins[self.tin_of[usize::from(p.class.0 & 63)] as usize];
         let queues = &tin.queues;
@@ -324,7 +324,7 @@ impl Qdisc for Cake {
         while self.room.exceeded(self.held) && self.overflow(cx) {}
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         if self.params.bandwidth.is_some() && cx.now < self.next {
             return None;
         }

@@ -7,8 +7,8 @@ use super::room::Room;
 use super::rounds::{DropFrom, Longest, Rounds, Turn};
 use super::wrr::{TurnUnit, Wrr};
 use crate::classify::Match;
-use crate::discipline::{Discipline, Nature, Preset, Problem};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
+use fairlane_net::{Backlog, BuildContext, FlowId, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ impl<S: Discipline> Discipline for DrrParams<S> {
         values: r#"{"limit": "25kB", "quantum": "250B", "buckets": 10, "hash": "ns2_source", "drop": "head"}"#,
     }];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         check::holds("limit", Some(self.limit))?;
         check::some("quantum", self.quantum.get())?;
         check::some("buckets", self.buckets.map_or(1, u64::from))?;
@@ -112,24 +112,24 @@ impl<S: Discipline> Discipline for DrrParams<S> {
         if self.buckets.is_some() && !self.classes.is_empty() {
             return Err(Problem::new("buckets", "classes are given already: leave one of the two out"));
         }
-        check_classes(&self.classes, site)
+        check_classes(&self.classes, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Drr<S::Queue> {
+    fn build(&self, context: &BuildContext<'_>) -> Drr<S::Queue> {
         if !self.classes.is_empty() {
-            let bank = Bank::of_classes(&self.classes, Some(self.limit), site);
+            let bank = Bank::of_classes(&self.classes, Some(self.limit), context);
             let turns = self.classes.iter().map(|c| credit(c.quantum)).collect();
             return Drr(Kind::Classes(Wrr::new(bank, turns, credit(self.quantum), TurnUnit::Bytes)));
         }
         Drr(Kind::Flows(Flows {
-            map: FlowMap::new(self.hash, self.buckets, self.salt, site),
+            map: FlowMap::new(self.hash, self.buckets, self.salt, context),
             rounds: Rounds::new(self.buckets.unwrap_or(0) as usize, Turn::Deficit(credit(self.quantum))),
             room: Room::new(self.limit),
             drop: self.drop,
         }))
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of(&self.classes)
     }
 }
@@ -155,7 +155,7 @@ struct Flows {
 
 impl<Q: Qdisc + Clone> Qdisc for Drr<Q> {
     #[inline]
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         match &mut self.0 {
             Kind::Flows(f) => {
                 let i = f.map.queue(&p, cx.rng);
@@ -167,7 +167,7 @@ impl<Q: Qdisc + Clone> Qdisc for Drr<Q> {
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         match &mut self.0 {
             Kind::Flows(f) => f.rounds.pop(),
             Kind::Classes(c) => c.dequeue(cx),
@@ -182,7 +182,7 @@ impl<Q: Qdisc + Clone> Qdisc for Drr<Q> {
         }
     }
 
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         match &self.0 {
             Kind::Flows(f) => f.rounds.head(),
             Kind::Classes(c) => c.head(),
@@ -222,11 +222,11 @@ mod tests {
     use super::*;
     use crate::sched::hash::tests::{link, pkt};
     use fairlane_engine::Stream;
-    use fairlane_net::Why;
+    use fairlane_net::DropReason;
 
     type Params = DrrParams<crate::DropTailParams>;
 
-    fn with<R>(f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+    fn with<R>(f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, DropReason)>) {
         let (mut rng, mut drops) = (Stream::new(1, "port", "drr", "aqm"), vec![]);
         let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 };
         let r = f(&mut cx);
@@ -294,7 +294,7 @@ mod tests {
                 (4..24).for_each(|id| q.enqueue(pkt(id, 1, 100), cx));
                 q.enqueue(pkt(24, 2, 40), cx);
             });
-            assert_eq!(drops, [(victim, Why::Evicted)]);
+            assert_eq!(drops, [(victim, DropReason::Evicted)]);
             let (left, _) = with(|cx| std::iter::from_fn(|| q.dequeue(cx)).map(|p| p.id.0).filter(|&id| id < 4).collect::<Vec<_>>());
             assert_eq!(left.len(), 3);
             assert!(!left.contains(&victim));
@@ -322,7 +322,7 @@ mod tests {
         .unwrap();
         assert_eq!(p.check(&link().into()), Ok(()));
         let mut q = p.build(&link().into());
-        let tcp = |id| QPkt { proto: fairlane_net::Proto::Tcp, ..pkt(id, 0, 200) };
+        let tcp = |id| Packet { proto: fairlane_net::Proto::Tcp, ..pkt(id, 0, 200) };
         let ((), drops) = with(|cx| (0..60_000).for_each(|id| q.enqueue(if id % 2 == 0 { tcp(id) } else { pkt(id, 1, 1500) }, cx)));
         // The second class holds 20000 of its 30000.
         assert_eq!(drops.len(), 10_000);

@@ -1,9 +1,9 @@
 //! DualPI2: a queue for Scalable flows beside one for Classic flows, coupled so that both get the same share.
 
-use crate::discipline::{Discipline, Nature, Preset, Problem};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::law::pi2::{Controller, check_control};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, Ecn, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,8 +115,8 @@ impl Discipline for DualPi2Params {
                     "th_len": 0, "scheduler": "wrr", "classic_share": 0.1}"#,
     }];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        if matches!(self.limit(site.link), Len::Packets(0) | Len::Bytes(0)) {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        if matches!(self.limit(context.link), Len::Packets(0) | Len::Bytes(0)) {
             return Err(Problem::new("limit", "a limit of 0 holds nothing: write at least \"1p\""));
         }
         if self.rtt_max == Dur::ZERO {
@@ -134,27 +134,27 @@ impl Discipline for DualPi2Params {
         check_control(self.tupdate(), &values)
     }
 
-    fn build(&self, site: &Site<'_>) -> DualPi2 {
-        DualPi2::new(self, site.link)
+    fn build(&self, context: &BuildContext<'_>) -> DualPi2 {
+        DualPi2::new(self, context.link)
     }
 
     /// A packet that was marked on its way overtakes those of its flow that were not.
-    fn nature(&self) -> Nature {
-        Nature { reorders: true, ..Nature::default() }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reorders: true, ..Capabilities::default() }
     }
 }
 
 /// One of the two queues.
 #[derive(Clone, Debug, Default)]
 struct Side {
-    packets: VecDeque<QPkt>,
+    packets: VecDeque<Packet>,
     held: Backlog,
     /// Sum of the probabilities since the last signal (RFC 9332 appendix A.1, recur).
     due: f64,
 }
 
 impl Side {
-    fn pop(&mut self) -> Option<QPkt> {
+    fn pop(&mut self) -> Option<Packet> {
         let p = self.packets.pop_front()?;
         self.held.sub(&p);
         Some(p)
@@ -268,11 +268,11 @@ impl DualPi2 {
     }
 
     /// Appendix A.2: whether `p`, just taken from the L queue, is sent; marked where it has to be.
-    fn leave_l(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn leave_l(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         self.native = self.laqm(cx.now.since(p.at).as_secs_f64(), self.l.held.pkts + 1);
         let p_cl = self.coupled();
         if p_cl >= 1.0 && recur(&mut self.l_drop_due, self.control.p * self.control.p) {
-            cx.drop(*p, Why::Early);
+            cx.drop(*p, DropReason::Early);
             return false;
         }
         let p_l = if self.native > p_cl { self.native } else { p_cl };
@@ -283,7 +283,7 @@ impl DualPi2 {
     }
 
     /// Appendices A.1 and A.2: the same for a Classic packet, which is dropped if it cannot carry the mark or marks are not enough.
-    fn leave_c(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn leave_c(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let p_c = self.classic();
         if !recur(&mut self.c.due, p_c) {
             return true;
@@ -292,15 +292,15 @@ impl DualPi2 {
             cx.mark(p);
             return true;
         }
-        cx.drop(*p, Why::Early);
+        cx.drop(*p, DropReason::Early);
         false
     }
 }
 
 impl Qdisc for DualPi2 {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         if !self.limit.admits(self.backlog(), p.len) {
-            cx.drop(p, Why::Overflow);
+            cx.drop(p, DropReason::Overflow);
             return;
         }
         let side = if matches!(p.ecn, Ecn::Ect1 | Ecn::Ce) { &mut self.l } else { &mut self.c };
@@ -308,7 +308,7 @@ impl Qdisc for DualPi2 {
         side.packets.push_back(p);
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         loop {
             if self.serve_l() {
                 let mut p = self.l.pop()?;

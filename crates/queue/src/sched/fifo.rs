@@ -3,7 +3,7 @@
 use crate::law::{Law, LawCx, Verdict, Victim};
 use crate::limit::{Front, Limit};
 use crate::sched::rounds::DropFrom;
-use fairlane_net::{Backlog, Ecn, FlowId, QCx, QPkt, Qdisc, Room, Why};
+use fairlane_net::{Backlog, DropReason, Ecn, FlowId, Packet, QCx, Qdisc, Room};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub struct Fifo<L> {
     owed: u32,
     /// What waits; the packets count themselves.
     bytes: u64,
-    queue: VecDeque<QPkt>,
+    queue: VecDeque<Packet>,
 }
 
 impl<L: Law> Fifo<L> {
@@ -49,12 +49,12 @@ impl<L: Law> Fifo<L> {
     }
 
     /// The packets waiting, in order.
-    pub fn packets(&self) -> &VecDeque<QPkt> {
+    pub fn packets(&self) -> &VecDeque<Packet> {
         &self.queue
     }
 
     /// Removes the packet at place `i` (0 is the head), for a scheduler that must make room.
-    pub fn evict(&mut self, i: usize) -> Option<QPkt> {
+    pub fn evict(&mut self, i: usize) -> Option<Packet> {
         let p = if i == 0 { self.queue.pop_front() } else { self.queue.remove(i) }?;
         self.bytes -= u64::from(p.len);
         self.law.on_evict(&p);
@@ -62,10 +62,10 @@ impl<L: Law> Fifo<L> {
     }
 
     /// Drops an arriving packet for which a scheduler has no room; the law hears of the overflow alone.
-    pub(crate) fn refuse(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    pub(crate) fn refuse(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let held = self.held();
         self.law.on_overflow(&p, &mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue });
-        cx.drop(p, Why::Overflow);
+        cx.drop(p, DropReason::Overflow);
     }
 
     #[inline]
@@ -76,7 +76,7 @@ impl<L: Law> Fifo<L> {
 
     /// Drops the packet the law chooses. Returns whether the arriving packet now has room.
     #[cold]
-    fn overflow(&mut self, p: &QPkt, cx: &mut QCx<'_>) -> bool {
+    fn overflow(&mut self, p: &Packet, cx: &mut QCx<'_>) -> bool {
         let held = self.held();
         let victim = self.law.on_overflow(p, &mut LawCx { now: cx.now, rng: cx.rng, held, queue: &self.queue });
         let at = match victim {
@@ -87,18 +87,18 @@ impl<L: Law> Fifo<L> {
         };
         // In bytes, one small victim may not be room enough: take the packets that follow it, too.
         while let Some(out) = at.and_then(|i| self.evict(i)) {
-            cx.drop(out, Why::Overflow);
+            cx.drop(out, DropReason::Overflow);
             if self.limit.admits(self.held(), p.len) {
                 return true;
             }
         }
-        cx.drop(*p, Why::Overflow);
+        cx.drop(*p, DropReason::Overflow);
         false
     }
 
     /// Applies a verdict. Returns whether the packet lives.
     #[inline]
-    fn apply(v: Verdict, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn apply(v: Verdict, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         match v {
             Verdict::Pass => true,
             Verdict::Mark if p.ecn.capable() => {
@@ -106,7 +106,7 @@ impl<L: Law> Fifo<L> {
                 true
             }
             Verdict::Mark => {
-                cx.drop(*p, Why::Early);
+                cx.drop(*p, DropReason::Early);
                 false
             }
             Verdict::Drop(why) | Verdict::DropBoth(why) => {
@@ -118,7 +118,7 @@ impl<L: Law> Fifo<L> {
 
     /// Whether an arriving packet is admitted. Overflow comes before the law's own reason, so that a drop has one.
     #[inline]
-    fn arrive(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn arrive(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_enqueue(p, lcx));
         if let Verdict::DropBoth(why) = v {
             self.drop_victims(why, cx);
@@ -136,7 +136,7 @@ impl<L: Law> Fifo<L> {
 
     /// Applies a verdict on an arrival to the packet that is to bear it. Returns whether the arriving packet lives.
     #[cold]
-    fn bear(&mut self, v: Verdict, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn bear(&mut self, v: Verdict, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let marks = v == Verdict::Mark && p.ecn.capable();
         let from = if marks { self.front.mark_from } else { self.front.drop_from };
         if from == DropFrom::Tail || self.queue.is_empty() {
@@ -148,14 +148,14 @@ impl<L: Law> Fifo<L> {
             return true;
         }
         if let Some(head) = self.evict(0) {
-            cx.drop(head, if let Verdict::Drop(why) = v { why } else { Why::Early });
+            cx.drop(head, if let Verdict::Drop(why) = v { why } else { DropReason::Early });
         }
         true
     }
 
     /// Marks a leaving packet for one that came later, if it can carry a mark and has none.
     #[cold]
-    fn pay(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) {
+    fn pay(&mut self, p: &mut Packet, cx: &mut QCx<'_>) {
         if p.ecn.capable() && p.ecn != Ecn::Ce {
             self.owed -= 1;
             cx.mark(p);
@@ -168,7 +168,7 @@ impl<L: Law> Fifo<L> {
 
     /// Drops the waiting packets that the law names.
     #[cold]
-    fn drop_victims(&mut self, why: Why, cx: &mut QCx<'_>) {
+    fn drop_victims(&mut self, why: DropReason, cx: &mut QCx<'_>) {
         for k in 0..self.law.victims().len() {
             if let Some(out) = self.law.victims().get(k).copied().and_then(|i| self.evict(i)) {
                 cx.drop(out, why);
@@ -178,7 +178,7 @@ impl<L: Law> Fifo<L> {
 
     /// Whether a packet at the head is sent.
     #[inline]
-    fn leave(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn leave(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_dequeue(p, lcx));
         if L::FRONT && self.owed != 0 {
             self.pay(p, cx);
@@ -189,7 +189,7 @@ impl<L: Law> Fifo<L> {
 
 impl<L: Law> Qdisc for Fifo<L> {
     #[inline]
-    fn enqueue(&mut self, mut p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, mut p: Packet, cx: &mut QCx<'_>) {
         if self.arrive(&mut p, cx) {
             self.bytes += u64::from(p.len);
             self.queue.push_back(p);
@@ -197,7 +197,7 @@ impl<L: Law> Qdisc for Fifo<L> {
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         while let Some(mut p) = self.queue.pop_front() {
             self.bytes -= u64::from(p.len);
             if self.leave(&mut p, cx) {
@@ -210,7 +210,7 @@ impl<L: Law> Qdisc for Fifo<L> {
     }
 
     #[inline]
-    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         if self.arrive(p, cx) && self.leave(p, cx) {
             return true;
         }
@@ -235,7 +235,7 @@ impl<L: Law> Qdisc for Fifo<L> {
     }
 
     #[inline]
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         self.queue.front()
     }
 

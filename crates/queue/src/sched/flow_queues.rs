@@ -3,7 +3,7 @@
 use super::lists::{Links, List};
 use crate::law::Law;
 use crate::sched::fifo::Fifo;
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Rate, Time};
 
 /// What a turn of a queue is worth, and who wants to know when queues begin and cease to hold a share of the link.
@@ -173,7 +173,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// Section 4.1: the packet joins its queue, which becomes a new flow with a full quantum if it was in no list.
     #[inline]
-    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares) {
+    pub(crate) fn enqueue(&mut self, name: usize, p: Packet, cx: &mut QCx<'_>, shares: &mut impl Shares) {
         self.refresh(cx.now, shares);
         let i = self.slot(name);
         self.with(i, |fifo| fifo.enqueue(p, cx));
@@ -195,7 +195,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// Drops a packet of queue `name` that has no room, before it joins.
     #[cold]
-    pub(crate) fn refuse(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>) {
+    pub(crate) fn refuse(&mut self, name: usize, p: Packet, cx: &mut QCx<'_>) {
         let i = self.slot(name);
         self.slots[i].fifo.refuse(p, cx);
     }
@@ -213,7 +213,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// Section 4.2: new flows first, each until its credit is used up; then it joins the old ones and gets its next quantum.
     #[inline]
-    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<QPkt> {
+    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<Packet> {
         loop {
             let i = self.new.first().or_else(|| self.old.first())?;
             if self.slots[i].credit <= 0 {
@@ -278,7 +278,7 @@ impl<L: Law> FlowQueues<L> {
         let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
         for _ in 0..n {
             if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {
-                cx.drop(p, Why::Evicted);
+                cx.drop(p, DropReason::Evicted);
             }
         }
         Some(self.slots[i].fifo.law_mut())

@@ -7,7 +7,7 @@ use super::room::Room;
 use super::rounds::DropFrom;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, PS_PER_SEC, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ impl Discipline for FqParams {
         values: r#"{"limit": null, "flow_limit": "50p", "hash": "flow", "clock": "arrival"}"#,
     }];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check::holds("limit", self.limit)?;
         check::holds("flow_limit", self.flow_limit)?;
         match self.promptness.get() > 0 && self.clock == FqClock::Arrival {
@@ -76,14 +76,14 @@ impl Discipline for FqParams {
         }
     }
 
-    fn build(&self, site: &Site<'_>) -> Fq {
+    fn build(&self, context: &BuildContext<'_>) -> Fq {
         Fq {
-            map: FlowMap::new(self.hash, None, None, site),
+            map: FlowMap::new(self.hash, None, None, context),
             flows: vec![],
             waiting: MinHeap::default(),
-            fluid: Fluid::new(site.link.rate),
+            fluid: Fluid::new(context.link.rate),
             by_arrival: self.clock == FqClock::Arrival,
-            sec_per_byte: 8.0 / site.link.rate.as_bps().max(1) as f64,
+            sec_per_byte: 8.0 / context.link.rate.as_bps().max(1) as f64,
             promptness: self.promptness.get() as f64,
             room: self.limit.map_or(Room::ENDLESS, Room::new),
             flow_limit: self.flow_limit.map_or(Limit::NONE, |l| Limit::new(l, Admit::Fits)),
@@ -133,7 +133,7 @@ impl Fluid {
 /// A packet with its finish number and its bid: the two differ by `promptness`.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    p: QPkt,
+    p: Packet,
     finish: f64,
     bid: f64,
 }
@@ -216,7 +216,7 @@ impl Fq {
 
     /// Takes a packet from the flow that holds most bytes.
     #[cold]
-    fn evict(&mut self, now: Time) -> Option<QPkt> {
+    fn evict(&mut self, now: Time) -> Option<Packet> {
         let i = self.waiting.members().max_by_key(|&i| (self.flows[i].bytes, std::cmp::Reverse(i)))?;
         let f = &mut self.flows[i];
         let e = match self.drop {
@@ -238,13 +238,13 @@ impl Fq {
 }
 
 impl Qdisc for Fq {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.map.queue(&p, cx.rng);
         while self.flows.len() <= i {
             self.flows.push(Flow { number: u64::from(p.flow.0) * 2 + u64::from(p.back), ..Flow::default() });
         }
         if !self.flow_limit.admits(self.flows[i].held(), p.len) {
-            return cx.drop(p, Why::Overflow);
+            return cx.drop(p, DropReason::Overflow);
         }
         let f = &mut self.flows[i];
         let len = f64::from(p.len);
@@ -264,11 +264,11 @@ impl Qdisc for Fq {
         }
         while self.room.exceeded(self.held) {
             let Some(out) = self.evict(cx.now) else { return };
-            cx.drop(out, if out.id == p.id { Why::Overflow } else { Why::Evicted });
+            cx.drop(out, if out.id == p.id { DropReason::Overflow } else { DropReason::Evicted });
         }
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         let i = self.next()?;
         let finish = if self.by_arrival { self.finish_time(&self.flows[i]) } else { 0.0 };
         let f = &mut self.flows[i];

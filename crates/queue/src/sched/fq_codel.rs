@@ -3,7 +3,7 @@
 use super::fq_law::{FqFlows, FqScheduler};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::law::codel::{Codel, CodelFiner, CodelShared, CodelTimes};
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,13 +59,13 @@ impl Discipline for FqCodelParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         self.scheduler.check()?;
         self.times.check()
     }
 
-    fn build(&self, site: &Site<'_>) -> FqFlows<Codel> {
-        FqFlows::new(&self.scheduler, Codel::of(&self.times, &self.finer, self.ecn).sharing(&self.shared), site)
+    fn build(&self, context: &BuildContext<'_>) -> FqFlows<Codel> {
+        FqFlows::new(&self.scheduler, Codel::of(&self.times, &self.finer, self.ecn).sharing(&self.shared), context)
     }
 }
 

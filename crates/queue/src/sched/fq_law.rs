@@ -7,7 +7,7 @@ use super::{check, fifo::Fifo};
 use crate::discipline::Problem;
 use crate::law::Law;
 use crate::limit::Limit;
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{Backlog, BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,10 +76,10 @@ pub struct FqFlows<L> {
 }
 
 impl<L: Law> FqFlows<L> {
-    pub(crate) fn new(p: &FqScheduler, law: L, site: &Site<'_>) -> Self {
+    pub(crate) fn new(p: &FqScheduler, law: L, context: &BuildContext<'_>) -> Self {
         Self {
-            map: FlowMap::new(p.hash, Some(p.flows), p.salt, site),
-            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate).leaving(p.leave_new),
+            map: FlowMap::new(p.hash, Some(p.flows), p.salt, context),
+            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), context.link.rate).leaving(p.leave_new),
             room: Room::new(p.limit).within(p.memory_limit.map_or(u64::MAX, Bytes::get)),
             drop_batch: p.drop_batch,
             refuses: false,
@@ -101,7 +101,7 @@ impl<L: Law> FqFlows<L> {
 
 impl<L: Law> Qdisc for FqFlows<L> {
     #[inline]
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let name = self.map.queue(&p, cx.rng);
         if self.refuses {
             let mut with = self.queues.held();
@@ -115,7 +115,7 @@ impl<L: Law> Qdisc for FqFlows<L> {
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         self.queues.dequeue(cx, &mut Equal)
     }
 

@@ -3,7 +3,7 @@
 use super::fq_law::{FqFlows, FqScheduler};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::law::pie::{Pie, PieControl, PieMarks};
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +45,13 @@ impl Discipline for FqPieParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         self.scheduler.check()?;
         self.control.check(&self.marks)
     }
 
-    fn build(&self, site: &Site<'_>) -> FqFlows<Pie> {
-        FqFlows::new(&self.scheduler, Pie::of(&self.control, &self.marks, None), site).refusing(self.refuse)
+    fn build(&self, context: &BuildContext<'_>) -> FqFlows<Pie> {
+        FqFlows::new(&self.scheduler, Pie::of(&self.control, &self.marks, None), context).refusing(self.refuse)
     }
 }
 
@@ -59,13 +59,13 @@ impl Discipline for FqPieParams {
 mod tests {
     use super::*;
     use crate::sched::testing::{Desk, link, pkt, us};
-    use fairlane_net::{Qdisc, Why};
+    use fairlane_net::{DropReason, Qdisc};
     use fairlane_units::Len;
 
     /// sch_fq_pie drops what arrives at a full buffer; the scheduler of RFC 8290, as in ns-3, takes half of the packets of the queue with most bytes.
     #[test]
     fn a_full_buffer_refuses_or_takes_from_the_fattest() {
-        for (preset, lost, why) in [(0, vec![4], Why::Overflow), (1, vec![0], Why::Evicted)] {
+        for (preset, lost, why) in [(0, vec![4], DropReason::Overflow), (1, vec![0], DropReason::Evicted)] {
             let p: FqPieParams = serde_json::from_str(FqPieParams::PRESETS[preset].values).unwrap();
             let p = FqPieParams { scheduler: FqScheduler { limit: Len::Packets(4), salt: Some(1), ..p.scheduler }, ..p };
             let (mut q, mut desk) = (p.build(&link().into()), Desk::new());

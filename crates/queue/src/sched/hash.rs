@@ -1,7 +1,7 @@
 //! Which of its queues a fair scheduler puts a packet into.
 
 use fairlane_engine::Stream;
-use fairlane_net::{QPkt, Site};
+use fairlane_net::{BuildContext, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ const NS2_SFQ_MODULUS: i64 = (1 << 20) - 1;
 
 /// Number of a flow and direction.
 #[inline]
-pub(crate) const fn lane(p: &QPkt) -> usize {
+pub(crate) const fn lane(p: &Packet) -> usize {
     p.flow.0 as usize * 2 + p.back as usize
 }
 
@@ -60,13 +60,13 @@ pub(crate) const fn lane(p: &QPkt) -> usize {
 pub(crate) struct Addresses(Vec<[u32; 2]>);
 
 impl Addresses {
-    pub(crate) fn new(site: &Site<'_>) -> Self {
-        Self(site.flows.iter().map(|f| [f.from, f.to]).collect())
+    pub(crate) fn new(context: &BuildContext<'_>) -> Self {
+        Self(context.flows.iter().map(|f| [f.from, f.to]).collect())
     }
 
     /// Source and destination. Flows that nobody declared have addresses of their own.
     #[inline]
-    pub(crate) fn of(&self, p: &QPkt) -> [u32; 2] {
+    pub(crate) fn of(&self, p: &Packet) -> [u32; 2] {
         let flow = p.flow.0;
         let [from, to] = self.0.get(flow as usize).copied().unwrap_or([flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)]);
         if p.back { [to, from] } else { [from, to] }
@@ -93,18 +93,18 @@ enum Mode {
 
 impl FlowMap {
     /// A map to `buckets` queues, or to one for each identity if there is no such number.
-    pub(crate) fn new(by: HashBy, buckets: Option<u32>, salt: Option<u64>, site: &Site<'_>) -> Self {
+    pub(crate) fn new(by: HashBy, buckets: Option<u32>, salt: Option<u64>, context: &BuildContext<'_>) -> Self {
         let mode = match buckets {
             None => Mode::Exact(BTreeMap::new()),
             Some(n) => Mode::Hashed { buckets: n.max(1), salt },
         };
         // Where flows are told apart by number, addresses are not needed.
-        let addresses = if by == HashBy::Flow { Addresses(vec![]) } else { Addresses::new(site) };
+        let addresses = if by == HashBy::Flow { Addresses(vec![]) } else { Addresses::new(context) };
         Self { by, addresses, queue_of: vec![], mode }
     }
 
     #[inline]
-    fn identity(&self, p: &QPkt) -> u64 {
+    fn identity(&self, p: &Packet) -> u64 {
         if self.by == HashBy::Flow {
             return lane(p) as u64;
         }
@@ -119,7 +119,7 @@ impl FlowMap {
 
     /// The queue of this packet. Without a fixed number of queues the answer is at most one above all answers before.
     #[inline]
-    pub(crate) fn queue(&mut self, p: &QPkt, rng: &mut Stream) -> usize {
+    pub(crate) fn queue(&mut self, p: &Packet, rng: &mut Stream) -> usize {
         match self.queue_of.get(lane(p)) {
             Some(&q) if q > 0 => q as usize - 1,
             _ => self.first_seen(p, rng),
@@ -128,7 +128,7 @@ impl FlowMap {
 
     /// Works out the queue of a flow and direction; it stays the same until the salt is changed.
     #[cold]
-    fn first_seen(&mut self, p: &QPkt, rng: &mut Stream) -> usize {
+    fn first_seen(&mut self, p: &Packet, rng: &mut Stream) -> usize {
         let id = self.identity(p);
         let q = match &mut self.mode {
             Mode::Exact(known) => {
@@ -151,7 +151,7 @@ impl FlowMap {
 
     /// All bits of the hash, for those that reduce it themselves.
     #[inline]
-    pub(crate) fn hash(&mut self, p: &QPkt, rng: &mut Stream) -> u64 {
+    pub(crate) fn hash(&mut self, p: &Packet, rng: &mut Stream) -> u64 {
         let id = self.identity(p);
         match &mut self.mode {
             Mode::Hashed { salt, .. } => mix(id ^ *salt.get_or_insert_with(|| rng.next_u64())),
@@ -171,13 +171,13 @@ impl FlowMap {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use fairlane_net::{FlowId, FlowInfo, LinkInfo, PktRef, Proto};
+    use fairlane_net::{FlowId, FlowInfo, LinkInfo, PacketRef, Proto};
     use fairlane_testkit::packet::PACKET;
     use fairlane_units::{Dur, Rate};
 
     /// A packet for tests of schedulers.
-    pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
-        QPkt { id: PktRef(id), len, flow: FlowId(flow), proto: Proto::Udp, ..PACKET }
+    pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> Packet {
+        Packet { id: PacketRef(id), len, flow: FlowId(flow), proto: Proto::Udp, ..PACKET }
     }
 
     pub(crate) fn link() -> LinkInfo {
@@ -198,17 +198,17 @@ pub(crate) mod tests {
     fn ns2_functions() {
         let ends: Vec<_> = (0..20).map(|i| [2 + 2 * i, 3 + 2 * i]).collect();
         let flows = flows(&ends);
-        let site = Site { link: link(), flows: &flows };
-        let mut drr = FlowMap::new(HashBy::Ns2Source, Some(64), None, &site);
+        let context = BuildContext { link: link(), flows: &flows };
+        let mut drr = FlowMap::new(HashBy::Ns2Source, Some(64), None, &context);
         let got: Vec<_> = (0..10).map(|i| drr.queue(&pkt(0, i, 100), &mut rng())).collect();
         assert_eq!(got, [2, 4, 6, 8, 10, 12, 14, 15, 17, 19]);
         // 5 + 4i less one, less floor((5 + 4i) / 16).
-        let mut sfq = FlowMap::new(HashBy::Ns2Sum, Some(16), None, &site);
+        let mut sfq = FlowMap::new(HashBy::Ns2Sum, Some(16), None, &context);
         let got: Vec<_> = (0..6).map(|i| sfq.queue(&pkt(0, i, 100), &mut rng())).collect();
         assert_eq!(got, [4, 8, 12, 15, 19 % 16, 23 % 16]);
         // ns-2's reference run of 20 flows over SFQ(32) and DRR(64): flows 0, 1, 17 and 18 get half the rate of the others under SFQ,
         // because 0 shares a queue with 17 or 18, and 1 with the other; nobody shares under DRR.
-        let mut sfq = FlowMap::new(HashBy::Ns2Sum, Some(32), None, &site);
+        let mut sfq = FlowMap::new(HashBy::Ns2Sum, Some(32), None, &context);
         let q: Vec<_> = (0..20).map(|i| sfq.queue(&pkt(0, i, 100), &mut rng())).collect();
         let shared: Vec<_> = (0..20).filter(|&i| q.iter().filter(|&&x| x == q[i]).count() > 1).collect();
         assert_eq!(shared, [0, 1, 17, 18]);
@@ -221,11 +221,11 @@ pub(crate) mod tests {
     #[test]
     fn one_queue_for_each_identity() {
         let flows = flows(&[[2, 9], [3, 9], [2, 9], [9, 3]]);
-        let site = Site { link: link(), flows: &flows };
+        let context = BuildContext { link: link(), flows: &flows };
         let queues = |by: HashBy| -> Vec<usize> {
-            let mut m = FlowMap::new(by, None, None, &site);
+            let mut m = FlowMap::new(by, None, None, &context);
             let there = (0..4).map(|i| pkt(0, i, 100));
-            there.chain([QPkt { back: true, ..pkt(0, 1, 40) }]).map(|p| m.queue(&p, &mut rng())).collect()
+            there.chain([Packet { back: true, ..pkt(0, 1, 40) }]).map(|p| m.queue(&p, &mut rng())).collect()
         };
         // The last packet goes back from 9 to 3.
         assert_eq!(queues(HashBy::Flow), [0, 1, 2, 3, 4]);

@@ -1,12 +1,12 @@
 //! What a scheduler remembers of the packets that it gave to a queue of another kind, which may drop or reorder them.
 
-use fairlane_net::{PktRef, QPkt};
+use fairlane_net::{Packet, PacketRef};
 use std::collections::VecDeque;
 
 /// A packet held by an inner queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) id: PktRef,
+    pub(crate) id: PacketRef,
     pub(crate) len: u32,
     /// What the clock showed when it came.
     pub(crate) tag: u128,
@@ -18,7 +18,7 @@ pub(crate) struct Entry {
 pub(crate) struct Ledger(VecDeque<Entry>);
 
 impl Ledger {
-    pub(crate) fn add(&mut self, p: &QPkt, tag: u128) {
+    pub(crate) fn add(&mut self, p: &Packet, tag: u128) {
         self.0.push_back(Entry { id: p.id, len: p.len, tag });
     }
 
@@ -28,7 +28,7 @@ impl Ledger {
     }
 
     /// Strikes a packet out. The one sought is nearly always the first.
-    pub(crate) fn strike(&mut self, id: PktRef) -> Option<Entry> {
+    pub(crate) fn strike(&mut self, id: PacketRef) -> Option<Entry> {
         if self.0.front()?.id == id {
             return self.0.pop_front();
         }

@@ -2,7 +2,7 @@
 
 use crate::classify::{Filter, Match, code_point};
 use crate::discipline::{Discipline, Problem};
-use fairlane_net::{Class, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{BuildContext, Class, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,23 +76,23 @@ pub(crate) struct Common<'a> {
 const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 
 impl Common<'_> {
-    pub(crate) fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         for (field, text) in COLOURS.iter().zip(self.colours) {
             action(text).map_err(|message| Problem::new(*field, message))?;
         }
-        self.select.check(site).map_err(|message| Problem::new("match", message))
+        self.select.check(context).map_err(|message| Problem::new("match", message))
     }
 
-    pub(crate) fn build<M, S: Discipline>(&self, meter: M, queue: &S, site: &Site<'_>) -> Marker<M, S::Queue> {
+    pub(crate) fn build<M, S: Discipline>(&self, meter: M, queue: &S, context: &BuildContext<'_>) -> Marker<M, S::Queue> {
         Marker {
             meters: vec![],
             pattern: meter,
-            filter: Filter::new(self.select, site),
+            filter: Filter::new(self.select, context),
             actions: self.colours.map(|text| action(text).unwrap_or(Action::Keep)),
             aware: self.mode == MeterMode::Aware,
             per_flow: self.per == MeterPer::Flow,
             counts: [0; 3],
-            inner: queue.build(site),
+            inner: queue.build(context),
         }
     }
 }
@@ -136,7 +136,7 @@ pub struct Marker<M, Q> {
 impl<M: Meter, Q: Qdisc> Marker<M, Q> {
     /// Colours a packet. Returns whether it goes on.
     #[inline]
-    fn paint(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn paint(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         if !self.filter.fits(p) {
             return true;
         }
@@ -155,7 +155,7 @@ impl<M: Meter, Q: Qdisc> Marker<M, Q> {
             Action::Class(c) => p.class = c,
             Action::Keep => {}
             Action::Drop => {
-                cx.drop(*p, Why::Forced);
+                cx.drop(*p, DropReason::Forced);
                 return false;
             }
         }
@@ -164,21 +164,21 @@ impl<M: Meter, Q: Qdisc> Marker<M, Q> {
 }
 
 impl<M: Meter, Q: Qdisc> Qdisc for Marker<M, Q> {
-    fn enqueue(&mut self, mut p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, mut p: Packet, cx: &mut QCx<'_>) {
         if self.paint(&mut p, cx) {
             self.inner.enqueue(p, cx);
         }
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         self.inner.dequeue(cx)
     }
 
-    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+    fn pass(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         self.paint(p, cx) && self.inner.pass(p, cx)
     }
 
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         self.inner.head()
     }
 

@@ -2,8 +2,8 @@
 
 use super::bank::{Bank, ClassParams, check_classes, nature_of};
 use super::check;
-use crate::discipline::{Discipline, Nature, Preset, Problem};
-use fairlane_net::{QCx, QPkt, Qdisc, Site};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
+use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,20 +56,20 @@ impl<S: Discipline> Discipline for PrioParams<S> {
         },
     ];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         if self.classes.is_empty() {
             return Err(Problem::new("classes", "no class is given: write for instance [{ match = \"tcp\" }, { match = \"udp\" }]"));
         }
         check::holds("limit", self.limit)?;
-        check_classes(&self.classes, site)
+        check_classes(&self.classes, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Prio<S::Queue> {
-        let bank = Bank::of_classes(&self.classes, self.limit, site);
+    fn build(&self, context: &BuildContext<'_>) -> Prio<S::Queue> {
+        let bank = Bank::of_classes(&self.classes, self.limit, context);
         Prio { owed: vec![0; bank.len()], bank, yields: self.yields, owing: 0 }
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of(&self.classes)
     }
 }
@@ -100,7 +100,7 @@ impl<Q: Qdisc + Clone> Prio<Q> {
         }
     }
 
-    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<Packet> {
         let before = cx.drops.len();
         let p = self.bank.dequeue(i, cx);
         self.dropped(i, cx.drops.len() - before);
@@ -110,7 +110,7 @@ impl<Q: Qdisc + Clone> Prio<Q> {
 }
 
 impl<Q: Qdisc + Clone> Qdisc for Prio<Q> {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.bank.place(&p);
         let before = cx.drops.len();
         if self.bank.enqueue(i, p, cx) {
@@ -118,7 +118,7 @@ impl<Q: Qdisc + Clone> Qdisc for Prio<Q> {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         if self.owing > 0 {
             for i in 1..self.bank.len() {
                 if self.owed[i] > 0 && self.bank.ready(i, cx.now) {

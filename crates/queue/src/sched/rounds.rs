@@ -2,7 +2,7 @@
 
 use super::lists::{Links, List};
 use super::room::Room;
-use fairlane_net::{Backlog, QCx, QPkt, Why};
+use fairlane_net::{Backlog, DropReason, Packet, QCx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ pub(crate) enum Longest {
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    packets: VecDeque<QPkt>,
+    packets: VecDeque<Packet>,
     bytes: u64,
     credit: i64,
     /// Whether its turn has begun and got its quantum.
@@ -54,7 +54,7 @@ pub(crate) struct Rounds {
     turn: Turn,
     held: Backlog,
     /// Room for all packets while they change queues.
-    moving: Vec<QPkt>,
+    moving: Vec<Packet>,
 }
 
 impl Rounds {
@@ -84,7 +84,7 @@ impl Rounds {
 
     /// The packet that is likely to leave next.
     #[inline]
-    pub(crate) fn head(&self) -> Option<&QPkt> {
+    pub(crate) fn head(&self) -> Option<&Packet> {
         self.queues[self.round.first()?].packets.front()
     }
 
@@ -95,7 +95,7 @@ impl Rounds {
 
     /// Puts a packet into queue `i`. A queue that was empty comes last in the circle.
     #[inline]
-    pub(crate) fn push(&mut self, i: usize, p: QPkt) {
+    pub(crate) fn push(&mut self, i: usize, p: Packet) {
         while self.queues.len() <= i {
             self.queues.push(Queue::default());
             self.links.grow();
@@ -112,7 +112,7 @@ impl Rounds {
 
     /// The next packet.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<QPkt> {
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
         loop {
             let i = self.round.first()?;
             let q = &mut self.queues[i];
@@ -175,7 +175,7 @@ impl Rounds {
     }
 
     /// Takes a packet out of queue `i` that will not be sent.
-    pub(crate) fn evict(&mut self, i: usize, from: DropFrom) -> Option<QPkt> {
+    pub(crate) fn evict(&mut self, i: usize, from: DropFrom) -> Option<Packet> {
         let q = self.queues.get_mut(i)?;
         let p = if from == DropFrom::Head { q.packets.pop_front() } else { q.packets.pop_back() }?;
         q.bytes -= u64::from(p.len);
@@ -188,22 +188,22 @@ impl Rounds {
 
     /// Evicts from the longest queue while there is no room, `last` having just been pushed (buffer stealing, McKenney 1990).
     #[inline]
-    pub(crate) fn make_room(&mut self, room: Room, last: &QPkt, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
+    pub(crate) fn make_room(&mut self, room: Room, last: &Packet, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
         if room.exceeded(self.held) {
             self.steal(room, last, measure, from, cx);
         }
     }
 
     #[cold]
-    fn steal(&mut self, room: Room, last: &QPkt, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
+    fn steal(&mut self, room: Room, last: &Packet, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
         while room.exceeded(self.held) {
             let Some(p) = self.longest(measure).and_then(|i| self.evict(i, from)) else { return };
-            cx.drop(p, if p.id == last.id { Why::Overflow } else { Why::Evicted });
+            cx.drop(p, if p.id == last.id { DropReason::Overflow } else { DropReason::Evicted });
         }
     }
 
     /// Puts all packets into the queues that `queue_of` names now. Packets that shared a queue keep their order.
-    pub(crate) fn redistribute(&mut self, mut queue_of: impl FnMut(&QPkt) -> usize) {
+    pub(crate) fn redistribute(&mut self, mut queue_of: impl FnMut(&Packet) -> usize) {
         let mut moving = std::mem::take(&mut self.moving);
         while let Some(i) = self.round.first() {
             moving.extend(self.queues[i].packets.drain(..));

@@ -6,7 +6,7 @@ use super::room::Room;
 use super::rounds::{DropFrom, Longest, Rounds, Turn};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl Discipline for SfqParams {
         },
     ];
 
-    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check::holds("limit", Some(self.limit))?;
         check::holds("depth", self.depth)?;
         check::some("buckets", u64::from(self.buckets))?;
@@ -89,11 +89,11 @@ impl Discipline for SfqParams {
         }
     }
 
-    fn build(&self, site: &Site<'_>) -> Sfq {
+    fn build(&self, context: &BuildContext<'_>) -> Sfq {
         let turn = self.quantum.map_or(Turn::Packet, |q| Turn::Surplus(q.get().min(u64::from(u32::MAX)) as i64));
         let packets = if let Len::Packets(n) = self.limit { u32::try_from(n).unwrap_or(u32::MAX) } else { u32::MAX };
         Sfq {
-            map: FlowMap::new(self.hash, Some(self.buckets), self.salt, site),
+            map: FlowMap::new(self.hash, Some(self.buckets), self.salt, context),
             rounds: Rounds::new(self.buckets as usize, turn),
             room: Room::new(self.limit),
             depth: self.depth.map_or(Limit::NONE, |d| Limit::new(d, Admit::Fits)),
@@ -135,11 +135,11 @@ pub struct Sfq {
 
 impl Qdisc for Sfq {
     #[inline]
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.map.queue(&p, cx.rng);
         if let Some(rule) = self.refuse {
             match rule.refuses(self.rounds.held_by(i).pkts, self.rounds.held().pkts) {
-                true => cx.drop(p, Why::Overflow),
+                true => cx.drop(p, DropReason::Overflow),
                 false => self.rounds.push(i, p),
             }
             return;
@@ -147,8 +147,8 @@ impl Qdisc for Sfq {
         while !self.depth.admits(self.rounds.held_by(i), p.len) {
             let victim = if self.drop == DropFrom::Head { self.rounds.evict(i, DropFrom::Head) } else { None };
             match victim {
-                Some(v) => cx.drop(v, Why::Overflow),
-                None => return cx.drop(p, Why::Overflow),
+                Some(v) => cx.drop(v, DropReason::Overflow),
+                None => return cx.drop(p, DropReason::Overflow),
             }
         }
         self.rounds.push(i, p);
@@ -156,7 +156,7 @@ impl Qdisc for Sfq {
     }
 
     #[inline]
-    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<Packet> {
         self.rounds.pop()
     }
 
@@ -165,7 +165,7 @@ impl Qdisc for Sfq {
         self.rounds.held()
     }
 
-    fn head(&self) -> Option<&QPkt> {
+    fn head(&self) -> Option<&Packet> {
         self.rounds.head()
     }
 
@@ -192,14 +192,14 @@ mod tests {
     use crate::sched::hash::tests::{flows, link, pkt};
     use fairlane_engine::Stream;
 
-    fn run<R>(q: &mut Sfq, f: impl FnOnce(&mut Sfq, &mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+    fn run<R>(q: &mut Sfq, f: impl FnOnce(&mut Sfq, &mut QCx<'_>) -> R) -> (R, Vec<(u32, DropReason)>) {
         let (mut rng, mut drops) = (Stream::new(1, "port", "sfq", "aqm"), vec![]);
         let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 };
         let r = f(q, &mut cx);
         (r, drops.into_iter().map(|(p, why)| (p.id.0, why)).collect())
     }
 
-    fn offer(q: &mut Sfq, p: QPkt) -> Vec<(u32, Why)> {
+    fn offer(q: &mut Sfq, p: Packet) -> Vec<(u32, DropReason)> {
         run(q, |q, cx| q.enqueue(p, cx)).1
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn ns2_refusal() {
         let flows = flows(&[[1, 10], [2, 10], [3, 10], [4, 10]]);
         let p: SfqParams = serde_json::from_str(r#"{"limit": "40p", "buckets": 16, "hash": "ns2_sum", "refuse": true}"#).unwrap();
-        let mut q = p.build(&Site { link: link(), flows: &flows });
+        let mut q = p.build(&BuildContext { link: link(), flows: &flows });
         let mut admitted = |flow: u32| (0..40).filter(|&i| offer(&mut q, pkt(100 * flow + i, flow, 1000)).is_empty()).count();
         assert_eq!(admitted(0), 13);
         // Now 27 free: k >= floor((27 - k) / 2) first at k = 9; 18 left.
@@ -229,9 +229,9 @@ mod tests {
             for id in 0..10 {
                 assert_eq!(offer(&mut q, pkt(id, 0, 1000)), []);
             }
-            assert_eq!(offer(&mut q, pkt(10, 1, 1000)), [(victims[0], Why::Evicted)]);
-            assert_eq!(offer(&mut q, pkt(11, 1, 1000)), [(victims[1], Why::Evicted)]);
-            let own = if drop == DropFrom::Tail { (12, Why::Overflow) } else { (2, Why::Evicted) };
+            assert_eq!(offer(&mut q, pkt(10, 1, 1000)), [(victims[0], DropReason::Evicted)]);
+            assert_eq!(offer(&mut q, pkt(11, 1, 1000)), [(victims[1], DropReason::Evicted)]);
+            let own = if drop == DropFrom::Tail { (12, DropReason::Overflow) } else { (2, DropReason::Evicted) };
             assert_eq!(offer(&mut q, pkt(12, 0, 1000)), [own]);
         }
     }
@@ -242,7 +242,7 @@ mod tests {
         for (drop, lost) in [(DropFrom::Tail, [3, 4]), (DropFrom::Head, [0, 1])] {
             let mut q = SfqParams { depth, salt: Some(1), drop, ..SfqParams::default() }.build(&link().into());
             let drops: Vec<_> = (0..5).flat_map(|id| offer(&mut q, pkt(id, 0, 1000))).collect();
-            assert_eq!(drops, lost.map(|id| (id, Why::Overflow)));
+            assert_eq!(drops, lost.map(|id| (id, DropReason::Overflow)));
             assert_eq!(offer(&mut q, pkt(9, 1, 1000)), []);
         }
     }

@@ -3,9 +3,9 @@
 use super::bucket::{Bucket, tokens};
 use super::check;
 use super::ledger::Ledger;
-use crate::discipline::{Discipline, Nature, Preset, Problem};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,9 @@ impl<S: Default> Default for TbfParams<S> {
 
 impl<S> TbfParams<S> {
     /// What the inner queue sees: a link of the rate at which it is served in the long run.
-    fn behind<'a>(&self, site: &Site<'a>) -> Site<'a> {
-        let rate = self.rate.map_or(site.link.rate, |r| r.min(site.link.rate));
-        Site { link: LinkInfo { rate, ..site.link }, flows: site.flows }
+    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
+        let rate = self.rate.map_or(context.link.rate, |r| r.min(context.link.rate));
+        BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
     }
 }
 
@@ -61,7 +61,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
         values: r#"{"rate": "64kbit/s", "burst": "128B"}"#,
     }];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         for (field, rate) in [("rate", self.rate), ("peakrate", self.peakrate)] {
             if rate.is_some_and(|r| r.as_bps() == 0) {
                 return Err(Problem::new(field, "without tokens nothing is ever sent: write for instance \"1Mbit/s\""));
@@ -75,18 +75,18 @@ impl<S: Discipline> Discipline for TbfParams<S> {
                 ));
             }
         }
-        let rate = self.rate.unwrap_or(site.link.rate);
+        let rate = self.rate.unwrap_or(context.link.rate);
         if self.peakrate.is_some_and(|p| p < rate) {
             return Err(Problem::new("peakrate", format!("it is below the rate of {rate}, which would then never be reached")));
         }
         check::holds("limit", self.limit)?;
-        self.queue.check(&self.behind(site)).map_err(|p| p.within("queue"))
+        self.queue.check(&self.behind(context)).map_err(|p| p.within("queue"))
     }
 
-    fn build(&self, site: &Site<'_>) -> Tbf<S::Queue> {
+    fn build(&self, context: &BuildContext<'_>) -> Tbf<S::Queue> {
         Tbf {
-            inner: self.queue.build(&self.behind(site)),
-            long_term: Bucket::new(self.rate.unwrap_or(site.link.rate), self.burst),
+            inner: self.queue.build(&self.behind(context)),
+            long_term: Bucket::new(self.rate.unwrap_or(context.link.rate), self.burst),
             peak: self.peakrate.map(|p| Bucket::new(p, self.mtu)),
             limit: self.limit.map_or(Limit::NONE, |len| Limit::new(len, Admit::Fits)),
             waiting: Ledger::default(),
@@ -94,8 +94,8 @@ impl<S: Discipline> Discipline for TbfParams<S> {
         }
     }
 
-    fn nature(&self) -> Nature {
-        self.queue.nature().and(Nature { shapes: true, ..Nature::default() })
+    fn capabilities(&self) -> Capabilities {
+        self.queue.capabilities().and(Capabilities { shapes: true, ..Capabilities::default() })
     }
 }
 
@@ -108,7 +108,7 @@ pub struct Tbf<Q> {
     limit: Limit,
     waiting: Ledger,
     /// A packet that left the inner queue and turned out longer than the one expected, so that it must wait on.
-    out: Option<QPkt>,
+    out: Option<Packet>,
 }
 
 impl<Q: Qdisc> Tbf<Q> {
@@ -122,7 +122,7 @@ impl<Q: Qdisc> Tbf<Q> {
         self.long_term.holds(tokens) && self.peak.is_none_or(|b| b.holds(tokens))
     }
 
-    fn send(&mut self, p: QPkt) -> Option<QPkt> {
+    fn send(&mut self, p: Packet) -> Option<Packet> {
         let cost = tokens(p.len);
         self.long_term.take(cost);
         if let Some(b) = &mut self.peak {
@@ -133,11 +133,11 @@ impl<Q: Qdisc> Tbf<Q> {
 }
 
 impl<Q: Qdisc> Qdisc for Tbf<Q> {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let cost = tokens(p.len);
         let fits = self.long_term.fits(cost) && self.peak.is_none_or(|b| b.fits(cost));
         if !fits || !self.limit.admits(self.backlog(), p.len) {
-            return cx.drop(p, Why::Overflow);
+            return cx.drop(p, DropReason::Overflow);
         }
         let before = cx.drops.len();
         self.waiting.add(&p, 0);
@@ -145,7 +145,7 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
         self.strike(cx, before);
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         self.long_term.fill(cx.now);
         if let Some(b) = &mut self.peak {
             b.fill(cx.now);

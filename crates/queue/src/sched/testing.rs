@@ -1,7 +1,7 @@
 //! A port's side of a scheduler, for tests.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
+use fairlane_net::{Class, Drops, FlowId, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 
@@ -11,10 +11,10 @@ pub(crate) fn link() -> LinkInfo {
 }
 
 /// A packet of flow `flow`; flows of odd number are UDP, and the class is the flow's number.
-pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
-    let (id, proto) = (PktRef(id), if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp });
+pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> Packet {
+    let (id, proto) = (PacketRef(id), if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp });
     let (flow, class) = (FlowId(flow), Class(flow as u8));
-    QPkt { id, len, flow, class, proto, ..PACKET }
+    Packet { id, len, flow, class, proto, ..PACKET }
 }
 
 /// Microseconds as a time.
@@ -33,11 +33,11 @@ impl Desk {
         Self { rng: Stream::new(1, "port", "test", "aqm"), drops: vec![] }
     }
 
-    pub(crate) fn put(&mut self, q: &mut impl Qdisc, t: Time, p: QPkt) {
-        q.enqueue(QPkt { at: t, ..p }, &mut QCx { now: t, rng: &mut self.rng, drops: &mut self.drops, marks: 0 });
+    pub(crate) fn put(&mut self, q: &mut impl Qdisc, t: Time, p: Packet) {
+        q.enqueue(Packet { at: t, ..p }, &mut QCx { now: t, rng: &mut self.rng, drops: &mut self.drops, marks: 0 });
     }
 
-    pub(crate) fn get(&mut self, q: &mut impl Qdisc, t: Time) -> Option<QPkt> {
+    pub(crate) fn get(&mut self, q: &mut impl Qdisc, t: Time) -> Option<Packet> {
         q.dequeue(&mut QCx { now: t, rng: &mut self.rng, drops: &mut self.drops, marks: 0 })
     }
 

@@ -4,8 +4,8 @@ use super::bank::{Bank, WeightedParams, nature_of_classes_or};
 use super::heap::MinHeap;
 use super::ledger::Ledger;
 use super::wfq::{PER_BYTE, check_shares, cost};
-use crate::discipline::{Discipline, Nature, Problem};
-use fairlane_net::{QCx, QPkt, Qdisc, Site};
+use crate::discipline::{Capabilities, Discipline, Problem};
+use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,12 +35,12 @@ impl<S: Default> Default for Wf2qParams<S> {
 impl<S: Discipline> Discipline for Wf2qParams<S> {
     type Queue = Wf2q<S::Queue>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        check_shares(&self.classes, &self.queue, self.rate, self.limit, site)
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        check_shares(&self.classes, &self.queue, self.rate, self.limit, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Wf2q<S::Queue> {
-        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
+    fn build(&self, context: &BuildContext<'_>) -> Wf2q<S::Queue> {
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, context);
         let mut q = Wf2q {
             bank,
             lanes: vec![],
@@ -50,14 +50,14 @@ impl<S: Discipline> Discipline for Wf2qParams<S> {
             sum: 0,
             now: 0,
             carry: 0,
-            rate: self.rate.unwrap_or(site.link.rate),
+            rate: self.rate.unwrap_or(context.link.rate),
             began: (Time::ZERO, 0),
         };
         self.classes.iter().for_each(|c| q.grow(c.weight));
         q
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
@@ -153,7 +153,7 @@ impl<Q: Qdisc + Clone> Wf2q<Q> {
         }
     }
 
-    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<Packet> {
         let before = cx.drops.len();
         let sent = self.bank.dequeue(i, cx);
         self.strike(i, cx, before);
@@ -175,7 +175,7 @@ impl<Q: Qdisc + Clone> Wf2q<Q> {
 }
 
 impl<Q: Qdisc + Clone> Qdisc for Wf2q<Q> {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.bank.place(&p);
         if i == self.lanes.len() {
             self.grow(1);
@@ -194,7 +194,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wf2q<Q> {
         self.note(i);
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         let mut sent = None;
         while sent.is_none() {
             let Some(i) = self.choose() else { break };

@@ -4,8 +4,8 @@ use super::bank::{Bank, WeightedParams, check_classes, check_weight, nature_of_c
 use super::check;
 use super::heap::MinHeap;
 use super::ledger::Ledger;
-use crate::discipline::{Discipline, Nature, Problem};
-use fairlane_net::{QCx, QPkt, Qdisc, Site};
+use crate::discipline::{Capabilities, Discipline, Problem};
+use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub(super) fn check_shares<S: Discipline>(
     queue: &S,
     rate: Option<Rate>,
     limit: Option<Len>,
-    site: &Site<'_>,
+    context: &BuildContext<'_>,
 ) -> Result<(), Problem> {
     for (i, c) in classes.iter().enumerate() {
         check_weight(c.weight, &format!("classes.{i}.weight"))?;
@@ -64,21 +64,21 @@ pub(super) fn check_shares<S: Discipline>(
         return Err(Problem::new("rate", "a server without rate serves nothing: write for instance \"10Mbit/s\""));
     }
     check::holds("limit", limit)?;
-    queue.check(site).map_err(|p| p.within("queue"))?;
-    check_classes(classes, site)
+    queue.check(context).map_err(|p| p.within("queue"))?;
+    check_classes(classes, context)
 }
 
 impl<S: Discipline> Discipline for WfqParams<S> {
     type Queue = Wfq<S::Queue>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        check_shares(&self.classes, &self.queue, self.rate, self.limit, site)
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        check_shares(&self.classes, &self.queue, self.rate, self.limit, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Wfq<S::Queue> {
-        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
+    fn build(&self, context: &BuildContext<'_>) -> Wfq<S::Queue> {
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, context);
         let clock = match self.clock {
-            WfqClock::Gps => Clock::Gps(Box::new(Gps::new(self.rate.unwrap_or(site.link.rate)))),
+            WfqClock::Gps => Clock::Gps(Box::new(Gps::new(self.rate.unwrap_or(context.link.rate)))),
             WfqClock::Scfq => Clock::Scfq(0),
         };
         let mut wfq = Wfq { bank, clock, lanes: vec![], heads: MinHeap::default(), aside: vec![] };
@@ -86,7 +86,7 @@ impl<S: Discipline> Discipline for WfqParams<S> {
         wfq
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
@@ -163,7 +163,7 @@ impl<Q: Qdisc + Clone> Wfq<Q> {
         }
     }
 
-    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn serve(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<Packet> {
         let before = cx.drops.len();
         let sent = self.bank.dequeue(i, cx);
         self.dropped(i, cx, before);
@@ -182,7 +182,7 @@ impl<Q: Qdisc + Clone> Wfq<Q> {
 }
 
 impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.bank.place(&p);
         if i == self.lanes.len() {
             self.grow(1);
@@ -203,7 +203,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
         self.note(i);
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         let mut sent = None;
         while let (None, Some((_, i))) = (sent, self.heads.first()) {
             if self.bank.ready(i, cx.now) {

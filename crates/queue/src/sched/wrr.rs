@@ -2,8 +2,8 @@
 
 use super::bank::{Bank, ClassParams, WeightedParams, check_classes, check_weight, nature_of_classes_or};
 use super::check;
-use crate::discipline::{Discipline, Nature, Preset, Problem};
-use fairlane_net::{QCx, QPkt, Qdisc, Site};
+use crate::discipline::{Capabilities, Discipline, Preset, Problem};
+use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl<S: Default> Default for WrrParams<S> {
 impl<S: Discipline> Discipline for WrrParams<S> {
     type Queue = Wrr<S::Queue>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         for (i, c) in self.classes.iter().enumerate() {
             check_weight(c.weight, &format!("classes.{i}.weight"))?;
         }
@@ -63,20 +63,20 @@ impl<S: Discipline> Discipline for WrrParams<S> {
             return Err(Problem::new("quantum", format!("{} is too small: write at least \"{LEAST_QUANTUM}B\"", self.quantum)));
         }
         check::holds("limit", self.limit)?;
-        self.queue.check(site).map_err(|p| p.within("queue"))?;
-        check_classes(&self.classes, site)
+        self.queue.check(context).map_err(|p| p.within("queue"))?;
+        check_classes(&self.classes, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Wrr<S::Queue> {
+    fn build(&self, context: &BuildContext<'_>) -> Wrr<S::Queue> {
         let unit = match self.count {
             TurnUnit::Packets => 1,
             TurnUnit::Bytes => self.quantum.get() as i64,
         };
-        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, context);
         Wrr::new(bank, self.classes.iter().map(|c| i64::from(c.weight) * unit).collect(), unit, self.count)
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
@@ -113,7 +113,7 @@ impl<S: Discipline> Discipline for RrParams<S> {
         values: r#"{"queues": 3}"#,
     }];
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         match self.queues {
             Some(_) if !self.classes.is_empty() => {
                 return Err(Problem::new("queues", "classes are given already: leave one of the two out"));
@@ -122,19 +122,19 @@ impl<S: Discipline> Discipline for RrParams<S> {
             None => {}
         }
         check::holds("limit", self.limit)?;
-        self.queue.check(site).map_err(|p| p.within("queue"))?;
-        check_classes(&self.classes, site)
+        self.queue.check(context).map_err(|p| p.within("queue"))?;
+        check_classes(&self.classes, context)
     }
 
-    fn build(&self, site: &Site<'_>) -> Wrr<S::Queue> {
+    fn build(&self, context: &BuildContext<'_>) -> Wrr<S::Queue> {
         let bank = match (self.classes.as_slice(), self.queues) {
-            ([], Some(n)) => Bank::of_numbers(n, &*self.queue, self.limit, site),
-            (classes, _) => Bank::of_classes_or_flows(classes, &*self.queue, self.limit, site),
+            ([], Some(n)) => Bank::of_numbers(n, &*self.queue, self.limit, context),
+            (classes, _) => Bank::of_classes_or_flows(classes, &*self.queue, self.limit, context),
         };
         Wrr::new(bank, vec![], 1, TurnUnit::Packets)
     }
 
-    fn nature(&self) -> Nature {
+    fn capabilities(&self) -> Capabilities {
         nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
@@ -199,7 +199,7 @@ impl<Q: Qdisc + Clone> Wrr<Q> {
 }
 
 impl<Q: Qdisc + Clone> Qdisc for Wrr<Q> {
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.bank.place(&p);
         self.grow(i);
         if self.bank.enqueue(i, p, cx) {
@@ -207,7 +207,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wrr<Q> {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
         // Visits in a row to queues that a shaper holds; once all have had one, nothing can leave now.
         let mut held_back = 0;
         loop {

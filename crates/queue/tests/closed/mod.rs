@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Ecn, FlowId, LinkInfo, QCx, QPkt, Qdisc};
+use fairlane_net::{Backlog, Ecn, FlowId, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, PS_PER_SEC, Rate, Time};
@@ -16,8 +16,8 @@ pub(crate) fn link(mbps: u64) -> LinkInfo {
     LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) }
 }
 
-pub(crate) fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt { len, ecn, ..PACKET }
+pub(crate) fn pkt(len: u32, ecn: Ecn) -> Packet {
+    Packet { len, ecn, ..PACKET }
 }
 
 /// What a queue with this limit, in packets or bytes that must fit, has to keep to.
@@ -111,7 +111,7 @@ impl Loop {
                 let rtt = base + tx * u64::from(q.backlog().pkts);
                 let gap = rtt.as_secs_f64() / window[f];
                 next[f] = now + load.exponential(Dur::from_ps((gap * PS_PER_SEC as f64) as u64));
-                let mut p = QPkt { flow: FlowId(f as u32), at: now, ..pkt(1000, self.ecn) };
+                let mut p = Packet { flow: FlowId(f as u32), at: now, ..pkt(1000, self.ecn) };
                 seen[0] += u64::from(now >= warm);
                 if free <= now && q.backlog().pkts == 0 {
                     out = q.pass(&mut p, &mut cx).then_some(p);

@@ -22,9 +22,9 @@ use crate::spec::AtSpec;
 use crate::turns::{self, shown};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, FlowId, Moment, PortId, Waiting, World};
+use fairlane_net::{EpId, FlowId, PortId, SenderState, Waiting, World};
 use fairlane_trace::scene::{Scene, Still};
-use fairlane_trace::why::Why;
+use fairlane_trace::why::LimitReport;
 use fairlane_units::{Name, Time};
 use now::{flow_now, queue_now, waiting_now};
 use serde_json::Value;
@@ -46,9 +46,9 @@ trait Running: Send {
     fn now(&self) -> Time;
     fn events(&self) -> u64;
     fn fingerprint(&self) -> u64;
-    fn watch(&self, from: Time) -> Why;
+    fn watch(&self, from: Time) -> LimitReport;
     /// How senders are that have begun.
-    fn moments(&self) -> Vec<Option<Moment>>;
+    fn moments(&self) -> Vec<Option<SenderState>>;
     /// Observers begin to watch, or want to see more.
     fn look(&mut self, probes: &mut Probes);
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
@@ -98,10 +98,10 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     fn fingerprint(&self) -> u64 {
         self.fingerprint()
     }
-    fn watch(&self, from: Time) -> Why {
+    fn watch(&self, from: Time) -> LimitReport {
         why::watch(self, from)
     }
-    fn moments(&self) -> Vec<Option<Moment>> {
+    fn moments(&self) -> Vec<Option<SenderState>> {
         let flows = (0..).zip(self.flows());
         flows.map(|(f, flow)| if flow.has_begun() { self.moment(EpId::sender(FlowId(f))) } else { None }).collect()
     }

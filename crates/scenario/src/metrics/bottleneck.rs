@@ -5,7 +5,7 @@
 //! Networks, section 6.5.2) while each other flow wants what it got in the measured span. Stations of one wireless channel share it, so a channel is one link.
 
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, Plugs, PortId, World};
+use fairlane_net::{Components, EpId, PortId, World};
 use fairlane_units::Name;
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ struct Place {
 
 impl Bottlenecks {
     /// Those of the flows with these numbers. Equal choices are decided by the number of flows and then by `names`, by port, so the order of declaration does not matter.
-    pub(super) fn new<P: Plugs, H: EventQueue>(world: &World<P, H>, flows: &[usize], names: &[Name]) -> Self {
+    pub(super) fn new<P: Components, H: EventQueue>(world: &World<P, H>, flows: &[usize], names: &[Name]) -> Self {
         let channels = channels(world);
         let of = |port: PortId| channels.get(port.0 as usize).copied().unwrap_or(port.0);
         let mut places = vec![Place::default(); world.ports().len()];
@@ -100,7 +100,7 @@ impl Bottlenecks {
 }
 
 /// Of each port of a channel the first one, of any other itself; nothing where there is no channel.
-fn channels<P: Plugs, H: EventQueue>(world: &World<P, H>) -> Vec<u32> {
+fn channels<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<u32> {
     if world.channels().is_empty() {
         return Vec::new();
     }
@@ -113,7 +113,7 @@ fn channels<P: Plugs, H: EventQueue>(world: &World<P, H>) -> Vec<u32> {
 }
 
 /// Bytes that a link could carry in the span. A channel could carry what it did, and as much more as it was idle.
-fn room<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, channels: &[u32]) -> u64 {
+fn room<P: Components, H: EventQueue>(world: &World<P, H>, port: PortId, channels: &[u32]) -> u64 {
     let (from, now) = (world.reset_at(), world.now());
     let nominal = || world.port(port).capacity(from, now);
     let channel = world.channels().iter().find(|c| c.station(port).is_some());

@@ -1,7 +1,7 @@
 //! Flows of a group together: one row for all of them, from counters that are added up and histograms that are merged.
 
 use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, fairness, secs};
-use fairlane_net::Tally;
+use fairlane_net::Summary;
 use fairlane_units::Dur;
 
 /// What a metric of flows is of a group of them.
@@ -37,7 +37,7 @@ pub struct GroupSubject {
     goodputs: Vec<f64>,
     /// The bottleneck of each.
     at: Vec<u32>,
-    completion: Tally,
+    completion: Summary,
 }
 
 impl GroupSubject {

@@ -6,7 +6,7 @@ use super::{
     StationSubject, group, ratio, secs,
 };
 use fairlane_engine::EventQueue;
-use fairlane_net::{Channel, EpId, FlowId, Plugs, Port, PortId, Qdisc, Tally, Why, World};
+use fairlane_net::{Channel, Components, DropReason, EpId, FlowId, Port, PortId, Qdisc, Summary, World};
 use fairlane_units::{Dur, Name, Time};
 
 /// Columns of one table: names and numbers, one row a subject.
@@ -66,12 +66,12 @@ const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "pac
 
 /// Computes every metric of a world that has come to its end, and gives it up. `told`: the numbers of the flows that there are. `names`: of the links, by port.
 /// `after_first`: the hop probe's tallies, by flow.
-pub fn measure<P: Plugs, H: EventQueue>(
+pub fn measure<P: Components, H: EventQueue>(
     world: World<P, H>,
     told: &[usize],
     names: &[Name],
     is_tcp: &[bool],
-    after_first: Option<&[Tally]>,
+    after_first: Option<&[Summary]>,
     rows: Rows<'_>,
 ) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
@@ -120,7 +120,7 @@ pub fn measure<P: Plugs, H: EventQueue>(
     for i in told.iter().copied().filter(|&i| is_tcp[i]) {
         world.passed(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
-    let mut delay = Tally::default();
+    let mut delay = Summary::default();
     world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
     let completed = world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64;
     let radios = if world.channels().is_empty() {
@@ -179,8 +179,8 @@ fn link_subject<Q: Qdisc>(port: Port<Q>, (tcp_flows, limited): (u64, (u64, f64))
     }
 }
 
-fn station_subject<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, span: f64) -> StationSubject {
+fn station_subject<P: Components, H: EventQueue>(world: &World<P, H>, port: PortId, span: f64) -> StationSubject {
     let of = |c: &Channel| c.station(port).map(|s| c.air().counted(s, world.now()));
-    let given_up = world.port(port).counters().drops[Why::Retry as usize] as f64;
+    let given_up = world.port(port).counters().drops[DropReason::Retry as usize] as f64;
     StationSubject { radio: world.channels().iter().find_map(of), given_up, span }
 }

@@ -9,7 +9,7 @@ use crate::expand::{Hop, LinkDir, Member, Positions};
 use crate::source::{Node, Value};
 use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Edge, Graph};
-use fairlane_net::{NodeId, Site};
+use fairlane_net::{BuildContext, NodeId};
 use fairlane_queue::{Discipline, Problem};
 use fairlane_units::{Name, name};
 use indexmap::{IndexMap, IndexSet};
@@ -209,14 +209,14 @@ impl Semantics<'_> {
                 before = Some(l);
                 continue;
             }
-            let site = Site { link: l.wire.info(), flows: &infos };
+            let context = BuildContext { link: l.wire.info(), flows: &infos };
             let (name, direction) = match l.name.strip_suffix(".reverse") {
                 Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
                 _ => (l.name.as_str(), ""),
             };
             // A direction that says nothing of its own would only repeat what was found in the other.
             let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
-            let checked = if repeats { Ok(()) } else { l.wire.queue.check(&site) };
+            let checked = if repeats { Ok(()) } else { l.wire.queue.check(&context) };
             if !repeats && checked.is_ok() {
                 sound = Some(&l.wire);
             }

@@ -1,7 +1,7 @@
 //! Rows that stay in memory, for whoever listens while the run goes on.
 
 use super::{Filter, Names, Recorder, Row};
-use fairlane_net::Moment;
+use fairlane_net::SenderState;
 use fairlane_units::Time;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Ears {
 
 impl Recorder {
     /// One without files for those who begin to listen at `now`; `moments`: how senders are that have begun.
-    pub fn listening(names: Names, moments: Vec<Option<Moment>>, now: Time) -> Self {
+    pub fn listening(names: Names, moments: Vec<Option<SenderState>>, now: Time) -> Self {
         let mut recorder = Self::collecting(Filter::default(), Arc::new(names));
         recorder.before = moments;
         recorder.ears = Some(Ears { began: now, ..Ears::default() });

@@ -19,8 +19,8 @@ pub use table::{columns, texts};
 
 use ears::Ears;
 use fairlane_net::{
-    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Moment, MomentEvent, Observer, PktRef, PortId,
-    QPkt, ReceiveEvent, Segment, SendEvent,
+    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, MomentEvent, Observer, Packet, PacketRef,
+    PortId, ReceiveEvent, Segment, SendEvent, SenderState,
 };
 use fairlane_units::Time;
 use output::{Output, Sink};
@@ -218,7 +218,7 @@ pub struct Recorder {
     known: Vec<Known>,
     sent: u64,
     /// By flow.
-    before: Vec<Option<Moment>>,
+    before: Vec<Option<SenderState>>,
     /// Variables by number, and the last value of each by where it is.
     gauges: Vec<&'static str>,
     values: [Vec<Vec<(u8, u64)>>; 2],
@@ -332,7 +332,7 @@ impl Recorder {
 
     /// What is known of a packet; a copy that a link made is counted when it is first seen.
     #[inline]
-    fn known(&mut self, id: PktRef) -> &mut Known {
+    fn known(&mut self, id: PacketRef) -> &mut Known {
         if self.slot(id).number == 0 {
             self.sent += 1;
             *self.slot(id) = Known { number: self.sent, ..UNKNOWN };
@@ -341,7 +341,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn slot(&mut self, id: PktRef) -> &mut Known {
+    fn slot(&mut self, id: PacketRef) -> &mut Known {
         let i = id.0 as usize;
         if i >= self.known.len() {
             self.known.resize(i + 1, UNKNOWN);
@@ -350,7 +350,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn at_link(kind: Kind, time: Time, port: PortId, pkt: &QPkt, backlog: Backlog, known: &Known) -> Row {
+    fn at_link(kind: Kind, time: Time, port: PortId, pkt: &Packet, backlog: Backlog, known: &Known) -> Row {
         Row {
             queue_bytes: backlog.bytes,
             queue_packets: backlog.pkts,
@@ -360,7 +360,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn of_packet(kind: Kind, time: Time, pkt: &QPkt, packet: u64, carried: Carried) -> Row {
+    fn of_packet(kind: Kind, time: Time, pkt: &Packet, packet: u64, carried: Carried) -> Row {
         let Carried { seq, ack, payload, flags } = carried;
         let (flow, length, field) = (pkt.flow.0, pkt.len, Row::field(pkt.ecn, pkt.back));
         Row { time, packet, flow, link: NONE, length, kind, field, seq, ack, payload, flags, ..Row::default() }

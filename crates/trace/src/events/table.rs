@@ -4,7 +4,7 @@ use super::dictionary::{Few, Used};
 use super::output::Form;
 use super::{Kind, NONE, Names, Row, STATES};
 use crate::parquet::{self, Column, Dictionary, Rows};
-use fairlane_net::{Why, flag};
+use fairlane_net::{DropReason, flag};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -268,7 +268,7 @@ pub fn texts(names: &Names) -> Vec<(&'static str, Vec<String>)> {
         ("flow", names.flows.clone()),
         ("link", names.links.clone()),
         ("ecn", owned(&ECN)),
-        ("reason", owned(&Why::ALL.map(Why::name))),
+        ("reason", owned(&DropReason::ALL.map(DropReason::name))),
         ("flags", (0..=u8::MAX).map(letters).collect()),
         ("state", owned(STATES)),
         ("gauge", owned(&names.gauges())),
@@ -379,7 +379,7 @@ impl Parts {
             pick(&p.flow.1, &|n| of(&names.flows, n)),
             pick(&p.link.1, &|n| of(&names.links, n)),
             pick(&p.ecn.1, &|n| fixed(&ECN, n)),
-            pick(&p.reason.1, &|n| fixed(&Why::ALL.map(Why::name), n)),
+            pick(&p.reason.1, &|n| fixed(&DropReason::ALL.map(DropReason::name), n)),
             pick(&p.flags.1, &|n| letters(n as u8)),
             pick(&p.state.1, &|n| fixed(STATES, n)),
             pick(&p.gauge.1, &|n| fixed(&gauges, n)),

@@ -1,10 +1,10 @@
 use super::*;
-use fairlane_net::{Class, FlowId, Proto, Why};
+use fairlane_net::{Class, DropReason, FlowId, Proto};
 use fairlane_testkit::packet::PACKET;
 
-fn packet(id: u32, ecn: Ecn) -> QPkt {
+fn packet(id: u32, ecn: Ecn) -> Packet {
     let (class, proto) = (Class(0), Proto::Tcp);
-    QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), class, ecn, proto, ..PACKET }
+    Packet { id: PacketRef(id), len: 1040, flow: FlowId(1), class, ecn, proto, ..PACKET }
 }
 
 /// What a recorder with this filter collects, as lines of event, link, packet and length of the queue.
@@ -23,9 +23,9 @@ fn journey(r: &mut Recorder) {
     let pkt = packet(7, Ecn::Ect0);
     r.on_send(&SendEvent { time, endpoint: EpId(2), pkt, seg });
     r.on_enqueue(&EnqueueEvent { time, port, pkt, backlog });
-    r.on_dequeue(&DequeueEvent { time, port, pkt: QPkt { ecn: Ecn::Ce, ..pkt }, backlog, seg });
-    r.on_hop(&HopEvent { time, port, pkt: QPkt { ecn: Ecn::Ce, ..pkt }, seg });
-    r.on_drop(&DropEvent { time, port: PortId(1), pkt: QPkt { ecn: Ecn::Ce, ..pkt }, why: Why::Overflow, backlog, seg });
+    r.on_dequeue(&DequeueEvent { time, port, pkt: Packet { ecn: Ecn::Ce, ..pkt }, backlog, seg });
+    r.on_hop(&HopEvent { time, port, pkt: Packet { ecn: Ecn::Ce, ..pkt }, seg });
+    r.on_drop(&DropEvent { time, port: PortId(1), pkt: Packet { ecn: Ecn::Ce, ..pkt }, why: DropReason::Overflow, backlog, seg });
     // Its place in the arena is another packet's now.
     let mut again = seg;
     again.set_retransmission();
@@ -78,8 +78,8 @@ fn packets_are_numbered_whatever_is_recorded() {
 /// Each change once, and the timer before the window that it shuts.
 #[test]
 fn what_changes_of_a_sender() {
-    let open = Moment { cwnd: 10_000, ssthresh: u64::MAX, timeouts: 0, connection: "ESTABLISHED", sending: "open" };
-    let lost = Moment { cwnd: 1000, ssthresh: 5000, timeouts: 1, sending: "loss", ..open };
+    let open = SenderState { cwnd: 10_000, ssthresh: u64::MAX, timeouts: 0, connection: "ESTABLISHED", sending: "open" };
+    let lost = SenderState { cwnd: 1000, ssthresh: 5000, timeouts: 1, sending: "loss", ..open };
     let rows = recorded(Filter::default(), |r| {
         for moment in [open, open, lost, lost] {
             r.on_moment(&MomentEvent { time: Time::ZERO, endpoint: EpId(2), moment });

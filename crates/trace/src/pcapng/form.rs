@@ -5,7 +5,7 @@
 
 use super::frame::{ETHERNET, FlowFacts, IPV4, IPV6, NO_SHIFT, TCP, checksum, identification, isn, store, tcp_word, words};
 use super::{BLOCK, BLOCK_HEAD, word};
-use fairlane_net::{Proto, QPkt, Segment, flag, fold};
+use fairlane_net::{Packet, Proto, Segment, flag, fold};
 
 /// Longest block of a form: IPv6 with timestamps, padded, the flags and the end.
 const ROOM: usize = BLOCK_HEAD + (ETHERNET + IPV6 + TCP + STAMPS).next_multiple_of(4) + 16;
@@ -33,7 +33,7 @@ impl Key {
 
     /// That of a packet, if it has a form.
     #[inline]
-    pub(super) fn of(tap: usize, of_port: bool, pkt: &QPkt, seg: &Segment) -> Option<Self> {
+    pub(super) fn of(tap: usize, of_port: bool, pkt: &Packet, seg: &Segment) -> Option<Self> {
         if pkt.proto != Proto::Tcp || seg.sack_len() > 0 || seg.has(flag::SYN) {
             return None;
         }
@@ -88,7 +88,7 @@ impl Forms {
 
     /// Keeps the block that was made of a packet as the form of its kind.
     #[cold]
-    pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, (file, interface): (u32, u32), pkt: &QPkt, facts: &FlowFacts) {
+    pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, (file, interface): (u32, u32), pkt: &Packet, facts: &FlowFacts) {
         let Some(form) = self.place(&key) else { return };
         let (Some(image), ip) = (form.image.get_mut(..block.len()), BLOCK_HEAD + ETHERNET) else { return };
         image.copy_from_slice(block);
@@ -110,13 +110,13 @@ impl Forms {
 impl Form {
     /// [`Self::write`] over IPv6, apart: what it needs would be made ready for every packet.
     #[inline(never)]
-    pub(super) fn write_six(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &QPkt, seg: &Segment) -> Option<usize> {
+    pub(super) fn write_six(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &Packet, seg: &Segment) -> Option<usize> {
         self.write::<true>(out, ns, pkt, seg)
     }
 
     /// Writes the block of a packet and returns its length.
     #[inline(always)]
-    pub(super) fn write<const SIX: bool>(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &QPkt, seg: &Segment) -> Option<usize> {
+    pub(super) fn write<const SIX: bool>(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &Packet, seg: &Segment) -> Option<usize> {
         // In two pieces: one of this length would be a call.
         *out.first_chunk_mut::<FRONT>()? = *self.image.first_chunk::<FRONT>()?;
         if SIX {

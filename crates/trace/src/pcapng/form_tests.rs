@@ -1,5 +1,5 @@
 use super::super::{Capture, FlowFacts, LinkEnd, Network, Points, Request, Style};
-use fairlane_net::{Backlog, Class, DequeueEvent, Ecn, FlowId, HopEvent, Observer, PortId, QPkt, Segment, flag};
+use fairlane_net::{Backlog, Class, DequeueEvent, Ecn, FlowId, HopEvent, Observer, Packet, PortId, Segment, flag};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Rate, Time};
 use std::path::Path;
@@ -14,7 +14,7 @@ fn drawn(n: u64, of: u64) -> u64 {
 }
 
 /// Packets of all flows in both directions: every field that a form does not fix, extremes among them, and now and then one that it does.
-fn packet(n: u64, stamps: bool) -> (QPkt, Segment, bool) {
+fn packet(n: u64, stamps: bool) -> (Packet, Segment, bool) {
     let wide = |of| {
         if drawn(n, of).is_multiple_of(5) {
             [0, 1, u64::from(u32::MAX), 1 << 32][drawn(n, of + 1) as usize & 3]
@@ -34,7 +34,7 @@ fn packet(n: u64, stamps: bool) -> (QPkt, Segment, bool) {
     }
     let back = drawn(n, 11) & 1 == 1;
     let rare = drawn(n, 12).is_multiple_of(10);
-    let pkt = QPkt {
+    let pkt = Packet {
         len: u32::from(seg.payload) + [40, 52, 90][drawn(n, 13) as usize % 3],
         flow: FlowId(drawn(n, 14) as u32 % FLOWS),
         hop: if back { 2 } else { 0 } + u32::from(rare),

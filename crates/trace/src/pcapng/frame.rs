@@ -6,7 +6,7 @@
 //! Not modelled, hence constant: the urgent pointer, PSH, IP options and fragments. IP identification is a hash of the packet, so the same packet has the
 //! same number wherever it is captured (RFC 6864 leaves it free for packets that are never fragmented).
 
-use fairlane_net::{FastOpen, Proto, QPkt, Segment, flag, fold};
+use fairlane_net::{FastOpen, Packet, Proto, Segment, flag, fold};
 
 /// Ethernet header: two addresses and a type.
 pub(super) const ETHERNET: usize = 14;
@@ -58,7 +58,7 @@ pub struct FlowFacts {
     pub from: u32,
     /// Number of the receiver's node.
     pub to: u32,
-    /// First hop of packets from the sender, and from the receiver ([`QPkt::hop`]).
+    /// First hop of packets from the sender, and from the receiver ([`Packet::hop`]).
     pub first_hop: [u32; 2],
     /// Value of the MSS option.
     pub mss: u16,
@@ -71,7 +71,7 @@ pub struct FlowFacts {
 impl FlowFacts {
     /// Links that a packet has crossed; `starts`: where the hops of all routes begin, if routes change.
     #[inline]
-    pub(super) fn crossed(&self, pkt: &QPkt, starts: &[u32], arrived: bool) -> u32 {
+    pub(super) fn crossed(&self, pkt: &Packet, starts: &[u32], arrived: bool) -> u32 {
         let start = match starts {
             [] => self.first_hop[usize::from(pkt.back)],
             _ => starts.partition_point(|&s| s <= pkt.hop).checked_sub(1).map_or(pkt.hop, |k| starts[k]),
@@ -176,7 +176,7 @@ pub(super) struct Seen {
 
 /// Writes the headers of a packet over IPv6 or IPv4.
 #[inline]
-pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segment, facts: &FlowFacts, seen: Seen) -> Lengths {
+pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Segment, facts: &FlowFacts, seen: Seen) -> Lengths {
     let (src, dst) = if pkt.back { (facts.to, facts.from) } else { (facts.from, facts.to) };
     put2(b, 0, MAC);
     put4(b, 2, host(seen.to));

@@ -6,13 +6,13 @@ fn facts() -> FlowFacts {
     FlowFacts { from: 0, to: 1, first_hop: [0, 10], mss: 1460, shift: 7, sack: true }
 }
 
-fn pkt(seg: &Segment, proto: Proto, back: bool) -> QPkt {
+fn pkt(seg: &Segment, proto: Proto, back: bool) -> Packet {
     let len = u32::from(seg.payload) + if proto == Proto::Tcp { 40 } else { 28 };
     let data = seg.payload > 0;
-    QPkt { len, class: Class(46), ecn: Ecn::Ect0, proto, data, back, ..PACKET }
+    Packet { len, class: Class(46), ecn: Ecn::Ect0, proto, data, back, ..PACKET }
 }
 
-fn frame(p: &QPkt, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {
+fn frame(p: &Packet, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {
     let mut b = [0xAA; HEAD];
     let seen = Seen { from: p.back.into(), to: (!p.back).into(), hops: 3 };
     let l = if six { render::<true>(&mut b, p, seg, &facts(), seen) } else { render::<false>(&mut b, p, seg, &facts(), seen) };

@@ -21,7 +21,7 @@ pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use fairlane_net::{DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
+use fairlane_net::{DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, Packet, PortId, ReceiveEvent, Segment, SendEvent};
 use fairlane_units::Time;
 use form::{Forms, Key};
 use frame::{HEAD, Lengths, Seen, render, store};
@@ -237,7 +237,7 @@ impl Capture {
     }
 
     #[inline(always)]
-    fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+    fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, note: Note) {
         if !note.silent() || self.again(tapped, of_port, time, pkt, seg).is_none() {
             self.any_packet(tapped, of_port, time, pkt, seg, note);
         }
@@ -245,7 +245,7 @@ impl Capture {
 
     /// Writes a packet of which nothing is said, and of whose kind one was written before: few questions, and few values that all of them need at once.
     #[inline(never)]
-    fn again(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment) -> Option<()> {
+    fn again(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment) -> Option<()> {
         // Where there is to be payload nothing is kept as a form.
         let form = self.forms.known(&Key::of(tapped, of_port, pkt, seg)?)?;
         let file = self.files.get_mut(form.file as usize)?;
@@ -259,7 +259,7 @@ impl Capture {
 
     /// The same for one of whose kind none was written so far, or that is unlike all others.
     #[inline(never)]
-    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, note: Note) {
         let kind = if note.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
@@ -311,7 +311,7 @@ fn write<const SIX: bool>(
     forms: &mut Forms,
     kind: Option<(Key, u32)>,
     place: Place,
-    pkt: &QPkt,
+    pkt: &Packet,
     seg: &Segment,
     facts: &FlowFacts,
     seen: Seen,
@@ -347,7 +347,7 @@ fn write<const SIX: bool>(
 
 /// The same for a packet with payload, or with a comment: what comes after the headers.
 #[inline(never)]
-fn write_rest(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, lengths: Lengths, note: Note) {
+fn write_rest(sink: &mut Sink, place: Place, pkt: &Packet, seg: &Segment, lengths: Lengths, note: Note) {
     let kept = match note {
         Note::Dropped { .. } => lengths.network + QUOTED,
         _ => place.snaplen.map_or(lengths.head, |most| most.min(lengths.frame) as usize),

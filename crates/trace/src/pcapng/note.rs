@@ -1,6 +1,6 @@
 //! What is said of a packet beside its bytes.
 
-use fairlane_net::{Backlog, QPkt, Segment};
+use fairlane_net::{Backlog, Packet, Segment};
 use std::io::Write;
 
 /// Longest comment on a packet.
@@ -33,7 +33,7 @@ impl Note {
 
     /// The note in words; their length.
     #[cold]
-    pub(super) fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &QPkt, seg: &Segment) -> usize {
+    pub(super) fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &Packet, seg: &Segment) -> usize {
         let mut rest = &mut out[..];
         // What does not fit is left out.
         let _ = match self {

@@ -1,11 +1,11 @@
 use super::*;
 use fairlane_net::Backlog;
-use fairlane_net::{DropEvent, EpId, FlowId, Why, flag};
+use fairlane_net::{DropEvent, DropReason, EpId, FlowId, flag};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::Rate;
 
-fn pkt(hop: u32) -> QPkt {
-    QPkt { len: 1040, hop, ..PACKET }
+fn pkt(hop: u32) -> Packet {
+    Packet { len: 1040, hop, ..PACKET }
 }
 
 fn facts() -> FlowFacts {
@@ -54,7 +54,7 @@ fn an_enhanced_packet_block() {
     let seg = Segment::new(1, 1, flag::ACK, 1000);
     let (time, backlog) = (Time::from_ps(5_000_000_001_999), Backlog { pkts: 2, bytes: 2080 });
     c.on_dequeue(&DequeueEvent { time, port: PortId(0), pkt: pkt(0), backlog, seg });
-    c.on_drop(&DropEvent { time, port: PortId(0), pkt: pkt(0), why: Why::Overflow, backlog, seg });
+    c.on_drop(&DropEvent { time, port: PortId(0), pkt: pkt(0), why: DropReason::Overflow, backlog, seg });
     assert!(!request.file.exists());
     c.finish().unwrap().put_in_place().unwrap();
     let found = blocks(&std::fs::read(&request.file).unwrap());
@@ -105,8 +105,8 @@ fn a_flow_is_seen_at_its_sender() {
     let mut c = Capture::new(network(), style, std::slice::from_ref(&request)).unwrap();
     let (time, seg) = (Time::ZERO, Segment::new(1, 1, flag::ACK, 1000));
     c.on_send(&SendEvent { time, endpoint: EpId(0), pkt: pkt(0), seg });
-    c.on_send(&SendEvent { time, endpoint: EpId(1), pkt: QPkt { back: true, ..pkt(2) }, seg });
-    c.on_receive(&ReceiveEvent { time, endpoint: EpId(0), flow: FlowId(0), pkt: QPkt { back: true, ..pkt(5) }, seg });
+    c.on_send(&SendEvent { time, endpoint: EpId(1), pkt: Packet { back: true, ..pkt(2) }, seg });
+    c.on_receive(&ReceiveEvent { time, endpoint: EpId(0), flow: FlowId(0), pkt: Packet { back: true, ..pkt(5) }, seg });
     c.on_receive(&ReceiveEvent { time, endpoint: EpId(1), flow: FlowId(0), pkt: pkt(5), seg });
     c.finish().unwrap().put_in_place().unwrap();
     let found = blocks(&std::fs::read(&request.file).unwrap());

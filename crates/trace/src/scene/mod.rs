@@ -9,7 +9,7 @@ mod code;
 
 use code::{Zeros, apart, put, zigzag};
 use fairlane_net::{
-    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, PktRef, QPkt, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, Packet, PacketRef, ReceiveEvent, SendEvent,
 };
 use fairlane_units::Time;
 
@@ -268,7 +268,7 @@ impl Scene {
         out
     }
 
-    fn under(&mut self, id: PktRef) -> &mut Under {
+    fn under(&mut self, id: PacketRef) -> &mut Under {
         let i = id.0 as usize;
         if i >= self.under.len() {
             self.under.resize(i + 1, Under::default());
@@ -277,7 +277,7 @@ impl Scene {
     }
 
     /// What is known of a packet; one that is seen for the first time is counted.
-    fn known(&mut self, pkt: &QPkt, again: bool) -> Under {
+    fn known(&mut self, pkt: &Packet, again: bool) -> Under {
         let known = *self.under(pkt.id);
         if known.number != 0 {
             return known;
@@ -294,7 +294,7 @@ impl Scene {
     }
 
     /// An event of a packet at a port; `expected`: when whoever reads thinks that it happens. The time as it is told.
-    fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &QPkt, known: &Under, expected: Option<u64>) -> u64 {
+    fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &Packet, known: &Under, expected: Option<u64>) -> u64 {
         let near = expected.filter(|t| t.abs_diff(now) < CLOSE);
         let (timed, now) = (near.is_none(), near.unwrap_or(now));
         let flags = if known.marked { MARKED } else { 0 } | if known.again { AGAIN } else { 0 } | if pkt.back { BACK } else { 0 };

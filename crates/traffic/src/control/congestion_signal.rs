@@ -12,7 +12,7 @@
 //! released, so that aging prevents starvation.
 
 use super::{Acks, Controller, Member};
-use fairlane_net::{Control, ControlCx, Sign};
+use fairlane_net::{Control, ControlCx, SenderSignal};
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,11 +189,11 @@ impl Control for CongestionSignal {
         self.members[flow].open(cx.now);
         self.sleep(cx);
     }
-    fn on_sign(&mut self, _: usize, sign: Sign, cx: &mut ControlCx<'_>) {
+    fn on_signal(&mut self, _: usize, sign: SenderSignal, cx: &mut ControlCx<'_>) {
         let counts = match self.signal {
-            Signal::Loss => sign != Sign::Echo,
-            Signal::FastRetransmit => sign == Sign::FastRetransmit,
-            Signal::Timeout => sign == Sign::Timeout,
+            Signal::Loss => sign != SenderSignal::Echo,
+            Signal::FastRetransmit => sign == SenderSignal::FastRetransmit,
+            Signal::Timeout => sign == SenderSignal::Timeout,
             Signal::LossOrMark => true,
         };
         let (best, worst) = (self.priorities(true, cx.now).min(), self.priorities(true, cx.now).max());

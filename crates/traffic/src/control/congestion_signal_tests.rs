@@ -12,7 +12,7 @@ fn five(p: &CongestionSignalParams) -> Bench<CongestionSignal> {
 fn a_sign_holds_the_lower_classes() {
     let mut b = five(&CongestionSignalParams::default());
     assert_eq!(b.open(), [0, 1, 2, 3, 4]);
-    b.sign(3, Sign::Timeout);
+    b.sign(3, SenderSignal::Timeout);
     assert_eq!(b.open(), [0]);
     // The next class comes when the last of the best is over; the one of 2 that goes on keeps the others held.
     b.run(Dur::from_secs(1));
@@ -28,21 +28,21 @@ fn a_sign_holds_the_lower_classes() {
 #[test]
 fn quiet_releases_class_by_class() {
     let mut b = five(&CongestionSignalParams::default());
-    b.sign(0, Sign::FastRetransmit);
+    b.sign(0, SenderSignal::FastRetransmit);
     b.run(Dur::from_secs(4));
-    b.sign(0, Sign::FastRetransmit);
+    b.sign(0, SenderSignal::FastRetransmit);
     b.wake();
     assert_eq!((b.open(), b.now), (vec![0, 1, 2], Time::ZERO + Dur::from_secs(9)));
     b.wake();
     assert_eq!((b.open(), b.now), (vec![0, 1, 2, 3], Time::ZERO + Dur::from_secs(14)));
-    b.sign(1, Sign::FastRetransmit);
+    b.sign(1, SenderSignal::FastRetransmit);
     assert_eq!(b.open(), [0]);
     let mut all = five(&CongestionSignalParams { release: Release::All, ..CongestionSignalParams::default() });
-    all.sign(0, Sign::Timeout);
+    all.sign(0, SenderSignal::Timeout);
     all.wake();
     assert_eq!(all.open(), [0, 1, 2, 3, 4]);
     let mut never = five(&CongestionSignalParams { clear: None, ..CongestionSignalParams::default() });
-    never.sign(0, Sign::Timeout);
+    never.sign(0, SenderSignal::Timeout);
     assert_eq!(never.next(), Time::MAX);
 }
 
@@ -50,14 +50,14 @@ fn quiet_releases_class_by_class() {
 fn the_worst_class_alone() {
     let mut b = five(&CongestionSignalParams { hold: Hold::Worst, ..CongestionSignalParams::default() });
     for left in [vec![0, 1, 2, 3], vec![0, 1, 2], vec![0], vec![0]] {
-        b.sign(0, Sign::Timeout);
+        b.sign(0, SenderSignal::Timeout);
         assert_eq!(b.open(), left);
     }
 }
 
 #[test]
 fn what_counts_as_a_sign() {
-    use Sign::{Echo, FastRetransmit, Timeout};
+    use SenderSignal::{Echo, FastRetransmit, Timeout};
     for (signal, of) in [
         (Signal::Loss, vec![FastRetransmit, Timeout]),
         (Signal::FastRetransmit, vec![FastRetransmit]),
@@ -78,12 +78,12 @@ fn what_counts_as_a_sign() {
 fn aging_releases_who_waited() {
     let p = CongestionSignalParams { aging: Some(Dur::from_secs(10)), clear: None, ..CongestionSignalParams::default() };
     let mut b = five(&p);
-    b.sign(0, Sign::Timeout);
+    b.sign(0, SenderSignal::Timeout);
     for (left, at) in [(vec![0, 1, 2], 10), (vec![0, 1, 2, 3], 20), (vec![0, 1, 2, 3, 4], 30)] {
         b.wake();
         assert_eq!((b.open(), b.now), (left, Time::ZERO + Dur::from_secs(at)));
     }
     // All of them count as of priority 1 by now: a sign holds none.
-    b.sign(0, Sign::Timeout);
+    b.sign(0, SenderSignal::Timeout);
     assert_eq!(b.open().len(), 5);
 }

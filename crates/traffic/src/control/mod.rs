@@ -93,7 +93,7 @@ impl Member {
 pub(crate) mod tests {
     //! A control alone, and what it has opened.
 
-    use fairlane_net::{Control, ControlCx, Sign};
+    use fairlane_net::{Control, ControlCx, SenderSignal};
     use fairlane_units::{Dur, Time};
 
     pub(crate) struct Bench<C> {
@@ -126,8 +126,8 @@ pub(crate) mod tests {
             self.gates[flow].2 = true;
             self.call(|c, cx| c.on_finish(flow, cx));
         }
-        pub(crate) fn sign(&mut self, flow: usize, sign: Sign) {
-            self.call(|c, cx| c.on_sign(flow, sign, cx));
+        pub(crate) fn sign(&mut self, flow: usize, sign: SenderSignal) {
+            self.call(|c, cx| c.on_signal(flow, sign, cx));
         }
         /// To the time it asked for.
         pub(crate) fn wake(&mut self) {

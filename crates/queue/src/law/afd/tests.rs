@@ -2,7 +2,7 @@ use super::*;
 use crate::law::testing::{Bench, pkt};
 use fairlane_net::Ecn;
 
-fn packet(flow: u32, len: u32) -> QPkt {
+fn packet(flow: u32, len: u32) -> Packet {
     pkt(len, flow, Ecn::NotEct, Time::ZERO)
 }
 

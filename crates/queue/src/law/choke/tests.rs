@@ -149,7 +149,7 @@ fn unresponsive_flow_gets_a_bounded_share() {
 #[test]
 fn directions_are_different_flows() {
     let mut b = Bench::filled(&bare(64), 20, 20);
-    let ack = QPkt { back: true, ..pkt(40, 0, Ecn::NotEct, Time::ZERO) };
+    let ack = Packet { back: true, ..pkt(40, 0, Ecn::NotEct, Time::ZERO) };
     b.call(|q, cx| q.enqueue(ack, cx));
     assert!(b.drops.is_empty());
 }

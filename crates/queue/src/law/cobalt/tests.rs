@@ -150,7 +150,7 @@ fn marks_instead_of_drops() {
     assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Mark);
     h.now += Dur::from_ms(71);
     h.ecn = Ecn::NotEct;
-    assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Drop(Why::Head));
+    assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Drop(DropReason::Head));
 }
 
 /// sch_cake in egress mode: at 1 Mbit/s four packets of 1514 bytes take 48.4 ms, however many flows share the link.
@@ -178,7 +178,8 @@ fn the_last_packet_is_spared() {
         };
         let ms = |n: u64| Time::ZERO + Dur::from_ms(1000 + n);
         assert_eq!(last(Ecn::NotEct, ms(0), 0.0), Verdict::Pass);
-        let (codel, blue) = if spares { (Verdict::Pass, Verdict::Pass) } else { (Verdict::Drop(Why::Head), Verdict::Drop(Why::Early)) };
+        let (codel, blue) =
+            if spares { (Verdict::Pass, Verdict::Pass) } else { (Verdict::Drop(DropReason::Head), Verdict::Drop(DropReason::Early)) };
         assert_eq!(last(Ecn::NotEct, ms(100), 0.0), codel);
         assert_eq!(last(Ecn::NotEct, ms(101), 1.0), blue);
         // 100 ms / sqrt(2) after the first signal, the second is due.

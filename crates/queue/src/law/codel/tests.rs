@@ -96,12 +96,12 @@ fn entering_drops_exactly_one() {
     let mut h = Head::new(&CodelParams::default());
     assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Pass);
     h.now += Dur::from_ms(500);
-    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(Why::Head));
+    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(DropReason::Head));
     assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Pass);
     // Later, all drops that are overdue are made at once: at 0, 100, 170.7 ms after the first.
     h.now += Dur::from_ms(171);
-    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(Why::Head));
-    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(Why::Head));
+    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(DropReason::Head));
+    assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Drop(DropReason::Head));
     assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Pass);
 }
 
@@ -162,7 +162,7 @@ fn marks_keep_the_schedule() {
     assert_near(&marks, &want, 0.011);
     h.ecn = Ecn::NotEct;
     h.now += Dur::from_ms(100);
-    assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Drop(Why::Head));
+    assert_eq!(h.ask(Dur::from_ms(20)), Verdict::Drop(DropReason::Head));
 }
 
 #[test]

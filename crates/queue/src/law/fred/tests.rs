@@ -22,7 +22,7 @@ fn bench(p: &FredParams, avg: f64, flows: &[u32]) -> Bench<Fred> {
     b
 }
 
-fn packet(flow: u32) -> QPkt {
+fn packet(flow: u32) -> Packet {
     pkt(1000, flow, Ecn::NotEct, Time::ZERO)
 }
 
@@ -64,7 +64,7 @@ fn accounts_follow_the_queue() {
 #[test]
 fn a_flow_holds_at_most_min_th() {
     let b = bench(&thresholds(20, 40), 5.0, &[19, 20]);
-    assert_eq!((verdict(&b, 0), verdict(&b, 1)), (Verdict::Pass, Verdict::Drop(Why::Forced)));
+    assert_eq!((verdict(&b, 0), verdict(&b, 1)), (Verdict::Pass, Verdict::Drop(DropReason::Forced)));
 }
 
 /// Each refusal is a strike; with more than one a flow may hold no more than the mean of the others, until it has none left.
@@ -72,14 +72,14 @@ fn a_flow_holds_at_most_min_th() {
 fn strikes_bring_a_flow_down_to_the_mean() {
     let mut b = bench(&thresholds(20, 40), 6.0, &[20, 1]);
     for _ in 0..2 {
-        assert_eq!(b.enqueue(&packet(0), Time::ZERO, 21_000), Verdict::Drop(Why::Forced));
+        assert_eq!(b.enqueue(&packet(0), Time::ZERO, 21_000), Verdict::Drop(DropReason::Forced));
     }
     // avgcq is 3: it drains to 3 packets before it gets another in.
     (0..17).for_each(|_| {
         b.dequeue(&packet(0), Time::ZERO, 4000);
     });
     assert_eq!(b.law.accounts[0], Account { qlen: 3, strike: 2 });
-    assert_eq!(verdict(&b, 0), Verdict::Drop(Why::Forced));
+    assert_eq!(verdict(&b, 0), Verdict::Drop(DropReason::Forced));
     b.dequeue(&packet(0), Time::ZERO, 3000);
     assert_eq!(verdict(&b, 0), Verdict::Pass);
     (0..2).for_each(|_| {
@@ -101,7 +101,7 @@ fn fragile_flows_are_spared() {
         match v {
             Verdict::Pass => c.law.unbook(&packet(0)),
             v => {
-                assert_eq!(v, Verdict::Drop(Why::Early));
+                assert_eq!(v, Verdict::Drop(DropReason::Early));
                 gaps.push(std::mem::take(&mut gap));
             }
         }
@@ -124,9 +124,9 @@ fn fragile_flows_are_spared() {
 #[test]
 fn crowds_get_two_packets_each() {
     let b = bench(&thresholds(20, 40), 45.0, &[1, 2, 0]);
-    assert_eq!((verdict(&b, 0), verdict(&b, 2), verdict(&b, 1)), (Verdict::Pass, Verdict::Pass, Verdict::Drop(Why::Forced)));
+    assert_eq!((verdict(&b, 0), verdict(&b, 2), verdict(&b, 1)), (Verdict::Pass, Verdict::Pass, Verdict::Drop(DropReason::Forced)));
     let b = bench(&FredParams { many_flows: false, ..thresholds(20, 40) }, 45.0, &[1, 2, 0]);
-    assert_eq!(verdict(&b, 2), Verdict::Drop(Why::Forced));
+    assert_eq!(verdict(&b, 2), Verdict::Drop(DropReason::Forced));
 }
 
 /// The average takes in arrivals and departures: after one of each at a queue of 10, avg = 10 (1 - (1 - w)^2).

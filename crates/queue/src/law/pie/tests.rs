@@ -159,7 +159,7 @@ fn safeguards() {
     assert!(drops(&mut b, 1000) > 100);
     b.law.drop_prob = 1.0;
     assert_eq!(b.enqueue(&pkt(1000, 0, Ecn::NotEct, at(0)), at(0), 3000), Verdict::Pass);
-    assert_eq!(b.enqueue(&pkt(1000, 0, Ecn::NotEct, at(0)), at(0), 3001), Verdict::Drop(Why::Early));
+    assert_eq!(b.enqueue(&pkt(1000, 0, Ecn::NotEct, at(0)), at(0), 3001), Verdict::Drop(DropReason::Early));
 }
 
 /// ns-3.37 `PieQueueDisc::DropEarly` with a limit in packets: two that wait are safe however long they are, a third is not.
@@ -205,10 +205,10 @@ fn marks_up_to_the_threshold() {
     let all = |b: &mut Bench<Pie>, ecn| (0..1000).map(|_| arrive(b, ecn)).filter(|v| *v != Verdict::Pass).collect::<Vec<_>>();
     b.law.drop_prob = 0.1;
     assert!(all(&mut b, Ecn::Ect0).iter().all(|v| *v == Verdict::Mark));
-    assert!(all(&mut b, Ecn::NotEct).iter().all(|v| *v == Verdict::Drop(Why::Early)));
+    assert!(all(&mut b, Ecn::NotEct).iter().all(|v| *v == Verdict::Drop(DropReason::Early)));
     b.law.drop_prob = 0.101;
     let v = all(&mut b, Ecn::Ect0);
-    assert!(v.len() > 50 && v.iter().all(|v| *v == Verdict::Drop(Why::Early)));
+    assert!(v.len() > 50 && v.iter().all(|v| *v == Verdict::Drop(DropReason::Early)));
 
     let mut b = waiting(
         &PieParams { control: PieControl { byte_mode: true, mean_packet: Bytes(1000), ..PieControl::default() }, ..PieParams::default() },

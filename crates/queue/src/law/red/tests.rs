@@ -13,22 +13,22 @@ fn ns2() -> RedParams {
     serde_json::from_str(RedParams::PRESETS[0].values).unwrap()
 }
 
-fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt { len, ecn, ..PACKET }
+fn pkt(len: u32, ecn: Ecn) -> Packet {
+    Packet { len, ecn, ..PACKET }
 }
 
 /// A law fed with arrivals that all find the same backlog.
 struct Bench {
     red: Red,
     rng: Stream,
-    queue: VecDeque<QPkt>,
+    queue: VecDeque<Packet>,
 }
 
 impl Bench {
     fn new(p: &RedParams, seed: u64) -> Self {
         Self { red: Red::new(p, link(10, 20)), rng: Stream::new(seed, "port", "red", "aqm"), queue: VecDeque::new() }
     }
-    fn arrive_at(&mut self, now: Time, pkts: u32, p: &QPkt) -> Verdict {
+    fn arrive_at(&mut self, now: Time, pkts: u32, p: &Packet) -> Verdict {
         let held = Backlog { pkts, bytes: u64::from(pkts) * 1000 };
         self.red.on_enqueue(p, &mut LawCx { now, rng: &mut self.rng, held, queue: &self.queue })
     }
@@ -234,11 +234,11 @@ fn grace_and_spare() {
         ..instant(0, 1)
     };
     let mut b = Bench::new(&p, 9);
-    assert_eq!((b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Drop(Why::Forced)));
-    assert_eq!((b.arrive(1), b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Pass, Verdict::Drop(Why::Forced)));
+    assert_eq!((b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Drop(DropReason::Forced)));
+    assert_eq!((b.arrive(1), b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Pass, Verdict::Drop(DropReason::Forced)));
     // Without them the average alone decides.
     let mut b = Bench::new(&RedParams { tuning: RedTuning { gentle: false, ..instant(0, 1).tuning }, ..instant(0, 1) }, 9);
-    assert_eq!(b.arrive(1), Verdict::Drop(Why::Forced));
+    assert_eq!(b.arrive(1), Verdict::Drop(DropReason::Forced));
 }
 
 /// RFC 3168 section 7: mark ECN-capable packets only, and drop where the probability says that marks do not help.
@@ -251,15 +251,15 @@ fn marks_only_capable_packets_below_mark_p() {
     };
     assert_eq!(first(&p, 20, Ecn::Ect0), Verdict::Mark);
     assert_eq!(first(&p, 20, Ecn::Ce), Verdict::Mark);
-    assert_eq!(first(&p, 20, Ecn::NotEct), Verdict::Drop(Why::Early));
-    assert_eq!(first(&p, 45, Ecn::Ect0), Verdict::Drop(Why::Early));
+    assert_eq!(first(&p, 20, Ecn::NotEct), Verdict::Drop(DropReason::Early));
+    assert_eq!(first(&p, 45, Ecn::Ect0), Verdict::Drop(DropReason::Early));
     // DCTCP's step marks all that finds the threshold reached, however many wait.
     let step = RedParams { hard_drop: false, tuning: RedTuning { ecn: true, gentle: false, ..instant(20, 20).tuning }, ..instant(20, 20) };
     for (pkts, verdict) in [(19, Verdict::Pass), (20, Verdict::Mark), (500, Verdict::Mark)] {
         assert_eq!(Bench::new(&step, 3).arrive_at(Time::ZERO, pkts, &pkt(1000, Ecn::Ect0)), verdict, "{pkts}");
     }
-    assert_eq!(first(&step, 20, Ecn::NotEct), Verdict::Drop(Why::Forced));
-    assert_eq!(first(&RedParams { tuning: RedTuning { ecn: false, ..p.tuning }, ..p }, 20, Ecn::Ect0), Verdict::Drop(Why::Early));
+    assert_eq!(first(&step, 20, Ecn::NotEct), Verdict::Drop(DropReason::Forced));
+    assert_eq!(first(&RedParams { tuning: RedTuning { ecn: false, ..p.tuning }, ..p }, 20, Ecn::Ect0), Verdict::Drop(DropReason::Early));
 }
 
 /// ns-2 multiplies its limit in packets by the mean packet when it measures in bytes, and admits while not full.
@@ -275,7 +275,7 @@ fn limit_in_bytes_of_mean_packets() {
         n += 1;
     }
     // 16 packets are 24,640 bytes, under 25,000; the 17th is admitted, the 18th is not.
-    assert_eq!((n, drops[0].1), (18, Why::Overflow));
+    assert_eq!((n, drops[0].1), (18, DropReason::Overflow));
 }
 
 #[test]

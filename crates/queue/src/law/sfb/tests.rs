@@ -10,7 +10,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Dur::from_ms(ms)
 }
 
-fn packet(flow: u32) -> QPkt {
+fn packet(flow: u32) -> Packet {
     pkt(1000, flow, Ecn::NotEct, Time::ZERO)
 }
 
@@ -91,7 +91,7 @@ fn the_mildest_level_decides() {
             for (i, p) in bins_of(&b, 0).into_iter().zip([0.7, 0.4]) {
                 b.law.bins.bins[i].p = p;
             }
-            v == Verdict::Drop(Why::Early)
+            v == Verdict::Drop(DropReason::Early)
         })
         .count();
     assert!(hits.abs_diff(8000) < 300, "{hits}");

@@ -2,7 +2,7 @@ use super::*;
 use crate::sched::hash::tests::{flows, pkt};
 use crate::sched::testing::cbr_wait;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, Why};
+use fairlane_net::{Class, DropReason, Ecn};
 
 const LINK: LinkInfo = LinkInfo { rate: Rate::from_mbps(100), delay: Dur::ZERO };
 
@@ -11,7 +11,7 @@ fn calm() -> CakeParams {
     CakeParams { rtt: Dur::from_secs(100), limit: Some(Len::Packets(1_000_000)), salt: Some(1), ..CakeParams::default() }
 }
 
-fn at<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+fn at<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, DropReason)>) {
     let (mut rng, mut drops) = (Stream::new(1, "port", "cake", "aqm"), vec![]);
     let r = f(&mut QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 });
     (r, drops.into_iter().map(|(p, why)| (p.id.0, why)).collect())
@@ -20,8 +20,8 @@ fn at<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
 /// Bytes served to each source address while every flow has packets waiting; flow i goes from `ends[i][0]` to `ends[i][1]`.
 fn served(isolation: CakeIsolation, ends: &[[u32; 2]], by: usize) -> Vec<u64> {
     let flows = flows(ends);
-    let site = Site { link: LINK, flows: &flows };
-    let mut q = CakeParams { isolation, ..calm() }.build(&site);
+    let context = BuildContext { link: LINK, flows: &flows };
+    let mut q = CakeParams { isolation, ..calm() }.build(&context);
     let n = ends.len() as u32;
     at(Time::ZERO, |cx| (0..n * 600).for_each(|id| q.enqueue(pkt(id, id % n, 1000 + 100 * (id % n % 5)), cx)));
     let mut bytes = vec![0; 1 + ends.iter().map(|e| e[by]).max().unwrap_or(0) as usize];
@@ -79,7 +79,7 @@ fn by_class(p: &CakeParams, classes: &[u8], secs: f64) -> Vec<f64> {
     let n = classes.len() as u32;
     at(Time::ZERO, |cx| {
         for id in 0..n * 9000 {
-            q.enqueue(QPkt { class: Class(classes[(id % n) as usize]), ..pkt(id, id % n, 1000) }, cx);
+            q.enqueue(Packet { class: Class(classes[(id % n) as usize]), ..pkt(id, id % n, 1000) }, cx);
         }
     });
     let (mut now, mut bytes) = (Time::ZERO, vec![0.0; classes.len()]);
@@ -154,7 +154,7 @@ fn shaper_saves_nothing() {
 #[test]
 fn overflow_takes_from_the_longest_queue() {
     let mut q = CakeParams { limit: Some(Len::Packets(20)), ..calm() }.build(&LINK.into());
-    let voice = |id| QPkt { class: Class(46), ecn: Ecn::Ect0, ..pkt(id, 1, 200) };
+    let voice = |id| Packet { class: Class(46), ecn: Ecn::Ect0, ..pkt(id, 1, 200) };
     let now = Time::ZERO + Dur::from_secs(500);
     let (_, drops) = at(now, |cx| {
         (0..16).for_each(|id| q.enqueue(voice(id), cx));
@@ -162,9 +162,9 @@ fn overflow_takes_from_the_longest_queue() {
         q.enqueue(pkt(200, 5, 40), cx);
     });
     // 4000 bytes against 3200.
-    assert_eq!(drops, [(100, Why::Evicted)]);
+    assert_eq!(drops, [(100, DropReason::Evicted)]);
     let (_, drops) = at(now, |cx| q.enqueue(pkt(201, 5, 40), cx));
-    assert_eq!(drops, [(0, Why::Evicted)]);
+    assert_eq!(drops, [(0, DropReason::Evicted)]);
     let p_drop = |tin: usize| q.tins[tin].queues.laws().map(Cobalt::p_drop).collect::<Vec<_>>();
     let step = CobaltParams::default().increment;
     assert_eq!((p_drop(0), p_drop(2)), (vec![step, 0.0], vec![step]));
@@ -194,9 +194,9 @@ fn the_automatic_limit_has_bounds() {
 #[test]
 fn packets_without_bytes_leave() {
     let mut q = CakeParams { limit: Some(Len::Packets(4)), ..calm() }.build(&LINK.into());
-    let voice = |id| QPkt { class: Class(46), ..pkt(id, 1, 0) };
+    let voice = |id| Packet { class: Class(46), ..pkt(id, 1, 0) };
     let (_, drops) = at(Time::ZERO, |cx| (0..6).for_each(|id| q.enqueue(voice(id), cx)));
-    assert_eq!(drops, [(0, Why::Evicted), (1, Why::Evicted)]);
+    assert_eq!(drops, [(0, DropReason::Evicted), (1, DropReason::Evicted)]);
     let (left, _) = at(Time::ZERO, |cx| std::iter::from_fn(|| q.dequeue(cx)).map(|p| p.id.0).collect::<Vec<_>>());
     assert_eq!((left, q.backlog()), (vec![2, 3, 4, 5], Backlog::default()));
 }

@@ -1,6 +1,6 @@
 use super::*;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, FlowId, PktRef};
+use fairlane_net::{Class, Drops, FlowId, PacketRef};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::Rate;
 
@@ -30,11 +30,11 @@ impl Bench {
         r
     }
     fn put(&mut self, ecn: Ecn, now: Time, len: u32) {
-        let (id, flow, class) = (PktRef(0), FlowId(0), Class(0));
-        let p = QPkt { id, len, flow, at: now, class, ecn, ..PACKET };
+        let (id, flow, class) = (PacketRef(0), FlowId(0), Class(0));
+        let p = Packet { id, len, flow, at: now, class, ecn, ..PACKET };
         self.call(now, |q, cx| q.enqueue(p, cx));
     }
-    fn take(&mut self, now: Time) -> Option<QPkt> {
+    fn take(&mut self, now: Time) -> Option<Packet> {
         self.call(now, |q, cx| q.dequeue(cx))
     }
     /// Shares dropped and marked of `n` packets that hardly wait, one at a time.
@@ -158,7 +158,7 @@ fn both_queues_share_the_limit() {
         b.put(if n % 2 == 0 { Ecn::Ect1 } else { Ecn::NotEct }, at(0), 1000);
     }
     assert_eq!((b.q.l_backlog().pkts, b.q.c_backlog().pkts, b.drops.len()), (5, 5, 2));
-    assert!(b.drops.iter().all(|d| d.1 == Why::Overflow));
+    assert!(b.drops.iter().all(|d| d.1 == DropReason::Overflow));
 }
 
 #[test]

@@ -17,11 +17,11 @@ fn at<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<u32>) {
     (r, drops.into_iter().map(|(p, _)| p.id.0).collect())
 }
 
-fn offer(q: &mut Queues, p: QPkt) {
+fn offer(q: &mut Queues, p: Packet) {
     at(Time::ZERO, |cx| q.enqueue(p.flow.0 as usize, p, cx, &mut Equal));
 }
 
-fn take(q: &mut Queues) -> Option<QPkt> {
+fn take(q: &mut Queues) -> Option<Packet> {
     at(Time::ZERO, |cx| q.dequeue(cx, &mut Equal)).0
 }
 

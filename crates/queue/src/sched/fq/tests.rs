@@ -4,7 +4,7 @@ use fairlane_engine::Stream;
 use fairlane_net::LinkInfo;
 use fairlane_units::Dur;
 
-fn call<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+fn call<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, DropReason)>) {
     let (mut rng, mut drops) = (Stream::new(1, "port", "fq", "aqm"), vec![]);
     let mut cx = QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 };
     let r = f(&mut cx);
@@ -27,7 +27,7 @@ fn slow() -> LinkInfo {
 #[test]
 fn finish_numbers_of_the_worked_example() {
     let mut q = FqParams::default().build(&slow().into());
-    let enqueue = |q: &mut Fq, at: f64, p: QPkt| drop(call(sec(at), |cx| q.enqueue(p, cx)));
+    let enqueue = |q: &mut Fq, at: f64, p: Packet| drop(call(sec(at), |cx| q.enqueue(p, cx)));
     enqueue(&mut q, 0.0, pkt(0, 0, 1));
     enqueue(&mut q, 0.0, pkt(1, 1, 2));
     enqueue(&mut q, 0.0, pkt(2, 2, 2));
@@ -145,10 +145,10 @@ fn promptness_lets_a_thin_flow_go_first() {
 fn a_dropped_packet_costs_nothing() {
     let mut q = FqParams { limit: Some(Len::Packets(4)), ..FqParams::default() }.build(&slow().into());
     let (_, drops) = call(Time::ZERO, |cx| (0..10).for_each(|id| q.enqueue(pkt(id, 0, 100), cx)));
-    assert_eq!(drops, (4..10).map(|id| (id, Why::Overflow)).collect::<Vec<_>>());
+    assert_eq!(drops, (4..10).map(|id| (id, DropReason::Overflow)).collect::<Vec<_>>());
     assert_eq!(q.flows[0].finish, 400.0);
     let (_, drops) = call(Time::ZERO, |cx| q.enqueue(pkt(10, 1, 100), cx));
-    assert_eq!(drops, [(3, Why::Evicted)]);
+    assert_eq!(drops, [(3, DropReason::Evicted)]);
     assert_eq!(q.flows[0].finish, 300.0);
 }
 
@@ -162,7 +162,7 @@ fn finish_times_of_ns2() {
         (0..6).for_each(|id| q.enqueue(pkt(id, 0, 100), cx));
         (10..13).for_each(|id| q.enqueue(pkt(id, 1, 300), cx));
     });
-    assert_eq!(drops, [(5, Why::Overflow)]);
+    assert_eq!(drops, [(5, DropReason::Overflow)]);
     let order: Vec<_> = (0..4).filter_map(|k| call(sec(f64::from(k)), |cx| q.dequeue(cx)).0).map(|p| p.id.0).collect();
     assert_eq!(order, [0, 1, 2, 10]);
 }

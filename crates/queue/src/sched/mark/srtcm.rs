@@ -2,9 +2,9 @@
 
 use super::{BURST, Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
 use crate::classify::Match;
-use crate::discipline::{Discipline, Nature, Problem};
+use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::sched::bucket::{Bucket, tokens};
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use fairlane_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,33 +60,33 @@ impl<S> SrtcmParams<S> {
         Common { mode: self.mode, per: self.per, select: &self.select, colours: [&self.green, &self.yellow, &self.red] }
     }
 
-    fn rate(&self, site: &Site<'_>) -> Rate {
-        self.cir.unwrap_or(Rate::from_bps((site.link.rate.as_bps() / 2).max(1)))
+    fn rate(&self, context: &BuildContext<'_>) -> Rate {
+        self.cir.unwrap_or(Rate::from_bps((context.link.rate.as_bps() / 2).max(1)))
     }
 }
 
 impl<S: Discipline> Discipline for SrtcmParams<S> {
     type Queue = Marker<Srtcm, S::Queue>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        check_rate(self.rate(site), "cir")?;
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        check_rate(self.rate(context), "cir")?;
         // RFC 2697 section 1: at least one of the two is larger than zero.
         if self.ebs.get() == 0 {
             check_depth(self.cbs, "cbs")?;
         }
-        self.common().check(site)?;
-        self.queue.check(site).map_err(|p| p.within("queue"))
+        self.common().check(context)?;
+        self.queue.check(context).map_err(|p| p.within("queue"))
     }
 
-    fn build(&self, site: &Site<'_>) -> Self::Queue {
-        let rate = self.rate(site);
+    fn build(&self, context: &BuildContext<'_>) -> Self::Queue {
+        let rate = self.rate(context);
         // Tokens come into the second bucket from the first.
         let meter = Srtcm { committed: Bucket::new(rate, self.cbs), excess: Bucket::new(Rate::from_bps(0), self.ebs) };
-        self.common().build(meter, &*self.queue, site)
+        self.common().build(meter, &*self.queue, context)
     }
 
-    fn nature(&self) -> Nature {
-        self.queue.nature().and(Nature { recolours: true, ..Nature::default() })
+    fn capabilities(&self) -> Capabilities {
+        self.queue.capabilities().and(Capabilities { recolours: true, ..Capabilities::default() })
     }
 }
 

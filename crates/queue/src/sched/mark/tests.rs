@@ -29,7 +29,7 @@ fn colours<M: Meter, Q: Qdisc>(q: &mut Marker<M, Q>, packets: &[(u64, u32, Class
     let mut desk = Desk::new();
     let mut text = String::new();
     for &(t, len, class) in packets {
-        desk.put(q, us(t), QPkt { class, ..pkt(0, 0, len) });
+        desk.put(q, us(t), Packet { class, ..pkt(0, 0, len) });
         let out = desk.get(q, us(t)).map(|p| p.class);
         text.push(match out {
             Some(GREEN) => 'g',
@@ -98,8 +98,8 @@ fn policing_drops_a_colour_and_keep_leaves_the_class() {
     let p = Srtcm { red: "drop".into(), yellow: "0".into(), green: "keep".into(), ..srtcm() };
     let mut q = p.build(&link().into());
     let mut desk = Desk::new();
-    (0..6).for_each(|i| desk.put(&mut q, us(0), QPkt { class: Class(34), ..pkt(i, 0, 1000) }));
-    assert_eq!(desk.drops.iter().map(|(p, why)| (p.id.0, *why)).collect::<Vec<_>>(), [(5, Why::Forced)]);
+    (0..6).for_each(|i| desk.put(&mut q, us(0), Packet { class: Class(34), ..pkt(i, 0, 1000) }));
+    assert_eq!(desk.drops.iter().map(|(p, why)| (p.id.0, *why)).collect::<Vec<_>>(), [(5, DropReason::Forced)]);
     let left: Vec<u8> = (0..9).map_while(|_| desk.get(&mut q, us(0))).map(|p| p.class.0).collect();
     assert_eq!(left, [34, 34, 34, 0, 0]);
 }
@@ -109,7 +109,7 @@ fn only_what_matches_is_metered_and_each_flow_may_have_its_own_profile() {
     let run = |per, select: &str| {
         let mut q = Srtcm { per, select: select.into(), ..srtcm() }.build(&link().into());
         let mut desk = Desk::new();
-        (0..12).for_each(|i| desk.put(&mut q, us(0), QPkt { class: Class(0), ..pkt(i, i % 2, 1000) }));
+        (0..12).for_each(|i| desk.put(&mut q, us(0), Packet { class: Class(0), ..pkt(i, i % 2, 1000) }));
         [0, 1].map(|flow| {
             let mut all = q.clone();
             let mine = (0..12).filter_map(|_| desk.get(&mut all, us(0))).filter(|p| p.flow.0 == flow);

@@ -2,9 +2,9 @@
 
 use super::{BURST, Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
 use crate::classify::Match;
-use crate::discipline::{Discipline, Nature, Problem};
+use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::sched::bucket::{Bucket, tokens};
-use fairlane_net::Site;
+use fairlane_net::BuildContext;
 use fairlane_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,8 +67,8 @@ impl<S> TrtcmParams<S> {
     }
 
     /// CIR and PIR.
-    fn rates(&self, site: &Site<'_>) -> (Rate, Rate) {
-        let link = site.link.rate.as_bps();
+    fn rates(&self, context: &BuildContext<'_>) -> (Rate, Rate) {
+        let link = context.link.rate.as_bps();
         let cir = self.cir.unwrap_or(Rate::from_bps((link / 2).max(1)));
         (cir, self.pir.unwrap_or(Rate::from_bps(link / 4 * 3).max(cir)))
     }
@@ -77,8 +77,8 @@ impl<S> TrtcmParams<S> {
 impl<S: Discipline> Discipline for TrtcmParams<S> {
     type Queue = Marker<Trtcm, S::Queue>;
 
-    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
-        let (cir, pir) = self.rates(site);
+    fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
+        let (cir, pir) = self.rates(context);
         check_rate(cir, "cir")?;
         check_rate(pir, "pir")?;
         if pir < cir {
@@ -86,18 +86,18 @@ impl<S: Discipline> Discipline for TrtcmParams<S> {
         }
         check_depth(self.cbs, "cbs")?;
         check_depth(self.pbs, "pbs")?;
-        self.common().check(site)?;
-        self.queue.check(site).map_err(|p| p.within("queue"))
+        self.common().check(context)?;
+        self.queue.check(context).map_err(|p| p.within("queue"))
     }
 
-    fn build(&self, site: &Site<'_>) -> Self::Queue {
-        let (cir, pir) = self.rates(site);
+    fn build(&self, context: &BuildContext<'_>) -> Self::Queue {
+        let (cir, pir) = self.rates(context);
         let meter = Trtcm { committed: Bucket::new(cir, self.cbs), peak: Bucket::new(pir, self.pbs) };
-        self.common().build(meter, &*self.queue, site)
+        self.common().build(meter, &*self.queue, context)
     }
 
-    fn nature(&self) -> Nature {
-        self.queue.nature().and(Nature { recolours: true, ..Nature::default() })
+    fn capabilities(&self) -> Capabilities {
+        self.queue.capabilities().and(Capabilities { recolours: true, ..Capabilities::default() })
     }
 }
 

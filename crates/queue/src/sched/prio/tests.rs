@@ -85,7 +85,7 @@ fn linux_bands_read_the_tos_field() {
     let text = preset.values.replace(r#""queue": {"droptail": {"limit": "1000p", "admit": "fits"}}, "#, "");
     let p: PrioParams<DropTailParams> = serde_json::from_str(&text).unwrap();
     let mut q = p.build(&link().into());
-    let mut band = |tos: u8| q.bank.place(&QPkt { class: Class(tos >> 2), ..pkt(0, 0, 100) });
+    let mut band = |tos: u8| q.bank.place(&Packet { class: Class(tos >> 2), ..pkt(0, 0, 100) });
     for tos in (0..=255).step_by(4) {
         let expected = match tos & 0x1c {
             0x10 | 0x14 => 0,

@@ -1,6 +1,6 @@
 //! A toy: packets whose bits are wrong, which nobody takes.
 
-use super::{At, Fate, Impairment, Luck, Work};
+use super::{At, Outcome, Impairment, Draws, Work};
 use fairlane_engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Corrupting {
 }
 
 impl Work for Corrupting {
-    fn judge(&mut self, _: Luck, fate: &mut Fate) {
+    fn judge(&mut self, _: Draws, fate: &mut Outcome) {
         fate.lost |= self.stream.uniform() < self.share;
     }
 }

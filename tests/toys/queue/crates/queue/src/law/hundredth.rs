@@ -4,7 +4,7 @@ use super::{Law, LawCx, Verdict};
 use crate::discipline::Discipline;
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{QPkt, Site, Why};
+use fairlane_net::{Packet, BuildContext, DropReason};
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl Default for HundredthParams {
 impl Discipline for HundredthParams {
     type Queue = Fifo<Hundredth>;
 
-    fn build(&self, _: &Site<'_>) -> Fifo<Hundredth> {
+    fn build(&self, _: &BuildContext<'_>) -> Fifo<Hundredth> {
         Fifo::new(Hundredth { seen: 0 }, Limit::new(self.limit, Admit::Fits))
     }
 }
@@ -38,8 +38,8 @@ pub struct Hundredth {
 }
 
 impl Law for Hundredth {
-    fn on_enqueue(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Verdict {
+    fn on_enqueue(&mut self, _: &Packet, _: &mut LawCx<'_>) -> Verdict {
         self.seen += 1;
-        if self.seen.is_multiple_of(100) { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+        if self.seen.is_multiple_of(100) { Verdict::Drop(DropReason::Early) } else { Verdict::Pass }
     }
 }
