@@ -82,7 +82,7 @@ lint: $(VENV)/.dev
 	$(PY) -m mypy
 	$(PY) -m pyright --pythonpath $(PY)
 	@# Not `cargo dev`, which is a build of its own with optimisation across crates: tests need this one anyway.
-	for what in check arrows files; do cargo run --quiet --package fairlane-dev -- $$what || exit 1; done
+	for what in check arrows cycles files words; do cargo run --quiet --package fairlane-dev -- $$what || exit 1; done
 
 # Not a part of `lint`: nobody who does not change web/ needs Node, and nothing else asks npm's registry for anything.
 lint-web:

@@ -1,4 +1,4 @@
-//! What every file must be: short enough to read in one sitting, and part of the build.
+//! Rules for every file: short enough to read in one sitting, and part of the build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const CODE: [&str; 10] = ["rs", "py", "pyi", "h", "j2", "css", "js", "sh", "tcl"
 
 /// Checks all files that git knows.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let files = tracked(root)?;
+    let files = tracked(root, &CODE)?;
     let mut found = Vec::new();
     for file in &files {
         let Ok(text) = fs::read_to_string(root.join(file)) else { continue };
@@ -29,14 +29,14 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     }
 }
 
-/// Files of code, as paths from the root: those git tracks or could track; outside of a checkout nothing is known of them.
-fn tracked(root: &Path) -> Result<Vec<String>, String> {
+/// Files with these endings, as paths from the root: those git tracks or could track. An error outside of a checkout.
+pub(crate) fn tracked(root: &Path, endings: &[&str]) -> Result<Vec<String>, String> {
     let listed = Command::new("git").arg("-C").arg(root).args(["ls-files", "-zco", "--exclude-standard"]).output();
     let listed = listed.map_err(|e| format!("git: {e}"))?;
     if !listed.status.success() {
         return Err(format!("git: {}", String::from_utf8_lossy(&listed.stderr).trim()));
     }
-    let code = |f: &&str| Path::new(f).extension().is_some_and(|e| CODE.iter().any(|c| *c == e));
+    let code = |f: &&str| Path::new(f).extension().is_some_and(|e| endings.iter().any(|c| *c == e));
     Ok(String::from_utf8_lossy(&listed.stdout).split_terminator('\0').filter(code).map(str::to_owned).collect())
 }
 
@@ -67,7 +67,7 @@ fn left_out(root: &Path, file: &str) -> Option<String> {
     (!named).then(|| format!("{file}: no module of {} is called `{name}`; add its line", folder.display()))
 }
 
-/// Whether a file of tests is a program of its own: named in the manifest, or found by cargo.
+/// True if a file of tests is a program: named in the manifest, or found by cargo.
 fn is_program(root: &Path, home: &Path, file: &Path) -> bool {
     let manifest = fs::read_to_string(root.join(home).join("Cargo.toml")).unwrap_or_default();
     let own = file.strip_prefix(home).unwrap_or(file);
@@ -92,13 +92,13 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|l| l.split("//").next().unwrap_or_default())
 }
 
-/// Whether a file makes this a module, by its name or by its path.
+/// True if a file makes this a module, by its name or by its path.
 fn declares(text: &str, name: &str) -> bool {
     let (module, path, in_folder) = (format!("mod {name};"), format!("\"{name}.rs\"]"), format!("/{name}.rs\"]"));
     code(text).any(|l| l.ends_with(&module) || l.contains("#[path") && (l.contains(&path) || l.contains(&in_folder)))
 }
 
-/// Whether the code says this word.
+/// True if the code has this word.
 fn says(text: &str, word: &str) -> bool {
     code(text).any(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word))
 }

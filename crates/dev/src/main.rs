@@ -1,13 +1,17 @@
-//! `cargo dev gen | check | arrows | files | perf`: generated files, the crate graph, what every file must be, one measured run.
+//! `cargo dev gen | check | arrows | cycles | files | words | perf`: generated files, the crate graph, import cycles, rules for files, one measured run.
 
 mod arrows;
+mod cycles;
 mod files;
+mod names;
 mod pages;
 mod params;
 mod perf;
 mod python;
+mod schema;
 mod settings;
 mod types;
+mod words;
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +21,9 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo dev gen     write the generated files
        cargo dev check   fail if a generated file is not what gen would write
        cargo dev arrows  fail if a crate depends on one it must not know
+       cargo dev cycles  fail if more than three files import one another in a circle
        cargo dev files   fail if a file is too long to read, or no part of the build
+       cargo dev words   fail if a comment, a name or a page has a word with a plainer one
        cargo dev perf    run a scenario once and say what it cost";
 
 /// The files that follow from the registry, with their text.
@@ -69,7 +75,9 @@ fn main() -> ExitCode {
         "gen" => write(&root()),
         "check" => check(&root()),
         "arrows" => arrows::check(&root()),
+        "cycles" => cycles::check(&root()),
         "files" => files::check(&root()),
+        "words" => words::check(&root()),
         "perf" => perf::perf(&args[1..]),
         _ => Err(USAGE.to_owned()),
     };

@@ -1,5 +1,6 @@
 //! Parameters as the pages and classes show them, read from JSON Schema.
 
+use crate::schema::{choices, follow};
 use crate::types::annotation;
 use serde_json::Value;
 
@@ -33,26 +34,6 @@ fn param(name: &str, schema: &Value, root: &Value, required: bool) -> Param {
     // A description beside a reference speaks of the parameter, the one behind it of the type.
     let doc = schema["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
     Param { name: name.to_owned(), kind, python, default, range: range(target, schema), doc: doc.replace('\n', " ") }
-}
-
-/// The schema behind references and "or null".
-pub(crate) fn follow<'a>(mut schema: &'a Value, root: &'a Value) -> &'a Value {
-    while let Some(next) = step(schema, root) {
-        schema = next;
-    }
-    schema
-}
-
-fn step<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a Value> {
-    if let Some(r) = schema["$ref"].as_str() {
-        return root.pointer(r.trim_start_matches('#'));
-    }
-    if schema.get("x-registry").is_some() || schema.get("x-shorthand").is_some() {
-        return None;
-    }
-    let any = schema["anyOf"].as_array()?;
-    let mut others = any.iter().filter(|s| s["type"] != "null");
-    others.next().filter(|_| others.next().is_none())
 }
 
 fn kind(schema: &Value, root: &Value) -> String {
@@ -90,16 +71,6 @@ fn kind(schema: &Value, root: &Value) -> String {
         _ => "value",
     };
     kind.to_owned()
-}
-
-/// Names of an enumeration.
-pub(crate) fn choices(schema: &Value) -> Vec<&str> {
-    let plain = schema["enum"].as_array().into_iter().flatten();
-    let each = schema["oneOf"].as_array().into_iter().flatten();
-    plain
-        .chain(each.flat_map(|s| s.get("const").into_iter().chain(s["enum"].as_array().into_iter().flatten())))
-        .filter_map(Value::as_str)
-        .collect()
 }
 
 fn range(schema: &Value, outer: &Value) -> String {

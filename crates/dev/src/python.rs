@@ -1,5 +1,6 @@
 //! `python/fairlane/_params.py`: a keyword dataclass for each algorithm.
 
+use crate::names::{camel, identifier};
 use crate::params::{Param, params};
 use crate::settings;
 use fairlane_scenario::{Listed, registry_listing, schema};
@@ -98,21 +99,6 @@ fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
-}
-
-/// `parking_lot` becomes `ParkingLot`.
-pub(crate) fn camel(name: &str) -> String {
-    let first = |w: &str| w.chars().next().map(|c| c.to_ascii_uppercase().to_string() + &w[1..]).unwrap_or_default();
-    name.split(['_', '-']).map(first).collect()
-}
-
-/// A keyword of Python gets an underscore behind it.
-pub(crate) fn identifier(name: &str) -> String {
-    if matches!(name, "from" | "is" | "in" | "class" | "global" | "lambda" | "pass" | "not" | "or" | "and" | "as" | "if") {
-        format!("{name}_")
-    } else {
-        name.to_owned()
-    }
 }
 
 #[cfg(test)]

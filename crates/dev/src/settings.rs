@@ -1,7 +1,8 @@
 //! `python/fairlane/settings.py`: what keywords take, and the methods of `Network` that follow from the registry.
 
+use crate::names::{camel, identifier};
 use crate::params::{Param, params};
-use crate::python::{camel, docstring, identifier};
+use crate::python::docstring;
 use crate::types::{QUANTITIES, definition, is_table, literal, table_name};
 use fairlane_scenario::{Listed, registry_listing, schema};
 use serde_json::Value;

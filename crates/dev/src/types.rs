@@ -1,7 +1,7 @@
 //! Annotations of Python for the values of a schema.
 
-use crate::params::{choices, follow};
-use crate::python::camel;
+use crate::names::camel;
+use crate::schema::{choices, follow};
 use serde_json::Value;
 
 /// Formats of quantities, what they are called in annotations, and how they are written.
