@@ -1,8 +1,8 @@
 # Each target makes what it needs: the virtual environment, the extension, the tools.
 #   make demo    build (minutes the first time), then reproduce the LAN study; says how long that takes and what it wrote
 #   make check   the tests of the rooms that differ from the last commit, or of those named: make check ROOM="queue study"
-#   make test    all Rust and Python tests
-#   make test-long  the same with what is exhaustive: marked `long` in Python, ignored in Rust
+#   make test    all Rust and Python tests, with one build: the dev profile's. `make build` puts the release build of the extension back
+#   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make profile  counts what the engine does mostly, for the compiler at hand (rustup component add llvm-tools): later builds are laid out for that
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
@@ -48,16 +48,16 @@ demo: build
 	$(BIN)/fairlane reproduce $(PAPER)
 	@echo "written: results/$(PAPER)/index.html shows all tables and figures; next: $(BIN)/fairlane new home"
 
-check: build $(VENV)/.dev
+check: $(VENV)/.tested $(VENV)/.dev
 	@$(PY) tests/check.py $(ROOM)
 
-test: build $(VENV)/.dev
+test: $(VENV)/.tested $(VENV)/.dev
 	cargo test --workspace
-	$(PY) -m pytest -n auto --dist loadfile -m "not long"
+	$(PY) -m pytest -n auto --dist loadfile -m "not long" --durations=10
 
 test-long: build $(VENV)/.dev
 	cargo test --workspace -- --include-ignored
-	$(PY) -m pytest -n auto --dist loadfile
+	$(PY) -m pytest -n auto --dist loadfile --durations=10
 
 bench: build
 	$(BIN)/fairlane bench
@@ -120,7 +120,12 @@ $(VENV)/.made:
 $(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
 	@echo "building the engine and fetching libraries: some minutes the first time, seconds later"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet --extras study
-	@touch $@
+	@rm -f $(VENV)/.tested; touch $@
+
+# The same with the dev profile, which the Rust tests have, too: `make test` compiles everything once.
+$(VENV)/.tested: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras study
+	@rm -f $(VENV)/.built; touch $@
 
 # What tests and lints need, as listed in pyproject.toml under `dev`; the checker of types reads the libraries of the package, too.
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

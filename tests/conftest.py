@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -19,6 +20,8 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.register_profile("deep", deadline=None, max_examples=3000)
 hypothesis.settings.load_profile("house")
 
+TERMINAL = {"COLUMNS": "140", "NO_COLOR": "1"}
+"""A terminal on which results look alike everywhere."""
 ROOT = Path(__file__).resolve().parent.parent
 
 DUMBBELL = """
@@ -46,11 +49,35 @@ source.cbr = { rate = "1Mbit/s", size = "1000B", jitter = 0.5 }
 """
 
 
-def fairlane(*args: str, cwd: Path | None = None, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
-    """Runs the command line and waits for it."""
+def started(*args: str, cwd: Path | None = None, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
+    """Runs a command line in a process of its own and waits for it."""
     command = [sys.executable, "-m", "fairlane", *args]
-    env = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
+    env = {**os.environ, **TERMINAL}
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, env=env, check=False, **options)
+
+
+def fairlane(*args: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess[str]:
+    """Runs a command line in this process: as `fairlane`, without the second that an interpreter and its libraries take to start.
+
+    For commands whose results are looked at; those that are killed, read a pipe or load code of users have a process.
+    """
+    if options:
+        return started(*args, cwd=cwd, **options)
+    from fairlane.cli import invoke
+
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        for key, value in TERMINAL.items():
+            patch.setenv(key, value)
+        for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        patch.chdir(cwd or Path.cwd())
+        code = invoke(list(args))
+    shown = []
+    for stream in streams:
+        stream.flush()
+        shown.append(stream.buffer.getvalue().decode().replace(os.linesep, "\n"))
+    return subprocess.CompletedProcess(["fairlane", *args], code, *shown)
 
 
 def shown_on(terminal: int) -> bytes:
