@@ -82,9 +82,10 @@ fn faults(file: &str, text: &str) -> Vec<String> {
         if let Some(word) = doc.and_then(|d| OPENINGS.into_iter().find(|o| begins(d, o))) {
             found.push(format!("{file}:{}: a doc comment begins with \"{word}\"; begin with a verb or a noun", n + 1));
         }
+        let prose = prose(ending, line);
         let lists = if ending == "rs" || ending == "md" { &[PHRASES][..] } else { &[PHRASES, PUBLISHED] };
         for (phrases, plain) in lists.iter().copied().flatten() {
-            let hits = phrases.iter().filter(|p| says(line, p));
+            let hits = phrases.iter().filter(|p| says(&prose, p));
             for phrase in hits.filter(|p| !ALLOWED.iter().any(|(f, allowed, _)| *f == file && allowed == *p)) {
                 found.push(format!("{file}:{}: \"{phrase}\": {plain}", n + 1));
             }
@@ -111,6 +112,17 @@ fn opening<'a>(ending: &str, line: &'a str, inside: &mut bool) -> Option<&'a str
         "js" | "ts" => line.strip_prefix("/** "),
         _ => None,
     }
+}
+
+/// The part of a line that people read: in Rust and JavaScript comments and literals, else all of it.
+fn prose(ending: &str, line: &str) -> String {
+    let line = line.replace("instead of before", "");
+    if !matches!(ending, "rs" | "js" | "ts") {
+        return line;
+    }
+    let (code, comment) = line.find("//").map_or((line.as_str(), ""), |at| line.split_at(at));
+    let literals = code.split('"').skip(1).step_by(2);
+    literals.chain([comment]).collect::<Vec<_>>().join("\n")
 }
 
 fn begins(text: &str, word: &str) -> bool {
@@ -160,6 +172,7 @@ mod tests {
     fn phrases_are_whole_words() {
         assert!(says("// Once more.", "once more") && says("a toy.", "toy"));
         assert!(!says("renewed anews", "anew") && !says("tests/toys/x.rs", "toys") && !says("toy.py", "toy"));
+        assert!(faults("a.rs", "for x in draws in 1..2 { beside() }").is_empty() && faults("a.rs", "f(\"beside\"); // anew").len() == 2);
         assert!(faults("a.md", "A world.").is_empty() && faults("a.j2", "A world.").len() == 1);
         assert!(bytes_without_plural("of 1500 byte") && !bytes_without_plural("1500 bytes, a 40-byte header, 1 byte, P4 byte"));
     }
