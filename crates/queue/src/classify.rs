@@ -60,7 +60,7 @@ pub fn code_point(text: &str) -> Result<u8, String> {
 #[derive(Clone, Debug)]
 pub struct Match {
     texts: Vec<String>,
-    /// Whether it was written as a list: it is given back as it came.
+    /// True if it was written as a list: it is given back as it came.
     list: bool,
 }
 
@@ -131,7 +131,7 @@ impl Match {
         &self.texts
     }
 
-    /// Whether every description can be read and names flows that exist; a site without flows knows of none yet.
+    /// True if every description can be read and names flows that exist; a site without flows knows of none yet.
     pub fn check(&self, context: &BuildContext<'_>) -> Result<(), String> {
         if self.texts.is_empty() {
             return Err("an empty list matches nothing: write \"any\" to match every packet".into());
@@ -150,7 +150,7 @@ impl Match {
         Ok(())
     }
 
-    /// Whether packets of one flow can differ in it, because a queue on their way or their sender changes the field it reads.
+    /// True if packets of one flow can differ in it, because a queue on their way or their sender changes the field it reads.
     pub fn splits_flows(&self) -> bool {
         let patterns = || self.texts.iter().filter_map(|t| read(t).ok());
         !patterns().any(|p| p == Pattern::Any) && patterns().any(|p| matches!(p, Pattern::Dscp(_) | Pattern::Ecn(_)))
@@ -165,7 +165,7 @@ fn group(name: &str) -> &str {
     }
 }
 
-/// Whether `pattern` names the flow `name`: by its name, by its group's, or with `*` for any run of characters. `web.*` also
+/// True if `pattern` names the flow `name`: by its name, by its group's, or with `*` for any run of characters. `web.*` also
 /// names the flow `web`, which is what a group of one member is called.
 fn names_flow(pattern: &str, name: &str) -> bool {
     glob(pattern, name) || glob(pattern, group(name)) || pattern.strip_suffix(".*").is_some_and(|g| glob(g, name))
@@ -332,7 +332,7 @@ impl Filter {
         Self(Classifier::new([m, &Match::default()], context))
     }
 
-    /// Whether the packet fits.
+    /// True if the packet fits.
     #[inline]
     pub fn fits(&self, p: &Packet) -> bool {
         self.0.class_of(p) == 0

@@ -48,7 +48,7 @@ pub trait Discipline {
     /// Its dialects. A preset is data: no code asks which one is in force.
     const PRESETS: &'static [Preset] = &[];
 
-    /// Whether the parameters make sense together, on this link and among these flows. A site without flows means that
+    /// True if the parameters make sense together, on this link and among these flows. A site without flows means that
     /// they are not known yet: whatever is said about them then passes.
     fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         let _ = context;

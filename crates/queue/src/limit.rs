@@ -60,7 +60,7 @@ impl Limit {
         self.0
     }
 
-    /// Whether a packet of `len` bytes may join `held`.
+    /// True if a packet of `len` bytes may join `held`.
     #[inline]
     pub const fn admits(&self, held: Backlog, len: u32) -> bool {
         self.0.admits(held, len)

@@ -30,9 +30,9 @@ pub struct Rules {
     pub keeps_order: bool,
     /// The link never waits while packets do (false for shapers).
     pub work_conserving: bool,
-    /// Whether it ever marks.
+    /// True if it ever marks.
     pub marks: bool,
-    /// Whether it changes traffic classes.
+    /// True if it changes traffic classes.
     pub recolours: bool,
 }
 

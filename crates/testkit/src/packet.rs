@@ -3,7 +3,7 @@
 use fairlane_net::{Class, Ecn, FlowId, Packet, PacketRef, Proto};
 use fairlane_units::Time;
 
-/// Data of the first flow, 1000 byte, of TCP without ECN, at time zero.
+/// Data of the first flow, 1000 bytes, of TCP without ECN, at time zero.
 pub const PACKET: Packet = Packet {
     id: PacketRef(0),
     len: 1000,

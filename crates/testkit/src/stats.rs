@@ -20,7 +20,7 @@ impl Interval {
         Self { mean, half: t975(values.len() - 1) * sd / n.sqrt(), sd }
     }
 
-    /// Whether `x` lies in the interval.
+    /// True if `x` lies in the interval.
     pub fn contains(&self, x: f64) -> bool {
         (x - self.mean).abs() <= self.half
     }

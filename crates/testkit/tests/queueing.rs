@@ -25,7 +25,7 @@ struct Measured {
     loss: f64,
 }
 
-/// 10 Mbit/s and packets of 1000 byte in the mean: a mean service time of 0.8 ms.
+/// 10 Mbit/s and packets of 1000 bytes in the mean: a mean service time of 0.8 ms.
 fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
     let rate = Rate::from_mbps(10);
     let mut b = WorldBuilder::<Line>::new(seed, Routing::Single);

@@ -74,7 +74,7 @@ impl Pareto {
     }
 }
 
-/// A value between `low` and `high`: drawn anew while it is outside of them, and after 64 attempts the nearer bound (truncation).
+/// A value between `low` and `high`: drawn again while it is outside of them, and after 64 attempts the nearer bound (truncation).
 /// The number of values of the stream depends on what comes.
 pub fn within(low: f64, high: f64, mut draw: impl FnMut() -> f64) -> f64 {
     let mut x = draw();

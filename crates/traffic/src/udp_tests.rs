@@ -85,7 +85,7 @@ fn a_rate_of_its_own() {
     let params: UdpParams = serde_json::from_str(r#"{"rate":"5Mbit/s","datagram":"972B"}"#).unwrap();
     let (mut tx, _) = params.build(Class(0), AMOUNTS);
     tx.attach(Rate::from_mbps(10));
-    // 1000 byte on the wire at 5 Mbit/s: 1.6 ms.
+    // 1000 bytes on the wire at 5 Mbit/s: 1.6 ms.
     let all = paced(&mut tx, &[ENDLESS], Dur::from_ms(160));
     assert!(all.len() == 101 && all.iter().zip(0..).all(|(p, k)| *p == (Time::ZERO + Dur::from_us(1600 * k), 972)));
 }

@@ -14,35 +14,35 @@ pub enum ParseError {
     /// A number without a unit.
     #[error("\"{text}\" is a bare number: write {write}")]
     BareNumber {
-        /// What was read.
+        /// Text that was read.
         text: String,
-        /// What to write.
+        /// Suggested spelling.
         write: &'static str,
     },
     /// No number where one must begin (NaN and infinities too).
     #[error("\"{text}\" does not begin with a number: write {write}")]
     NotANumber {
-        /// What was read.
+        /// Text that was read.
         text: String,
-        /// What to write.
+        /// Suggested spelling.
         write: &'static str,
     },
     /// Less than nothing.
     #[error("\"{text}\" is negative: write {write}")]
     Negative {
-        /// What was read.
+        /// Text that was read.
         text: String,
-        /// What to write.
+        /// Suggested spelling.
         write: &'static str,
     },
     /// A unit that is not one of this quantity's.
     #[error("unknown unit \"{unit}\" in \"{text}\": write {write}; units are {units}")]
     UnknownUnit {
-        /// What was read.
+        /// Text that was read.
         text: String,
         /// The part that is not a unit.
         unit: String,
-        /// What to write.
+        /// Suggested spelling.
         write: &'static str,
         /// All units of the quantity.
         units: &'static str,
@@ -50,19 +50,19 @@ pub enum ParseError {
     /// A spelling that means bits to one tool and bytes to another.
     #[error("\"{text}\" is ambiguous (\"{unit}\" is {meanings}): write {write}")]
     Ambiguous {
-        /// What was read.
+        /// Text that was read.
         text: String,
         /// The part with two meanings.
         unit: String,
         /// The two meanings.
         meanings: &'static str,
-        /// What to write.
+        /// Suggested spelling.
         write: String,
     },
     /// A value between two representable ones.
     #[error("\"{text}\" is not a whole number of {grain}: round it")]
     TooFine {
-        /// What was read.
+        /// Text that was read.
         text: String,
         /// The smallest step.
         grain: &'static str,
@@ -70,7 +70,7 @@ pub enum ParseError {
     /// A value above the largest representable one.
     #[error("\"{text}\" is too large: the most is {most}")]
     TooLarge {
-        /// What was read.
+        /// Text that was read.
         text: String,
         /// The largest value.
         most: &'static str,

@@ -44,7 +44,7 @@ pub struct Ear {
     pub station: u32,
     /// How strong.
     pub power: Power,
-    /// How long the signal is under way.
+    /// How long the signal is in flight.
     pub delay: Dur,
 }
 
@@ -59,7 +59,7 @@ pub struct AirConfig {
     pub cca: Power,
     /// A frame is received if it was so much stronger than noise and interference together for all of its time, in dB.
     pub decode_db: f64,
-    /// Whether that decides, or chance by the rate.
+    /// True if that decides, or chance by the rate.
     pub errors: Errors,
     /// How long a receiver looks at the beginning of a signal before it follows it and before the medium counts as busy.
     pub look: Dur,
@@ -81,7 +81,7 @@ const BEGIN: u32 = 1;
 const LOOK: u32 = 2;
 const END: u32 = 3;
 
-/// A frame under way, and how far its three waves have come.
+/// A frame in flight, and how far its three waves have come.
 #[derive(Clone, Debug)]
 struct Wave {
     frame: Frame,
@@ -423,7 +423,7 @@ impl Air {
         self.arm(i, agenda);
     }
 
-    /// Whether a signal is lost in noise: where chance decides, if it was alone.
+    /// True if a signal is lost in noise: where chance decides, if it was alone.
     fn too_weak(&self, power: Power, alone: bool) -> bool {
         match self.rules.errors {
             Errors::Threshold => !power.over(self.rules.noise, self.rules.decode),
@@ -442,7 +442,7 @@ impl Air {
     }
 }
 
-/// Whether all hearers of a station hear it within SIFS.
+/// True if all hearers of a station hear it within SIFS.
 pub fn near_enough(sifs: Dur, station: u32, ears: &[Ear]) -> Result<(), AirError> {
     ears.iter().find(|e| e.delay >= sifs).map_or(Ok(()), |far| Err(AirError::TooFar(far.station, station)))
 }

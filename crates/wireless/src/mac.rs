@@ -56,7 +56,7 @@ pub struct Frame {
     pub airtime: Dur,
     /// Its duration field: how long after its end the medium is spoken for.
     pub nav: Dur,
-    /// Whether data were sent before.
+    /// True if data were sent before.
     pub retry: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct Dcf {
     pub data: Tone,
     /// What data are acknowledged with, if they are sent with that.
     pub ack: Tone,
-    /// Whether another rate is chosen for data, and by what rule.
+    /// True if another rate is chosen for data, and by what rule.
     pub control: Control,
     /// The rates that may be chosen, slowest first.
     pub rungs: Vec<Rung>,

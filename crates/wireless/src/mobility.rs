@@ -129,7 +129,7 @@ impl Track {
         legs.into_iter().find(|w| w[0].1 != w[1].1).map(|w| w[0].0.max(now))
     }
 
-    /// Whether it ever moves.
+    /// True if it ever moves.
     pub fn moves(&self) -> bool {
         self.moves_from(Time::ZERO).is_some()
     }

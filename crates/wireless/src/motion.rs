@@ -37,7 +37,7 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// Station `i` walks as `tracks[i]` says; powers are worked out anew at each whole multiple of `step`, above zero.
+    /// Station `i` walks as `tracks[i]` says; powers are worked out again at each whole multiple of `step`, above zero.
     pub fn new(tracks: Arc<[Track]>, hearing: Hearing, step: Dur) -> Self {
         let places = tracks.iter().map(|t| t.at(Time::ZERO)).collect();
         let moved = vec![false; tracks.len()];
@@ -74,7 +74,7 @@ impl Motion {
         }
     }
 
-    /// Whether `list`, of those who hear station `i`, is not true any more after the last steps; it is then.
+    /// True if `list`, of those who hear station `i`, is not true any more after the last steps; it is then.
     pub(crate) fn renew(&self, i: usize, list: &mut Vec<Ear>) -> bool {
         if self.moved[i] {
             list.clear();

@@ -30,7 +30,7 @@ impl Power {
     pub fn db_over(self, other: Self) -> f64 {
         10.0 * libm::log10(self.0 as f64 / other.0.max(1) as f64)
     }
-    /// Whether it is at least `ratio` times `other`.
+    /// True if it is at least `ratio` times `other`.
     #[inline]
     pub fn over(self, other: Self, ratio: Ratio) -> bool {
         u128::from(self.0) << 20 >= u128::from(other.0) * u128::from(ratio.0)

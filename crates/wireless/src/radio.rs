@@ -82,10 +82,10 @@ pub(crate) struct Lock {
 
 /// What became of a signal at a receiver.
 pub(crate) struct Ended {
-    /// Whether its frame was received well, if it was followed to its end.
+    /// True if its frame was received well, if it was followed to its end.
     pub(crate) good: Option<bool>,
     pub(crate) power: Power,
-    /// Whether it was alone.
+    /// True if it was alone.
     pub(crate) alone: bool,
 }
 
@@ -125,7 +125,7 @@ impl Lock {
             }
         }
     }
-    /// Whether its header is over and was received well.
+    /// True if its header is over and was received well.
     fn header_good(&self, now: Time) -> bool {
         now >= self.header_end && !self.header_bad
     }
@@ -145,7 +145,7 @@ pub(crate) struct Rules {
     pub(crate) overlaid_unsensed: bool,
 }
 
-/// Whether something went wrong; what was asked once is decided.
+/// True if something went wrong; what was asked once is decided.
 fn fate(luck: &mut Stream, log_chance: &mut f64) -> bool {
     let log = std::mem::take(log_chance);
     log < 0.0 && luck.uniform() >= libm::exp(log)
@@ -199,7 +199,7 @@ impl Radio {
         self.mac.reseed(number);
     }
 
-    /// Whether it receives a frame; `header`: one whose header was received well.
+    /// True if it receives a frame; `header`: one whose header was received well.
     pub(crate) fn receiving(&mut self, header: bool, rules: &Rules, now: Time) -> bool {
         self.account(rules, now);
         self.lock.is_some_and(|l| !header || l.header_good(now))
@@ -316,7 +316,7 @@ impl Radio {
         c.airtime = c.airtime.saturating_sub(self.sends_until.since(now));
         c
     }
-    /// Counts anew.
+    /// Counts again.
     pub(crate) fn reset_counters(&mut self, now: Time) {
         self.counters = RadioCounters { airtime: self.sends_until.since(now), ..RadioCounters::default() };
         if self.busy {

@@ -78,7 +78,7 @@ struct Tried {
 #[derive(Clone, Debug)]
 struct Peer {
     to: u32,
-    /// The rate of the frame under way.
+    /// The rate of the frame in flight.
     at: usize,
     // ARF
     good: u32,
@@ -134,7 +134,7 @@ impl Rates {
         rungs.get(p.at).copied()
     }
 
-    /// What became of the frame under way to `to`.
+    /// What became of the frame in flight to `to`.
     pub(crate) fn report(&mut self, to: u32, arrived: bool, control: &Control, rungs: &[Rung]) {
         match control {
             Control::Fixed => {}

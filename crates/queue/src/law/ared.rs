@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AredParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -40,9 +40,9 @@ pub struct AredParams {
     /// 100 ms (as in ns-2).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: Option<f64>,
-    /// Whether `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
+    /// True if `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
     pub on_arrival: bool,
-    /// Whether above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
+    /// True if above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
     pub fixed_gentle: bool,
     /// RED's average, and what follows from it.
     #[serde(flatten)]

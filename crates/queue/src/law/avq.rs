@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvqParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -38,14 +38,14 @@ pub struct AvqParams {
     /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_).
+    /// True if ECN-capable packets are marked instead of dropped (ns-2's markpkts_).
     pub ecn: bool,
     /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2).
     pub spare_incapable: bool,
-    /// Whether arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are
+    /// True if arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are
     /// steered to `gamma`.
     pub skip_dropped: bool,
-    /// Whether the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before.
+    /// True if the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before.
     pub cap_last: bool,
 }
 

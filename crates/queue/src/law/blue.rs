@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlueParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -33,7 +33,7 @@ pub struct BlueParams {
     /// Least time between two changes (freeze_time, section 3.1).
     #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
     pub freeze_time: Dur,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 

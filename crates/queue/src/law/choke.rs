@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChokeParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -27,7 +27,7 @@ pub struct ChokeParams {
     /// Weight of one arrival in the average. Unset: as RED does.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: Option<f64>,
-    /// Whether RED's probability grows on to 1 at twice `max` instead of jumping there.
+    /// True if RED's probability grows on to 1 at twice `max` instead of jumping there.
     pub gentle: bool,
     /// Length of a typical packet.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CobaltParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -60,7 +60,7 @@ impl Default for CobaltParams {
 }
 
 impl CobaltParams {
-    /// Whether times and steps make sense; for disciplines that hold a [`Cobalt`] for each flow.
+    /// True if times and steps make sense; for disciplines that hold a [`Cobalt`] for each flow.
     pub fn check_values(&self) -> Result<(), Problem> {
         if self.target >= self.interval {
             let message = format!("a target of {} must be shorter than the interval of {}", self.target, self.interval);

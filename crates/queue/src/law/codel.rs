@@ -25,14 +25,14 @@ pub enum InvSqrt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodelParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
     /// When it drops.
     #[serde(flatten)]
     pub times: CodelTimes,
-    /// Whether ECN-capable packets are marked instead of dropped (section 3).
+    /// True if ECN-capable packets are marked instead of dropped (section 3).
     pub ecn: bool,
     /// What implementations add.
     #[serde(flatten)]
@@ -78,7 +78,7 @@ pub struct CodelFiner {
 }
 
 impl CodelTimes {
-    /// Whether the times make sense.
+    /// True if the times make sense.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.target >= self.interval {
             let message = format!("a target of {} must be shorter than the interval of {}", self.target, self.interval);
@@ -207,7 +207,7 @@ impl Codel {
         self.count
     }
 
-    /// Whether it is in dropping state.
+    /// True if it is in dropping state.
     pub fn dropping(&self) -> bool {
         self.phase != Phase::Calm
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FredParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -35,7 +35,7 @@ pub struct FredParams {
     pub w_q: f64,
     /// Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7).
     pub min_q: Len,
-    /// Whether flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2).
+    /// True if flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2).
     /// Without it every arrival is dropped then.
     pub many_flows: bool,
     /// Length of a typical packet: converts bytes into packets, in which FRED counts.
@@ -134,7 +134,7 @@ pub struct Fred {
     accounts: Vec<Account>,
     /// Flows with packets in the queue.
     active: u32,
-    /// Whether the last arrival was put on its flow's account.
+    /// True if the last arrival was put on its flow's account.
     booked: bool,
 }
 

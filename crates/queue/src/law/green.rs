@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GreenParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -33,7 +33,7 @@ pub struct GreenParams {
     /// A flow counts if it sent data within this time.
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub window: Dur,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeadDropParams {
-    /// What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as
+    /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, as many packets leave from the front as
     /// the arriving one needs room.
     pub limit: Len,
     /// Which arrivals the limit admits without a drop.

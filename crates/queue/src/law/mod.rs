@@ -74,17 +74,17 @@ pub struct LawCx<'a> {
 /// The scheduler calls it for every arrival and departure, also for a packet that passes an empty
 /// queue without being stored; everything it leaves out costs nothing.
 pub trait Law: Clone + Send {
-    /// Whether [`Law::on_timer`] wants to be called.
+    /// True if [`Law::on_timer`] wants to be called.
     const HAS_TIMER: bool = false;
-    /// Whether [`Law::window_clamp`] may ever answer.
+    /// True if [`Law::window_clamp`] may ever answer.
     const CLAMPS: bool = false;
-    /// Whether it neither judges nor remembers packets.
+    /// True if it neither judges nor remembers packets.
     const IDLE: bool = false;
-    /// Whether [`Law::on_dequeue`] may answer with a drop.
+    /// True if [`Law::on_dequeue`] may answer with a drop.
     const DROPS_LATE: bool = false;
     /// True if [`Law::beside`] wants to be called.
     const LOOKS_BESIDE: bool = false;
-    /// Whether another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
+    /// True if another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 
     /// A packet arrives; called whether or not there is room for it.

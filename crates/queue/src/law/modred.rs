@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModRedParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,

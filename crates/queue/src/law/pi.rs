@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PiParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -33,12 +33,12 @@ pub struct PiParams {
     pub interval: Dur,
     /// What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them.
     pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length (ns-2's bytes_).
+    /// True if a packet is dropped in proportion to its length (ns-2's bytes_).
     pub byte_mode: bool,
     /// Length of a typical packet: converts between packets and bytes.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_).
+    /// True if ECN-capable packets are marked instead of dropped (ns-2's setbit_).
     pub ecn: bool,
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pi2Params {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -39,7 +39,7 @@ pub struct Pi2Params {
     /// Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_prob: f64,
-    /// Whether ECN-capable packets are marked instead of dropped; without it all are Classic and dropped.
+    /// True if ECN-capable packets are marked instead of dropped; without it all are Classic and dropped.
     pub ecn: bool,
 }
 
@@ -76,7 +76,7 @@ impl Discipline for Pi2Params {
     }
 }
 
-/// Whether a controller can work with these values; each is given with its name and the most it may be.
+/// True if a controller can work with these values; each is given with its name and the most it may be.
 pub(crate) fn check_control(tupdate: Dur, values: &[(&str, f64, f64)]) -> Result<(), Problem> {
     if tupdate == Dur::ZERO {
         return Err(Problem::new("tupdate", "the probability cannot be updated every 0 s"));

@@ -84,11 +84,11 @@ pub struct PieControl {
     /// Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2).
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub dq_threshold: Bytes,
-    /// Whether the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5).
+    /// True if the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5).
     pub cap: bool,
-    /// Whether lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4).
+    /// True if lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4).
     pub derandomize: bool,
-    /// Whether the probability stays zero during a burst allowance, as in ns-3.
+    /// True if the probability stays zero during a burst allowance, as in ns-3.
     pub hold: bool,
     /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
     /// allowance is whole for as long as it is quiet (RFC 8033 section 4.4).
@@ -97,7 +97,7 @@ pub struct PieControl {
     /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub panic_delay: Option<Dur>,
-    /// Whether a packet is dropped in proportion to its length (tc's bytemode).
+    /// True if a packet is dropped in proportion to its length (tc's bytemode).
     pub byte_mode: bool,
 }
 
@@ -127,7 +127,7 @@ impl Default for PieControl {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PieMarks {
-    /// Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
+    /// True if ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
     pub ecn: bool,
     /// Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -141,7 +141,7 @@ impl Default for PieMarks {
 }
 
 impl PieControl {
-    /// Whether the values make sense.
+    /// True if the values make sense.
     pub(crate) fn check(&self, marks: &PieMarks) -> Result<(), Problem> {
         if self.tupdate == Dur::ZERO {
             return Err(Problem::new("tupdate", "the probability cannot be updated every 0 s"));

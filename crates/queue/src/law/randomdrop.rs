@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomDropParams {
-    /// What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, the packets behind the chosen one go,
+    /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, the packets behind the chosen one go,
     /// too, until the arriving one has room.
     pub limit: Len,
     /// Which arrivals the limit admits without a drop.
     pub admit: Admit,
-    /// Whether the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept.
+    /// True if the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept.
     pub arriving: bool,
 }
 

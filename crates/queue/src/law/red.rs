@@ -27,7 +27,7 @@ pub enum Measure {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -40,7 +40,7 @@ pub struct RedParams {
     /// What the average is made of, and what follows from it.
     #[serde(flatten)]
     pub tuning: RedTuning,
-    /// Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
+    /// True if packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
     /// needs it (Alizadeh et al. 2010 section 3.1).
     pub hard_drop: bool,
     /// How a stay above the lower threshold begins.
@@ -95,13 +95,13 @@ pub struct RedTuning {
     /// the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3).
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub averaging: Option<Dur>,
-    /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000).
+    /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000).
     pub gentle: bool,
-    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
+    /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
     pub wait: bool,
     /// What the average, the thresholds and the limit are counted in (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
     pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
+    /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
     pub byte_mode: bool,
     /// Length of a typical packet: converts between packets and bytes, and rates into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
@@ -109,7 +109,7 @@ pub struct RedTuning {
     /// Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4). Unset: `mean_packet`.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub idle_packet: Option<Bytes>,
-    /// Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_).
+    /// True if ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_).
     pub ecn: bool,
     /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -139,7 +139,7 @@ impl Default for RedTuning {
 pub struct RedStart {
     /// No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (Floyd and Jacobson 1993 section 4).
     pub spare: Option<u64>,
-    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
+    /// True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
     pub grace: bool,
 }
 

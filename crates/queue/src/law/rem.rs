@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RemParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -44,7 +44,7 @@ pub struct RemParams {
     /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
     /// With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_).
     pub mark_departing: bool,

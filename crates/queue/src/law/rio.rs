@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RioParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -51,15 +51,15 @@ pub struct RioParams {
     /// How a stay above a lower threshold begins.
     #[serde(flatten)]
     pub start: RedStart,
-    /// Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
+    /// True if only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
     /// still while none in profile comes.
     pub total_by_in: bool,
-    /// Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
+    /// True if the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
     pub age_own: bool,
     /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
     /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
     pub lapse: bool,
-    /// Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
+    /// True if forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
     pub keep_out_gap: bool,
 }
 

@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SfbParams {
-    /// What the buffer holds; the packet in transmission is not counted.
+    /// Buffer limit, without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -50,7 +50,7 @@ pub struct SfbParams {
     /// How long before a change the new bins learn beside the old ones (section 3.2).
     #[schemars(extend("x-min" = "0s", "x-max" = "1000000s"))]
     pub warmup: Dur,
-    /// Whether ECN-capable packets are marked instead of dropped; never in the penalty box.
+    /// True if ECN-capable packets are marked instead of dropped; never in the penalty box.
     pub ecn: bool,
 }
 
@@ -237,7 +237,7 @@ pub struct Sfb {
     started: bool,
     warming: bool,
     change_at: Time,
-    /// Whether the last arrival was put into its bins.
+    /// True if the last arrival was put into its bins.
     binned: bool,
     /// The penalty box: what it may send now, in bytes, as of when, and bytes a second.
     tokens: f64,

@@ -15,9 +15,9 @@ pub(super) struct TwinSetting<'a> {
     pub(super) w_q: f64,
     pub(super) measure: Measure,
     pub(super) mean_packet: Bytes,
-    /// Whether only arrivals in profile update the averages, and idle time is reckoned as ns-2 does then.
+    /// True if only arrivals in profile update the averages, and idle time is reckoned as ns-2 does then.
     pub(super) total_by_in: bool,
-    /// Whether the average of one kind ages while none of that kind waits.
+    /// True if the average of one kind ages while none of that kind waits.
     pub(super) age_own: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Twin {
     idle: Idle,
     /// Packets in profile that wait.
     held_in: Backlog,
-    /// Whether the packet that arrived last was counted as waiting.
+    /// True if the packet that arrived last was counted as waiting.
     counted: bool,
     age_own: bool,
     inside_gone: Gone,
@@ -79,7 +79,7 @@ impl Gone {
 /// What an arrival finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// Whether it is in profile.
+    /// True if it is in profile.
     pub(super) inside: bool,
     /// Average of all packets.
     pub(super) total: f64,
@@ -143,7 +143,7 @@ impl Twin {
         self.outside.value
     }
 
-    /// Whether a packet is in profile.
+    /// True if a packet is in profile.
     #[inline]
     pub(super) fn is_inside(&self, p: &Packet) -> bool {
         self.filter.fits(p)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WredParams {
-    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
@@ -29,7 +29,7 @@ pub struct WredParams {
     /// What the average is counted in, and what follows from it.
     #[serde(flatten)]
     pub curves: CurveTuning,
-    /// Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
+    /// True if the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
     /// idle.
     pub age_level: bool,
     /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
@@ -41,18 +41,18 @@ pub struct WredParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CurveTuning {
-    /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
+    /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
     pub gentle: bool,
-    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
+    /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
     pub wait: bool,
     /// What the average, the thresholds and the limit are counted in.
     pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
+    /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes.
     pub byte_mode: bool,
     /// Length of a typical packet: converts between packets and bytes, and ages the average of an idle link.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
+    /// True if ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
     pub ecn: bool,
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn check_weight(weight: u32, field: &str) -> Result<(), Problem> {
     }
 }
 
-/// Whether the classes can be told apart and their queues make sense.
+/// True if the classes can be told apart and their queues make sense.
 pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], context: &BuildContext<'_>) -> Result<(), Problem> {
     if classes.len() > Classifier::MOST {
         return Err(Problem::new("classes", format!("{} are too many: at most {}", classes.len(), Classifier::MOST)));
@@ -247,13 +247,13 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         self.held
     }
 
-    /// Whether packets wait in queue `i`.
+    /// True if packets wait in queue `i`.
     #[inline]
     pub(crate) fn waits(&self, i: usize) -> bool {
         self.inner[i].backlog().pkts > 0
     }
 
-    /// Whether queue `i` has something that it lets go now.
+    /// True if queue `i` has something that it lets go now.
     #[inline]
     pub(crate) fn ready(&self, i: usize, now: Time) -> bool {
         self.waits(i) && (!self.shapes || self.inner[i].ready_at().is_none_or(|t| t <= now))

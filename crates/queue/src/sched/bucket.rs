@@ -40,7 +40,7 @@ impl Bucket {
         self.level = (self.level + tokens).min(self.depth);
     }
 
-    /// Whether it holds what is wanted.
+    /// True if it holds what is wanted.
     #[inline]
     pub(crate) fn holds(&self, tokens: u128) -> bool {
         self.level >= tokens
@@ -52,7 +52,7 @@ impl Bucket {
         self.level = self.level.saturating_sub(tokens);
     }
 
-    /// Whether it could ever hold so many.
+    /// True if it could ever hold so many.
     pub(crate) fn fits(&self, tokens: u128) -> bool {
         tokens <= self.depth
     }

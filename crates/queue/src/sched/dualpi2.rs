@@ -249,7 +249,7 @@ impl DualPi2 {
         }
     }
 
-    /// Whether the L queue is served next.
+    /// True if the L queue is served next.
     fn serve_l(&mut self) -> bool {
         let (Some(l), Some(c)) = (self.l.packets.front(), self.c.packets.front()) else {
             self.credit = 0.0;

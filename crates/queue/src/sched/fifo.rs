@@ -116,7 +116,7 @@ impl<L: Law> Fifo<L> {
         }
     }
 
-    /// Whether an arriving packet is admitted. Overflow comes before the law's own reason, so that a drop has one.
+    /// True if an arriving packet is admitted. Overflow comes before the law's own reason, so that a drop has one.
     #[inline]
     fn arrive(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_enqueue(p, lcx));
@@ -176,7 +176,7 @@ impl<L: Law> Fifo<L> {
         }
     }
 
-    /// Whether a packet at the head is sent.
+    /// True if a packet at the head is sent.
     #[inline]
     fn leave(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_dequeue(p, lcx));

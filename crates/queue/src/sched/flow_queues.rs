@@ -42,7 +42,7 @@ struct Slot<L> {
     /// Bytes it may still send in its turn (credits, section 4).
     credit: i64,
     place: Place,
-    /// Whether it was reported as bulk.
+    /// True if it was reported as bulk.
     bulk: bool,
     name: u32,
 }
@@ -100,7 +100,7 @@ impl<L: Law> FlowQueues<L> {
         self.held
     }
 
-    /// Whether queue `name` is in use: holds packets, or has not been found empty yet.
+    /// True if queue `name` is in use: holds packets, or has not been found empty yet.
     #[inline]
     pub(crate) fn in_use(&self, name: usize) -> bool {
         self.slot_of.get(name).is_some_and(|&s| s > 0 && self.slots[s as usize - 1].place != Place::Nowhere)

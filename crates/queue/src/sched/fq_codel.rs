@@ -17,7 +17,7 @@ pub struct FqCodelParams {
     /// When it drops.
     #[serde(flatten)]
     pub times: CodelTimes,
-    /// Whether ECN-capable packets are marked instead of dropped (section 5.2.6).
+    /// True if ECN-capable packets are marked instead of dropped (section 5.2.6).
     pub ecn: bool,
     /// What implementations add.
     #[serde(flatten)]

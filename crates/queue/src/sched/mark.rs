@@ -13,7 +13,7 @@ pub(crate) mod trtcm;
 /// Default depth of a bucket, ten packets of 1500 bytes: RFC 2697 and RFC 2698 ask in section 1 for at least the longest packet.
 const BURST: Bytes = Bytes(15_000);
 
-/// Whether a meter looks at the colour that a packet already has.
+/// True if a meter looks at the colour that a packet already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeterMode {

@@ -17,7 +17,7 @@ pub struct PrioParams<S> {
     pub classes: Vec<ClassParams<S>>,
     /// What all classes together may hold. Unset: only the limits of their queues.
     pub limit: Option<Len>,
-    /// Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet
+    /// True if a class may send one packet before those above it each time that the queue of the class just above drops a packet
     /// (Nowak, Domańska and Domański 2009).
     pub yields: bool,
 }

@@ -27,7 +27,7 @@ impl Room {
         Self { bytes: self.bytes.min(bytes), ..self }
     }
 
-    /// Whether more is held than there is room for.
+    /// True if more is held than there is room for.
     #[inline]
     pub(crate) const fn exceeded(self, held: Backlog) -> bool {
         held.pkts > self.pkts || held.bytes > self.bytes

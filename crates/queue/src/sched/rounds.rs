@@ -41,7 +41,7 @@ struct Queue {
     packets: VecDeque<Packet>,
     bytes: u64,
     credit: i64,
-    /// Whether its turn has begun and got its quantum.
+    /// True if its turn has begun and got its quantum.
     in_turn: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct SfqParams {
     pub hash: HashBy,
     /// Salt of the hash. Unset: drawn from the random stream of the queue.
     pub salt: Option<u64>,
-    /// How often the salt is drawn anew, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
+    /// How often the salt is drawn again, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
     /// Packets move to their new queues and keep their order. Unset: never.
     #[schemars(extend("x-min" = "1ms", "x-max" = "100000s"))]
     pub perturb: Option<Dur>,
@@ -37,7 +37,7 @@ pub struct SfqParams {
     /// Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most
     /// packets, or most bytes if the limit is in bytes.
     pub drop: DropFrom,
-    /// Whether no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than
+    /// True if no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than
     /// limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets.
     pub refuse: bool,
 }
@@ -113,7 +113,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Whether a packet for a queue that holds `used` is refused while `held` wait in all.
+    /// True if a packet for a queue that holds `used` is refused while `held` wait in all.
     const fn refuses(self, used: u32, held: u32) -> bool {
         let free = self.packets.saturating_sub(held);
         used >= free / 2 || (free < self.buckets && used > self.packets / self.buckets)

@@ -21,7 +21,7 @@ pub trait Controller {
     fn nodes(&self) -> Option<&[String]>;
     /// Flows it governs.
     fn flows(&self) -> Option<&[String]>;
-    /// Whether the parameters fit one another: what their schema cannot say.
+    /// True if the parameters fit one another: what their schema cannot say.
     ///
     /// # Errors
     /// The parameter that is wrong, and why.

@@ -13,7 +13,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Whether a number arrives for the first time; one out of the window counts as new.
+    /// True if a number arrives for the first time; one out of the window counts as new.
     pub(super) fn note(&mut self, number: u64) -> bool {
         if number > self.highest {
             let shift = number - self.highest;

@@ -13,7 +13,7 @@ pub(super) struct Intervals {
     closed: [f64; N],
     discount: [f64; N],
     len: usize,
-    /// Whether history is discounted.
+    /// True if history is discounted.
     discounting: bool,
 }
 

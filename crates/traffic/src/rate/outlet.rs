@@ -32,7 +32,7 @@ pub(super) struct Outlet {
     class: Class,
     ecn: Ecn,
     pub(super) queue: SendQueue,
-    /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
+    /// True if a control keeps the flow closed: it is as if the application had nothing to send.
     pub(super) held: bool,
     /// What came from the other end besides reports.
     arrivals: Arrivals,

@@ -94,7 +94,7 @@ mod tests {
         Time::ZERO + Dur::from_secs(s)
     }
 
-    /// 10 Mbit/s of 1500 byte: every 1.2 ms, the first at the start; 100 s hold 83,334 of them.
+    /// 10 Mbit/s of 1500 bytes: every 1.2 ms, the first at the start; 100 s hold 83,334 of them.
     #[test]
     fn times_of_an_even_rate() {
         let p = CbrParams { rate: Rate::from_mbps(10), size: Bytes(1500), jitter: 0.0 };
@@ -103,7 +103,7 @@ mod tests {
         assert!(w.iter().enumerate().all(|(k, &(t, n))| t == secs(1) + Dur::from_us(1200 * k as u64) && n == 1500));
     }
 
-    /// 3 Mbit/s of 1000 byte: 2.666... ms, no whole picoseconds. Packet k leaves at floor(k * 8000 / 3e6 s).
+    /// 3 Mbit/s of 1000 bytes: 2.666... ms, no whole picoseconds. Packet k leaves at floor(k * 8000 / 3e6 s).
     #[test]
     fn uneven_rates_do_not_drift() {
         let p = CbrParams { rate: Rate::from_mbps(3), ..CbrParams::default() };

@@ -2,7 +2,7 @@
 //!
 //! Repeated transfers are of two kinds. At an offered `rate` they arrive as a Poisson process, whatever became of those before (an open loop):
 //! saturated sessions at a given load. With a `gap` each begins a random time after the end of the one before (a closed loop, as users who think).
-//! Transfers of one flow share one stream of bytes, so one that arrives while others are under way waits behind them, and its time counts from
+//! Transfers of one flow share one stream of bytes, so one that arrives while others are in flight waits behind them, and its time counts from
 //! its arrival: before a link alone that is M/G/1 with first come, first served. Many flows, each with a small part of the load, share the
 //! link as processor sharing does.
 //!
@@ -112,7 +112,7 @@ pub struct File {
     /// Bytes of all transfers so far.
     written: u64,
     delivered: u64,
-    /// Transfers under way: the byte at which each ends, and when it arrived.
+    /// Transfers in flight: the byte at which each ends, and when it arrived.
     open: VecDeque<(u64, Time)>,
 }
 

@@ -22,7 +22,7 @@ pub trait Source {
     /// What runs.
     type App: App;
 
-    /// Whether the parameters fit one another and the transport: what their schema cannot say.
+    /// True if the parameters fit one another and the transport: what their schema cannot say.
     ///
     /// # Errors
     /// The parameter that is wrong, and why.

@@ -31,7 +31,7 @@ pub struct ReplayParams {
     #[serde(default = "one")]
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub scale: f64,
-    /// Whether the recording begins again after its last packet, one mean gap later.
+    /// True if the recording begins again after its last packet, one mean gap later.
     #[serde(default)]
     pub repeat: bool,
     /// Which length of a packet is written.

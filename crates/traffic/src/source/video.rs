@@ -41,7 +41,7 @@ pub struct VideoParams {
     /// Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub correlation: f64,
-    /// File with the size of each frame in bytes, a whole number on each line, in place of the group of pictures; at its end it begins anew.
+    /// File with the size of each frame in bytes, a whole number on each line, instead of the group of pictures; at its end it begins again.
     #[schemars(extend("x-reads" = "numbers"))]
     pub trace: Option<DataFile>,
     /// Frame of the group, or of the trace, that is sent first, counted from 0. Unset: drawn, so that members of a group of flows differ.
@@ -49,7 +49,7 @@ pub struct VideoParams {
     /// Largest packet that a frame is split into, headers not counted.
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
     pub size: Bytes,
-    /// Whether the packets of a frame are spread evenly over the time until the next one, instead of written at once.
+    /// True if the packets of a frame are spread evenly over the time until the next one, instead of written at once.
     pub spread: bool,
 }
 

@@ -63,7 +63,7 @@ pub struct VoipParams {
     /// Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top.
     #[schemars(extend("x-max" = "1000B"))]
     pub header: Bytes,
-    /// Whether nothing is sent in silences (voice activity detection); without, packets never cease.
+    /// True if nothing is sent in silences (voice activity detection); without, packets never cease.
     pub vad: bool,
     /// Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations.
     #[schemars(extend("x-min" = "1ms"))]

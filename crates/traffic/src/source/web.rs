@@ -3,7 +3,7 @@
 //! Models:
 //! - `3gpp`: 3GPP TR 25.892 annex A and 3GPP2 C.R1002, the web-browsing model of IEEE 802.16m's and 802.20's evaluation documents too. A page is a main object and
 //!   embedded objects. Sizes are lognormal, given by the mean and standard deviation of the law before it is truncated (mu = 8.35 and sigma = 1.37 for main,
-//!   6.17 and 2.36 for embedded objects) and drawn anew outside of their bounds. The number of embedded objects is Pareto, cut off with all that lies beyond at
+//!   6.17 and 2.36 for embedded objects) and drawn again outside of their bounds. The number of embedded objects is Pareto, cut off with all that lies beyond at
 //!   `objects_most`, less `objects_least`: 22 - 550 (2 / 55)^1.1 - 2 = 5.64 in the mean. The page is parsed before its objects are asked for, and read before
 //!   the next is.
 //! - `rfc7928`: web traffic as RFC 7928 has it in its traffic mix: the repeated download of 700 kB (section 9; given from memory, the text was not at hand).
@@ -43,7 +43,7 @@ pub enum WebModel {
 pub struct WebParams {
     /// What a page consists of.
     pub model: WebModel,
-    /// Size of a request: 350 byte in IEEE 802.16m's evaluation methodology; ns-3 has 328.
+    /// Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328.
     #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
     pub request: Bytes,
     /// `rfc7928`: size of a page (RFC 7928: 700 kB).
@@ -88,7 +88,7 @@ pub struct WebParams {
     /// Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with `rfc7928`.
     #[schemars(extend("x-max" = "1h"))]
     pub reading: Option<Dur>,
-    /// Whether all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it.
+    /// True if all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it.
     pub pipelined: bool,
     /// Pages after which the flow closes. Absent: it goes on.
     #[schemars(range(min = 1))]

@@ -12,7 +12,7 @@ pub struct Current {
     pub msdu: Msdu,
     /// When it became the head of the queue.
     pub since: Time,
-    /// Whether the receiver has it already: what is sent then only asks for another acknowledgment.
+    /// True if the receiver has it already: what is sent then only asks for another acknowledgment.
     pub delivered: bool,
     short: u32,
     long: u32,
@@ -62,12 +62,12 @@ pub struct Mac {
     guard: Time,
     /// When the NAV of an RTS is looked at again.
     doubt: Time,
-    /// Whether anything was begun since that RTS.
+    /// True if anything was begun since that RTS.
     heard: bool,
     /// An answer that goes out after SIFS.
     reply: Option<(Time, Frame)>,
     rates: Rates,
-    /// What the frame under way is sent with.
+    /// What the frame in flight is sent with.
     with: Rung,
     rng: Stream,
 }
@@ -107,7 +107,7 @@ impl Mac {
     pub(crate) fn current_mut(&mut self) -> Option<&mut Current> {
         self.current.as_mut()
     }
-    /// Whether it has nothing in hand.
+    /// True if it has nothing in hand.
     pub fn rests(&self) -> bool {
         self.current.is_none()
     }
@@ -291,7 +291,7 @@ impl Mac {
         self.current.take()
     }
 
-    /// Its deadline has come: the frame to send now, or what became of the packet. `receiving`: a frame is under way to it whose header was received well.
+    /// Its deadline has come: the frame to send now, or what became of the packet. `receiving`: a frame is in flight to it whose header was received well.
     pub fn fire(&mut self, receiving: bool, dcf: &Dcf, now: Time) -> (Option<Frame>, Option<Outcome>) {
         if self.doubt <= now {
             self.doubt = Time::MAX;
@@ -344,7 +344,7 @@ impl Mac {
         Some(frame)
     }
 
-    /// Whether it must not be spoken to: it waits for an answer, or its own frame is on the air.
+    /// True if it must not be spoken to: it waits for an answer, or its own frame is on the air.
     pub fn in_exchange(&self) -> bool {
         !matches!(self.phase, Phase::Rest | Phase::Contend)
     }

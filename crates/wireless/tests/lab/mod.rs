@@ -164,7 +164,7 @@ pub fn b11() -> Dcf {
     Dcf { ack: tone(1_000), after_timeout: AfterTimeout::Difs, at_once: false, ..Dcf::new(standard, tone(11_000)) }
 }
 
-/// Receivers as ns-3.37 has them, with a threshold in place of its error rates.
+/// Receivers as ns-3.37 has them, with a threshold instead of its error rates.
 pub fn ns3(least_dbm: f64, cca_dbm: f64) -> AirConfig {
     AirConfig {
         noise: power::noise(22e6, 7.0),

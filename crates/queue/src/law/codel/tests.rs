@@ -105,7 +105,7 @@ fn entering_drops_exactly_one() {
     assert_eq!(h.ask(Dur::from_ms(500)), Verdict::Pass);
 }
 
-/// Section 5.4: with a packet or less behind, and with one moment below target, the interval starts anew.
+/// Section 5.4: with a packet or less behind, and with one moment below target, the interval starts again.
 #[test]
 fn short_queues_and_short_bursts_pass() {
     let mut h = Head::new(&CodelParams::default());

@@ -99,19 +99,19 @@ pub(crate) struct Shape {
     pub(crate) max: f64,
     /// That probability.
     pub(crate) max_p: f64,
-    /// Whether it goes on to 1 at twice `max` instead of jumping there.
+    /// True if it goes on to 1 at twice `max` instead of jumping there.
     pub(crate) gentle: bool,
-    /// Whether gaps run from 1/p to 2/p.
+    /// True if gaps run from 1/p to 2/p.
     pub(crate) wait: bool,
-    /// Whether gaps are counted in bytes and packets chosen in proportion to their length.
+    /// True if gaps are counted in bytes and packets chosen in proportion to their length.
     pub(crate) byte_mode: bool,
     /// Length of a typical packet, in bytes.
     pub(crate) mean_packet: u64,
     /// Nothing is chosen while fewer wait than this.
     pub(crate) spare: u64,
-    /// Whether the first arrival above `min` is spared.
+    /// True if the first arrival above `min` is spared.
     pub(crate) grace: bool,
-    /// Whether a gap that outlived its end goes on until the average leaves the thresholds, overflows or not.
+    /// True if a gap that outlived its end goes on until the average leaves the thresholds, overflows or not.
     pub(crate) lapse: bool,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Chooser {
     /// Arrivals since the last choice, this one included.
     count: u64,
     count_bytes: u64,
-    /// Whether the last arrival found the average above the lower threshold.
+    /// True if the last arrival found the average above the lower threshold.
     active: bool,
 }
 
@@ -185,7 +185,7 @@ impl Chooser {
         if s.byte_mode && p < 1.0 { p * f64::from(len) / s.mean_packet as f64 } else { p }
     }
 
-    /// Whether the arriving packet of `len` bytes is chosen, with the average at `avg` and `waiting` before it.
+    /// True if the arriving packet of `len` bytes is chosen, with the average at `avg` and `waiting` before it.
     #[inline]
     pub(crate) fn chooses(&mut self, avg: f64, waiting: u64, len: u32, rng: &mut Stream) -> bool {
         let (min, spare, grace) = (self.shape.min, self.shape.spare, self.shape.grace);
@@ -213,7 +213,7 @@ impl Chooser {
         true
     }
 
-    /// Whether the average alone drops the arriving packet, which then is counted but begins no new gap and is never spared.
+    /// True if the average alone drops the arriving packet, which then is counted but begins no new gap and is never spared.
     #[inline]
     pub(crate) fn forces(&mut self, avg: f64, waiting: u64, len: u32) -> bool {
         if avg < self.shape.min || waiting < self.shape.spare || self.p_b_at(avg) < 1.0 {
@@ -225,7 +225,7 @@ impl Chooser {
         true
     }
 
-    /// Whether an average is below the upper threshold: above it packets are dropped even if they could be marked.
+    /// True if an average is below the upper threshold: above it packets are dropped even if they could be marked.
     #[inline]
     pub(crate) fn may_mark(&self, avg: f64) -> bool {
         avg < self.shape.max

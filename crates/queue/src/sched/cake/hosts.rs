@@ -39,7 +39,7 @@ impl CakeIsolation {
         }
     }
 
-    /// Whether the source and the destination host of a flow count.
+    /// True if the source and the destination host of a flow count.
     const fn counts(self) -> [bool; 2] {
         match self {
             Self::DualSrchost => [true, false],

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(t.place(9, 9, |i| i != 3), 0);
         assert_eq!(t.place(77, 77, |i| i != 3), 3);
         assert_eq!(t.place(4, 4, |_| true), 0);
-        // Once place 0 has been free, the one that shared it looks for a place anew; two numbers with one hash are together.
+        // Once place 0 has been free, the one that shared it looks for a place again; two numbers with one hash are together.
         assert_eq!(t.place(9, 9, |i| i != 0), 0);
         assert_eq!(t.place(9, 10, |_| true), 0);
     }

@@ -21,9 +21,9 @@ pub struct SrtcmParams<S> {
     pub cbs: Bytes,
     /// Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for.
     pub ebs: Bytes,
-    /// Whether the meter looks at the colour that packets come with.
+    /// True if the meter looks at the colour that packets come with.
     pub mode: MeterMode,
-    /// Whether all packets share the profile or each flow has one.
+    /// True if all packets share the profile or each flow has one.
     pub per: MeterPer,
     /// Which packets are metered, in the language of classes; the others stay as they are.
     #[serde(rename = "match")]

@@ -26,9 +26,9 @@ pub struct TrtcmParams<S> {
     /// Peak burst size, PBS.
     #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
     pub pbs: Bytes,
-    /// Whether the meter looks at the colour that packets come with.
+    /// True if the meter looks at the colour that packets come with.
     pub mode: MeterMode,
-    /// Whether all packets share the profile or each flow has one.
+    /// True if all packets share the profile or each flow has one.
     pub per: MeterPer,
     /// Which packets are metered, in the language of classes; the others stay as they are.
     #[serde(rename = "match")]

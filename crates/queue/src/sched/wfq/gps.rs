@@ -4,7 +4,7 @@ use crate::sched::heap::MinHeap;
 use fairlane_units::{Rate, Time};
 
 /// The fluid server's virtual time V, which grows at rate C / (sum of the weights of the classes that it is serving)
-/// (Parekh and Gallager 1993). It stands still while the server is idle, which is the same as starting anew.
+/// (Parekh and Gallager 1993). It stands still while the server is idle, which is the same as starting again.
 ///
 /// Work is counted in picobits, one being what 1 bit/s carries in a picosecond; V in picobits per unit of weight. Work that does not
 /// make a whole step of V is carried on, so that however long a busy period is, V is never more than one step late.

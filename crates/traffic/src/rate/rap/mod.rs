@@ -66,7 +66,7 @@ pub struct RapParams<S> {
     /// Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub used: f64,
-    /// Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation).
+    /// True if the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation).
     pub fine_grain: bool,
     /// Weight of a sample in the short-term mean of the round-trip time, K_frtt.
     #[schemars(range(min = 0.001, max = 1.0))]

@@ -63,7 +63,7 @@ pub struct Rap {
     /// Short-term and long-term means of the round-trip time.
     frtt: f64,
     xrtt: f64,
-    /// Whether a round trip was measured.
+    /// True if a round trip was measured.
     measured: bool,
     /// Packets sent, and whether an acknowledgment came, since a time: the begin of the step, or of the first of those in which nothing was heard.
     sent: u64,

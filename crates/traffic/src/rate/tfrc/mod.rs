@@ -44,9 +44,9 @@ pub struct TfrcParams<S> {
     /// loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours).
     #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
     pub feedback: Bytes,
-    /// Whether the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5).
+    /// True if the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5).
     pub oscillation_reduction: bool,
-    /// Whether a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
+    /// True if a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
     pub history_discounting: bool,
     /// Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most.
     #[schemars(range(min = 0.0, max = 1.0))]

@@ -53,7 +53,7 @@ impl HeldBack {
             self.spans[0].1 = now;
         }
     }
-    /// Whether data was held back at any time after `from`, up to `to`.
+    /// True if data was held back at any time after `from`, up to `to`.
     fn within(&self, from: Time, to: Time) -> bool {
         self.spans.iter().any(|&(begin, end)| end > Time::ZERO && begin <= to && end > from)
     }
@@ -80,7 +80,7 @@ pub struct Tfrc {
     events: u64,
     recv_set: RecvSet,
     held_back: HeldBack,
-    /// Whether a packet was sent since the nofeedback timer was set.
+    /// True if a packet was sent since the nofeedback timer was set.
     busy: bool,
     /// When the last packet was sent, and what it carried.
     last: Option<(Time, u16)>,
