@@ -278,7 +278,7 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Most classes it can tell apart.
+    /// Most classes that a classifier can distinguish.
     pub const MOST: usize = u16::MAX as usize;
 
     /// Compiles the matches of as many classes, in order. What cannot be read matches nothing; see [`Match::check`].

@@ -1,4 +1,4 @@
-//! What the parameters of every discipline can do: be checked, and become a queue.
+//! The trait of the parameters of every discipline: check them, and build the queue.
 
 pub use fairlane_net::Problem;
 use fairlane_net::{BuildContext, Qdisc};
@@ -8,13 +8,13 @@ use fairlane_net::{BuildContext, Qdisc};
 pub struct Preset {
     /// The preset's name.
     pub name: &'static str,
-    /// What it stands for.
+    /// Meaning.
     pub doc: &'static str,
     /// A JSON object. Keys the user writes win over these; keys in neither take their default.
     pub values: &'static str,
 }
 
-/// What a discipline does that a plain FIFO does not.
+/// Properties of a discipline that a plain FIFO lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// May leave the link idle although packets wait.
@@ -26,7 +26,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What either of two does.
+    /// Returns the union of two sets of capabilities.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -42,21 +42,21 @@ impl Capabilities {
 /// Schedulers that hold queues of other disciplines are generic over the inner parameters, so that any discipline of the
 /// registry fits into any of their classes.
 pub trait Discipline {
-    /// What it builds.
+    /// Queue that is built.
     type Queue: Qdisc + Clone + std::fmt::Debug + 'static;
 
     /// Its dialects. A preset is data: no code asks which one is in force.
     const PRESETS: &'static [Preset] = &[];
 
     /// True if the parameters make sense together, on this link and among these flows. A site without flows means that
-    /// they are not known yet: whatever is said about them then passes.
+    /// they are not known yet; then nothing about flows is an error.
     fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         let _ = context;
         Ok(())
     }
     /// The queue with these parameters at this place. They have passed [`Discipline::check`].
     fn build(&self, context: &BuildContext<'_>) -> Self::Queue;
-    /// What it does that a plain FIFO does not.
+    /// Returns the properties that a plain FIFO lacks.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }

@@ -27,9 +27,9 @@ pub struct AfdParams {
     /// Packets that the sample holds (b, the shadow buffer); a new one takes the place of one drawn at random. It covers the last `sampling` times as many arrivals.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub shadow: u32,
-    /// What the error of the queue one update ago adds to the fair share, in packets of the sample per packet of the queue (alpha).
+    /// Gain of the queue's error one update ago, in packets of the sample per packet of the queue (alpha).
     pub alpha: f64,
-    /// What the present error takes off the fair share (beta); above `alpha`, so that a queue that stays too long lowers the share on and on.
+    /// Gain of the present error, subtracted from the fair share (beta). Above `alpha`, so that a persistently long queue keeps lowering the share.
     pub beta: f64,
     /// Time between two updates of the fair share; the paper's frequency is 160 Hz.
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
@@ -122,7 +122,7 @@ pub struct Afd {
     sample: Vec<Sampled>,
     /// Bytes in the sample, two sums for each flow: one for each direction.
     matches: Vec<u64>,
-    /// What a flow may have in the sample, in packets (m_fair).
+    /// Fair share of a flow in the sample, in packets (m_fair).
     fair: f64,
     /// Queue less target at the last update, in packets. The queue starts empty.
     error: f64,
@@ -147,7 +147,7 @@ impl Afd {
         }
     }
 
-    /// What a flow may have in the sample, in packets.
+    /// Returns the fair share of a flow in the sample, in packets.
     pub fn fair(&self) -> f64 {
         self.fair
     }

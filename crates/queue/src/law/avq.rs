@@ -22,7 +22,7 @@ pub struct AvqParams {
     /// Which packet bears what is decided at an arrival.
     #[serde(flatten)]
     pub front: Front,
-    /// What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1).
+    /// Limit of the virtual buffer. Unset: that of the real one (ns-2's buflim_ = 1).
     pub virtual_limit: Option<Len>,
     /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -33,7 +33,7 @@ pub struct AvqParams {
     /// Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial: f64,
-    /// What virtual queue, real queue and limits are counted in (ns-2's queue_in_bytes_).
+    /// Unit of the virtual queue, the real queue and the limits (ns-2's queue_in_bytes_).
     pub measure: Measure,
     /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
@@ -45,7 +45,7 @@ pub struct AvqParams {
     /// True if arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are
     /// steered to `gamma`.
     pub skip_dropped: bool,
-    /// True if the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before.
+    /// True if the virtual capacity is capped at the link's rate after the arrival is subtracted (ns-2) instead of before.
     pub cap_last: bool,
 }
 
@@ -103,7 +103,7 @@ impl Discipline for AvqParams {
 /// The state of AVQ. Quantities are in packets or bytes, as its measure says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Avq {
-    /// What the virtual buffer holds.
+    /// Limit of the virtual buffer.
     room: f64,
     /// The link's rate, per second.
     rate: f64,

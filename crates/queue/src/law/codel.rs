@@ -34,7 +34,7 @@ pub struct CodelParams {
     pub times: CodelTimes,
     /// True if ECN-capable packets are marked instead of dropped (section 3).
     pub ecn: bool,
-    /// What implementations add.
+    /// Variants of implementations.
     #[serde(flatten)]
     pub finer: CodelFiner,
 }
@@ -66,7 +66,7 @@ impl Default for CodelTimes {
     }
 }
 
-/// What implementations of CoDel add to it, and how they do their sums.
+/// Variants of CoDel in implementations, and their arithmetic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CodelFiner {
@@ -241,7 +241,7 @@ impl Codel {
     fn newton_step(&mut self) {
         let x = u64::from(self.inv_sqrt) << 16;
         let square = (x * x) >> 32;
-        // A quarter of 3 - count x^2: the difference itself does not fit beside another factor.
+        // A quarter of 3 - count x^2: the difference itself leaves no bits for another factor.
         let rest = (3_u64 << 32).saturating_sub(u64::from(self.count).saturating_mul(square)) >> 2;
         self.inv_sqrt = ((((rest * x) >> 31).min(u64::from(u32::MAX))) >> 16) as u16;
     }
@@ -251,7 +251,7 @@ impl Codel {
         if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Head) }
     }
 
-    /// What becomes of a packet that CoDel lets go.
+    /// Returns the verdict on a packet that CoDel sends.
     fn send(&self, p: &Packet) -> Verdict {
         if self.sojourn > self.ce_threshold && p.ecn.capable() { Verdict::Mark } else { Verdict::Pass }
     }

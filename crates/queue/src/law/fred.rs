@@ -108,7 +108,7 @@ impl Discipline for FredParams {
     }
 }
 
-/// What FRED knows of a flow.
+/// State of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Account {
     /// Packets in the queue.

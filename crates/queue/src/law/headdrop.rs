@@ -32,7 +32,7 @@ impl Discipline for HeadDropParams {
 
     const PRESETS: &'static [Preset] = &[Preset {
         name: "ns2",
-        doc: "Queue/DropTail of ns-2.35 with drop_front_: of a limit of n packets, n - 1 wait beside the one in transmission.",
+        doc: "Queue/DropTail of ns-2.35 with drop_front_: of a limit of n packets, n - 1 wait and one is in transmission.",
         values: r#"{"limit": "50p", "admit": "under"}"#,
     }];
 

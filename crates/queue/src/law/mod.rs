@@ -33,7 +33,7 @@ use fairlane_net::{Backlog, DropReason, FlowId, Packet};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
-/// What a law wants done with a packet.
+/// Decision of a law on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Leave it alone.
@@ -63,7 +63,7 @@ pub struct LawCx<'a> {
     pub now: Time,
     /// The queue's random stream.
     pub rng: &'a mut Stream,
-    /// What waits, without the packet in question.
+    /// Backlog without the packet in question.
     pub held: Backlog,
     /// The packets waiting, in order, without the packet in question.
     pub queue: &'a VecDeque<Packet>,

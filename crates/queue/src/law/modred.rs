@@ -37,7 +37,7 @@ pub struct ModRedParams {
     /// Weight of one arrival in the averages.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: f64,
-    /// What the averages, the thresholds and the limit are counted in.
+    /// Unit of the averages, the thresholds and the limit.
     pub measure: Measure,
     /// Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]

@@ -24,14 +24,14 @@ pub struct PiParams {
     pub front: Front,
     /// The queue to hold (q_ref); ns-2's qref_.
     pub target: Len,
-    /// What the present error adds to the probability at each sample, per packet (a; ns-2's a_).
+    /// Gain of the present error at each sample, per packet (a; ns-2's a_).
     pub a: f64,
-    /// What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
+    /// Gain of the previous sample's error, subtracted, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
     pub b: f64,
     /// Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub interval: Dur,
-    /// What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them.
+    /// Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller uses them.
     pub measure: Measure,
     /// True if a packet is dropped in proportion to its length (ns-2's bytes_).
     pub byte_mode: bool,

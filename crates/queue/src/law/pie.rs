@@ -25,7 +25,7 @@ pub enum DelayEstimate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PieParams {
-    /// What the buffer holds (TAIL_DROP); the packet in transmission is not counted.
+    /// Buffer limit (TAIL_DROP), without the packet in transmission.
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,

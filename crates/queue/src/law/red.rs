@@ -12,7 +12,7 @@ use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the queue is counted in.
+/// Unit of a queue's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -37,7 +37,7 @@ pub struct RedParams {
     /// Where early drops begin, and how frequent they get.
     #[serde(flatten)]
     pub thresholds: RedThresholds,
-    /// What the average is made of, and what follows from it.
+    /// The average, and the curve of the probability.
     #[serde(flatten)]
     pub tuning: RedTuning,
     /// True if packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
@@ -84,7 +84,7 @@ impl Default for RedThresholds {
     }
 }
 
-/// What RED's average is made of, and what follows from it.
+/// RED's average, and the curve of its probability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RedTuning {
@@ -99,7 +99,7 @@ pub struct RedTuning {
     pub gentle: bool,
     /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
     pub wait: bool,
-    /// What the average, the thresholds and the limit are counted in (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
+    /// Unit of the average, the thresholds and the limit (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
     pub measure: Measure,
     /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
     pub byte_mode: bool,
@@ -174,7 +174,7 @@ impl RedParams {
         length_in(self.tuning.measure, len, self.tuning.mean_packet)
     }
 
-    /// What the buffer admits.
+    /// Returns the limit of the buffer.
     pub(crate) fn limit(&self) -> Limit {
         limit_in(self.tuning.measure, self.limit, self.tuning.mean_packet, self.admit)
     }
@@ -334,7 +334,7 @@ impl Red {
         self.average.sample(self.waiting(cx));
     }
 
-    /// What becomes of the packet that has just been averaged.
+    /// Returns the verdict on the packet that has just been averaged.
     #[inline]
     pub(crate) fn judge(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         let waiting = self.waiting(cx);
@@ -376,7 +376,7 @@ impl Law for Red {
     }
 }
 
-/// As a port holds it: in a box, so that ports whose queue decides less are small.
+/// Boxed, so that ports with simpler queues stay small.
 impl Law for Box<Red> {
     const FRONT: bool = Red::FRONT;
     #[inline]

@@ -27,7 +27,7 @@ pub struct RemParams {
     /// Step of the price at each update, per packet of mismatch (gamma).
     #[schemars(range(min = 0.0))]
     pub gamma: f64,
-    /// Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code).
+    /// Weight of the queue's mismatch relative to the rate's (alpha; 0.1 in ns-2's code).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
     /// Base of the probability (phi), above 1.
@@ -39,7 +39,7 @@ pub struct RemParams {
     /// Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// What arrivals, queue and limit are counted in (ns-2's qib_). In bytes, a packet is dropped in proportion to its length.
+    /// Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a packet is dropped in proportion to its length.
     pub measure: Measure,
     /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]

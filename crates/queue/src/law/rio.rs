@@ -30,14 +30,14 @@ pub struct RioParams {
     pub in_min: Len,
     /// Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_).
     pub in_max: Len,
-    /// That probability (P_max_in; the inverse of ns-2's in_linterm_).
+    /// Probability at `in_max` (P_max_in; the inverse of ns-2's in_linterm_).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub in_max_p: f64,
     /// Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_).
     pub out_min: Len,
     /// Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_).
     pub out_max: Len,
-    /// That probability (P_max_out).
+    /// Probability at `out_max` (P_max_out).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub out_max_p: f64,
     /// Which average judges the packets out of profile.
@@ -45,7 +45,7 @@ pub struct RioParams {
     /// Weight of one arrival in the averages.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: f64,
-    /// What the averages are counted in, and what follows from them.
+    /// Unit of the averages, and the curve of the probability.
     #[serde(flatten)]
     pub curves: CurveTuning,
     /// How a stay above a lower threshold begins.

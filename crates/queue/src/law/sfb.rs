@@ -26,7 +26,7 @@ pub struct SfbParams {
     /// Bins in a level (N, section 3).
     #[schemars(range(min = 1, max = 65_536))]
     pub bins: u32,
-    /// What a bin may hold before its probability grows (section 3). Unset: one and a half times an equal share of `limit`.
+    /// Packets in a bin above which its probability grows (section 3). Unset: one and a half times an equal share of `limit`.
     pub bin_size: Option<Len>,
     /// An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit.
     pub bin_limit: Option<Len>,
@@ -44,10 +44,10 @@ pub struct SfbParams {
     /// Burst that the penalty box lets through.
     #[schemars(extend("x-min" = "0B", "x-max" = "1GB"))]
     pub penalty_burst: Bytes,
-    /// Time after which the hashes change, so that nobody shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never.
+    /// Time after which the hashes change, so that no flow shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never.
     #[schemars(extend("x-min" = "1ms", "x-max" = "1000000s"))]
     pub rehash: Option<Dur>,
-    /// How long before a change the new bins learn beside the old ones (section 3.2).
+    /// Time before a change in which the new bins learn in parallel with the old ones (section 3.2).
     #[schemars(extend("x-min" = "0s", "x-max" = "1000000s"))]
     pub warmup: Dur,
     /// True if ECN-capable packets are marked instead of dropped; never in the penalty box.
@@ -84,7 +84,7 @@ const SHARE_OF: u64 = 2;
 const PENALTY: u64 = 100;
 
 impl SfbParams {
-    /// What a bin may hold: with b bins 3 / (2 b) of the buffer, at least one packet of 1500 bytes.
+    /// Returns the size of a bin: with b bins 3 / (2 b) of the buffer, at least one packet of 1500 bytes.
     fn bin_size(&self) -> Len {
         let bins = u64::from(self.bins.max(1));
         self.bin_size.unwrap_or(match self.limit {
@@ -136,7 +136,7 @@ struct Bin {
 }
 
 impl Bin {
-    /// What it holds against a length.
+    /// Compares the content of the bin with a length.
     fn compare(&self, len: Len) -> Ordering {
         match len {
             Len::Packets(n) => u64::from(self.held.pkts).cmp(&n),
@@ -215,7 +215,7 @@ impl Bins {
 /// How bins learn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
-    /// What a bin may hold.
+    /// Size of a bin.
     size: Len,
     up: f64,
     down: f64,

@@ -1,4 +1,4 @@
-//! What the tests of several laws need: packets, and a law that is asked without a queue around it.
+//! Helpers of several laws' tests: packets, and a law without a queue around it.
 
 use super::{Law, LawCx, Verdict};
 use fairlane_engine::Stream;
@@ -12,7 +12,7 @@ pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> Packet {
     Packet { len, flow: FlowId(flow), at, ecn, ..PACKET }
 }
 
-/// A law that is told what waits; packets of 1000 bytes where only bytes are given.
+/// A law with a given backlog; packets of 1000 bytes where only bytes are given.
 pub(crate) struct Bench<L> {
     pub law: L,
     pub rng: Stream,

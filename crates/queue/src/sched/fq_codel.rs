@@ -19,7 +19,7 @@ pub struct FqCodelParams {
     pub times: CodelTimes,
     /// True if ECN-capable packets are marked instead of dropped (section 5.2.6).
     pub ecn: bool,
-    /// What implementations add.
+    /// Variants of implementations.
     #[serde(flatten)]
     pub finer: CodelFiner,
     /// What each queue knows of the others.

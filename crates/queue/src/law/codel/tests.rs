@@ -83,7 +83,7 @@ fn reentry_remembers_the_rate() {
         h.now += Dur::from_ms(pause_ms);
         let again = h.signals(Dur::from_ms(20), Dur::from_ms(100) + STEP);
         assert_near(&again, &[100.0], 0.011);
-        // lastcount was 1 when the state was entered, so the count goes on at 27 - 1.
+        // lastcount was 1 when the state was entered, so the count resumes at 27 - 1.
         assert_eq!(h.b.law.count(), first_count, "{pause_ms}");
         let next = h.signals(Dur::from_ms(20), Dur::from_ms(101));
         assert!((next[0] - 100.0 / f64::from(first_count).sqrt()).abs() < 0.021, "{pause_ms} {next:?}");
@@ -119,7 +119,7 @@ fn short_queues_and_short_bursts_pass() {
     assert_eq!(h.signals(Dur::from_ms(50), Dur::from_ms(2)).len(), 1);
 }
 
-/// Of 1500 B behind the packet Linux lets go, ns-3 drops: the comparison with the largest packet is <= in one and < in the other.
+/// With 1500 B behind the packet Linux sends and ns-3 drops: one compares with the largest packet by <=, the other by <.
 #[test]
 fn dialects_differ_in_the_last_packet() {
     for (preset, drops) in [("linux", 0), ("ns3", 1)] {

@@ -90,7 +90,7 @@ fn large_steps_are_capped() {
     assert!((step(&linux, 0.1, 250) - 0.02).abs() < 1e-12);
 }
 
-/// Section 4.2: without delay the probability decays by a fiftieth an update, beside the linear decrease.
+/// Section 4.2: without delay the probability decays by a fiftieth per update, in addition to the linear decrease.
 #[test]
 fn decays_without_congestion() {
     let mut b = waiting(&PieParams::default(), 0);

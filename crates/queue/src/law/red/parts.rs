@@ -21,7 +21,7 @@ impl Idle {
         Self { rate, sec_per_byte: 8.0 / link.rate.as_bps().max(1) as f64, left_at: Time::ZERO, left_len: 0 }
     }
 
-    /// The same, with `mean_packet` as the length of the packets that could have been sent.
+    /// Makes the idle rule for packets of `mean_packet` bytes.
     pub(crate) fn of_packets(mean_packet: Bytes, link: LinkInfo) -> Self {
         Self::new(link.rate.as_bps() as f64 / (8.0 * mean_packet.get().max(1) as f64), link)
     }
@@ -90,16 +90,16 @@ pub(super) fn power(mut x: f64, mut n: u64) -> f64 {
     y
 }
 
-/// What a [`Chooser`] is made from. Lengths are in the unit of the average.
+/// Parameters of a [`Chooser`]. Lengths are in the unit of the average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     /// Average below which nothing is chosen.
     pub(crate) min: f64,
     /// Average at which the probability is `max_p`.
     pub(crate) max: f64,
-    /// That probability.
+    /// Probability at `max`.
     pub(crate) max_p: f64,
-    /// True if it goes on to 1 at twice `max` instead of jumping there.
+    /// True if the probability rises to 1 at twice `max` instead of jumping there.
     pub(crate) gentle: bool,
     /// True if gaps run from 1/p to 2/p.
     pub(crate) wait: bool,
@@ -111,7 +111,7 @@ pub(crate) struct Shape {
     pub(crate) spare: u64,
     /// True if the first arrival above `min` is spared.
     pub(crate) grace: bool,
-    /// True if a gap that outlived its end goes on until the average leaves the thresholds, overflows or not.
+    /// True if an expired gap lasts until the average leaves the thresholds, with or without overflows.
     pub(crate) lapse: bool,
 }
 

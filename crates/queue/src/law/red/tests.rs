@@ -57,7 +57,7 @@ fn instant(min: u64, max: u64) -> RedParams {
     }
 }
 
-/// What ns-2.35 prints of a Queue/RED with its class defaults on links of these rates and delays.
+/// Automatic values that ns-2.35 prints for a Queue/RED with its class defaults on links of these rates and delays.
 #[test]
 fn automatic_values_are_those_of_ns2() {
     let table = [

@@ -57,7 +57,7 @@ fn bins_learn_from_what_they_hold() {
     }
 }
 
-/// As in BLUE, a bin that has just changed is frozen: of arrivals every millisecond each tenth counts.
+/// A bin that has just changed is frozen, as in BLUE: of arrivals every millisecond each tenth counts.
 #[test]
 fn bins_freeze() {
     let mut b = bench(&SfbParams { bin_size: Some(Len::Packets(5)), ..SfbParams::default() });
@@ -148,7 +148,7 @@ fn hashes_spread_flows() {
     assert_ne!((0..40).map(|f| bins_of(&b, f)).collect::<Vec<_>>(), (0..40).map(|f| bins_of(&other, f)).collect::<Vec<_>>());
 }
 
-/// Section 3.2: new hashes come with bins that have learnt beside the old ones and hold what the queue holds.
+/// Section 3.2: new hashes come with bins that have learnt in parallel with the old ones and hold what the queue holds.
 #[test]
 fn moving_hashes() {
     let p = SfbParams {
