@@ -55,7 +55,7 @@ impl Limit {
         })
     }
 
-    /// What it says.
+    /// Returns the limit.
     pub const fn room(&self) -> Room {
         self.0
     }

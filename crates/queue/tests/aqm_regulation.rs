@@ -1,4 +1,4 @@
-//! What active queue management does to flows that listen: the delay it holds, against its target, and what sets neighbours apart.
+//! Active queue management with responsive flows: the delay it keeps, compared with its target, and differences between neighbours.
 //!
 //! The flows are the plainest responsive load there is: windows of packets over a link of 20 Mbit/s, one packet more a round trip,
 //! half as many after a loss or a mark, at most once in a round trip (AIMD), and a Scalable flow that takes off half a packet for each mark.
@@ -46,7 +46,7 @@ enum Event {
     Tick(usize),
 }
 
-/// What came of a run: after the first third, which is not counted.
+/// Results of a run, without its first third.
 struct Seen {
     /// Mean wait in the queue, in ms, of all packets and of Scalable ones.
     delay: f64,

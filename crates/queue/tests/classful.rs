@@ -223,7 +223,7 @@ proptest! {
         prop_assert_eq!(out.sent.len() + out.dropped.len(), 2500);
     }
 
-    /// What a file says comes back.
+    /// A tree that is written can be read back.
     #[test]
     fn trees_are_text(tree in trees()) {
         let text = serde_json::to_string(&tree).unwrap();

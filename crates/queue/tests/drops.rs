@@ -76,7 +76,7 @@ fn randomdrop_is_uniform() {
     }
 }
 
-/// RFC 1254 section 4.3: a user loses in proportion to its share of the buffer, whoever's packet arrives. DropTail drops what arrives.
+/// RFC 1254 section 4.3: a user loses in proportion to its share of the buffer, no matter whose packet arrives. DropTail drops what arrives.
 #[test]
 fn randomdrop_punishes_by_share() {
     // Flow 0 holds 9 of 10 places; only packets of flow 1 arrive at the full buffer.

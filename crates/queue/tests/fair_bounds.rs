@@ -1,4 +1,4 @@
-//! What theory promises of fair queueing, against a fluid server simulated on its own: rates, not virtual time.
+//! Bounds of fair queueing from theory, compared with a fluid server simulated on its own: rates, not virtual time.
 
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo};
@@ -13,7 +13,7 @@ const SUM: f64 = 20.0;
 const LONGEST: f64 = 1500.0;
 /// Bytes a second of a link of 10 Mbit/s.
 const C: f64 = 1_250_000.0;
-/// What times may differ by that were reckoned with and without rounding, in seconds.
+/// Rounding error of times, in seconds.
 const EPS: f64 = 1e-8;
 
 fn link() -> LinkInfo {
@@ -129,7 +129,7 @@ proptest! {
         prop_assert!(excess <= EPS, "{excess} s beyond the bound");
     }
 
-    /// The same paper: a class that keeps to a bucket of depth s at its rate is delayed by at most s / r_i + L / r.
+    /// WF2Q's paper: a class that keeps to a bucket of depth s at its rate is delayed by at most s / r_i + L / r.
     #[test]
     fn wf2q_delays_a_class_within_its_bucket_by_at_most_the_bound(seed: u64, class in 0_u32..4, depth in 1500_u32..6000, load in 0.5_f64..2.0) {
         let rate = C * f64::from(WEIGHTS[class as usize]) / SUM;

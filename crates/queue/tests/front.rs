@@ -91,7 +91,7 @@ fn a_mark_is_carried_by_the_head() {
     assert_eq!(cx.marks, 2);
 }
 
-/// A packet that finds nobody before it bears its own verdict.
+/// A packet that arrives at an empty queue bears its own verdict.
 #[test]
 fn an_empty_queue_has_no_head() {
     let s = offer(&step(0, 100, false, HEAD), &ids(3, Ecn::NotEct));

@@ -1,4 +1,4 @@
-//! What every queue discipline must obey, whatever its law: nothing is lost or made up, flows keep their order,
+//! Rules for every queue discipline: no packet is lost or made up, flows keep their order,
 //! limits hold, only ECN-capable packets are marked, and a free link never waits while packets do.
 
 use crate::packet::PACKET;
@@ -21,7 +21,7 @@ pub struct Arrival {
     pub ecn: Ecn,
 }
 
-/// What this queue promises beyond the rules that hold for all.
+/// Promises of one queue beyond the rules for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The backlog is never above this.
@@ -42,7 +42,7 @@ impl Default for Rules {
     }
 }
 
-/// What became of the packets, numbered in the order of arrival.
+/// Outcome for each packet, numbered in the order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets that were sent, with the start of their transmission.

@@ -4,7 +4,7 @@ use fairlane_engine::Stream;
 use fairlane_units::{parse_bytes, parse_dur, parse_rate};
 use serde_json::{Map, Value};
 
-/// What a test has time for: neither a clock that ticks every picosecond nor a packet that takes an hour. Smallest units.
+/// Durations of tests: neither a clock that ticks every picosecond nor a packet that takes an hour. Smallest units.
 const DURATIONS: (u64, u64) = (100_000_000, 2_000_000_000_000);
 const RATES: (u64, u64) = (1_000_000, 10_000_000_000);
 const BYTES: (u64, u64) = (1, 1 << 20);

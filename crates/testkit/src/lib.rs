@@ -1,4 +1,4 @@
-//! What tests of any room share: a packet, a conformance suite for queues, values drawn from a schema, formulas of queueing theory, small statistics.
+//! Helpers for the tests of all crates: a packet, a conformance suite for queues, values drawn from a schema, formulas of queueing theory, small statistics.
 
 pub mod conformance;
 pub mod draw;

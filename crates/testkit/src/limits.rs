@@ -1,4 +1,4 @@
-//! What a queue may hold, read from its parameters and not from its code: the parameter `limit`, or those of the queues inside it.
+//! Limits of a queue, read from its parameters and not from its code: the parameter `limit`, or those of the queues inside it.
 
 use fairlane_net::Backlog;
 use fairlane_units::{Len, parse_bytes, parse_len};

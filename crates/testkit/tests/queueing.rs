@@ -18,7 +18,7 @@ impl Components for Line {
     type Control = ();
 }
 
-/// What one replication measured: mean number waiting, mean wait in mean service times, share of packets lost.
+/// Measurements of one replication: mean number waiting, mean wait in mean service times, share of packets lost.
 struct Measured {
     waiting: f64,
     wait: f64,
@@ -93,7 +93,7 @@ fn mm1() {
     }
 }
 
-/// A DropTail of k packets beside the one in service: at most k + 1 in the system.
+/// A DropTail of k packets and one in service: at most k + 1 in the system.
 #[test]
 fn mm1k() {
     for (rho, k) in [(0.8, 5), (1.0, 10), (1.5, 20)] {

@@ -65,7 +65,7 @@ impl Pareto {
     pub fn draw(&self, rng: &mut Stream) -> f64 {
         self.least * libm::pow(positive(rng), -1.0 / self.shape)
     }
-    /// What is left of a period of this law when it is looked at from a random instant, whose density is P(X > x) / mean
+    /// Draws the rest of a period of this law at a random instant, whose density is P(X > x) / mean
     /// (Cox, Renewal Theory, section 5.2). `shape` is above 1. Two values of the stream.
     pub fn residual(&self, rng: &mut Stream) -> f64 {
         let (which, x) = (rng.uniform(), positive(rng));
@@ -115,9 +115,9 @@ pub enum SizeDraw {
     Fixed(u64),
     /// With this mean.
     Exponential(f64),
-    /// Of this law.
+    /// Drawn from this law.
     Pareto(Pareto),
-    /// Of this law.
+    /// Drawn from this law.
     Lognormal(Lognormal),
 }
 

@@ -79,7 +79,7 @@ impl UdpParams {
     }
 }
 
-/// One end of a flow of datagrams. What it sends is numbered from 0; it hands on every datagram once: a copy made on the way is told by its number.
+/// One end of a flow of datagrams. Datagrams are numbered from 0; each is delivered once: a copy made on the way is recognised by its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Udp {
     /// Bytes written that wait for their turn.
@@ -97,7 +97,7 @@ pub struct Udp {
     /// Longest payload of a datagram, and that of the last one sent.
     most: u16,
     last: u16,
-    /// What is written are amounts of data, kept while a control holds the flow.
+    /// True if writes are amounts of data, kept while a control holds the flow.
     keeps: bool,
     held: bool,
     class: Class,
@@ -168,7 +168,7 @@ impl Endpoint for Udp {
         }
     }
 
-    /// What fits one datagram goes at once. Longer writes are cut and sent at the rate, behind what is left of earlier ones.
+    /// Data that fit one datagram are sent at once. Longer writes are cut and sent at the rate, behind what is left of earlier ones.
     fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
         if self.rate == Rate::default() {
             // Nothing is known of a link: all at once, and of what never ends nothing.

@@ -101,7 +101,7 @@ fn stop_discards_what_waits() {
     assert_eq!(send(&mut tx, 100).len(), 1);
 }
 
-/// What is written while a control holds the flow goes out when it lets go; a source of packets is told to stand still instead.
+/// Data written while a control holds the flow are sent when it lets go; a source of packets pauses instead.
 #[test]
 fn a_held_flow_keeps_amounts() {
     let (mut tx, _) = UdpParams::default().build(Class(0), AMOUNTS);

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What a value begins with that holds its numbers itself (the `data` scheme of RFC 2397, with its default media type).
+/// Prefix of a value that holds its numbers itself (the `data` scheme of RFC 2397, with its default media type).
 pub const INLINE: &str = "data:,";
 
-/// Numbers from a file. In a scenario file it is the path; whoever checks the scenario reads the file and puts `data:,` and the numbers
+/// Numbers from a file. In a scenario file it is the path; the checker reads the file and puts `data:,` and the numbers
 /// in the place of the path, so that a resolved scenario is whole, wherever it goes. Copies share the numbers.
 ///
 /// The schema has the format `fl-file`; the field says with `x-reads` what kind of file it takes.
@@ -24,7 +24,7 @@ impl DataFile {
     pub fn values(&self) -> &[u64] {
         &self.values
     }
-    /// The same numbers, shared.
+    /// Returns the numbers, shared.
     pub fn shared(&self) -> Arc<[u64]> {
         self.values.clone()
     }

@@ -77,7 +77,7 @@ pub enum ParseError {
     },
 }
 
-/// What the errors of one quantity say.
+/// Texts of the errors of one quantity.
 struct Kind {
     write: &'static str,
     units: &'static str,

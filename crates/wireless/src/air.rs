@@ -11,7 +11,7 @@ use crate::radio::{Ended, Lost, Radio, RadioCounters, Rules};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 
-/// What is above the stations: queues and nodes.
+/// Queues and nodes above the stations.
 pub trait Above {
     /// The next packet of a station's queue, if any waits.
     fn next(&mut self, station: u32, now: Time) -> Option<Msdu>;
@@ -165,7 +165,7 @@ impl Air {
     pub fn slots(&self) -> u32 {
         self.stations() * SLOTS + u32::from(self.motion.is_some())
     }
-    /// What a station has counted.
+    /// Returns the counters of a station.
     pub fn counters(&self, station: u32) -> &RadioCounters {
         &self.radios[station as usize].counters
     }
@@ -173,7 +173,7 @@ impl Air {
     pub fn in_hand(&self) -> impl Iterator<Item = &Msdu> {
         self.radios.iter().filter_map(|r| r.mac.current()).filter(|c| !c.delivered).map(|c| &c.msdu)
     }
-    /// What a station has counted by `now`: of a time that the medium is busy the part that is over.
+    /// Returns the counters of a station at `now`; of a busy period the part that is over.
     pub fn counted(&self, station: u32, now: Time) -> RadioCounters {
         self.radios[station as usize].counted(now)
     }
@@ -205,7 +205,7 @@ impl Air {
                 list.extend_from_slice(&self.ears[i]);
             }
             if motion.renew(i, list) {
-                // Further than SIFS nobody is heard, which is checked before the run.
+                // No station further than SIFS is heard, which is checked before the run.
                 list.retain(|e| e.delay < self.dcf.sifs);
                 list.sort_unstable_by_key(|e| (e.delay, e.station));
                 *stale = true;
@@ -276,7 +276,7 @@ impl Air {
         self.arm(i, agenda);
     }
 
-    /// What became of a packet.
+    /// Outcome of a packet.
     fn settle<U: Above>(&mut self, i: u32, outcome: Option<Outcome>, now: Time, up: &mut U) {
         let c = &mut self.radios[i as usize].counters;
         match outcome {

@@ -1,14 +1,14 @@
 //! How likely bits are received well, by rate and by the ratio of signal to interference and noise.
 //!
 //! - DSSS and CCK spread a bit over 22 MHz: 1 Mbit/s is DBPSK, e^-x / 2; 2 Mbit/s is DQPSK in the approximation of Pursley and Taipale (1987); 5.5 and 11 Mbit/s
-//!   are biorthogonal symbols (Proakis, Digital Communications, section 5.2), of which 11 Mbit/s sends two beside each other.
+//!   are biorthogonal symbols (Proakis, Digital Communications, section 5.2), of which 11 Mbit/s sends two in parallel.
 //! - OFDM: Gray-coded BPSK, QPSK, 16-QAM and 64-QAM of equal carriers, and the union bound for hard decisions with the convolutional code of K = 7, whose weights
 //!   are those of Haccoun and Begin (1989) for rates 1/2, 2/3 and 3/4. It is the model of Miller (NIST, 2003) that ns-3 calls by his institute's name.
 
 use crate::phy::{Tone, Wave};
 use std::sync::OnceLock;
 
-/// What decides whether a frame is received well.
+/// Model that decides if a frame is received well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Errors {
     /// The threshold [`crate::AirConfig::decode_db`], the same for all rates: nothing is left to chance.

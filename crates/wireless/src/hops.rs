@@ -16,7 +16,7 @@ pub enum Access {
     Points {
         /// The access points.
         points: Vec<u32>,
-        /// For each station the one that it belongs to, if that is said.
+        /// Access point of each station, if it has one.
         of: Vec<Option<u32>>,
         /// The names of all stations.
         names: Vec<String>,
@@ -83,7 +83,7 @@ mod tests {
         move |i, j| Some(at[i as usize].abs_diff(at[j as usize])).filter(|&d| d <= reach)
     }
 
-    /// Of two access points that are equally far the order of their declarations chooses neither: stations between them divide.
+    /// Between two access points at equal distance the order of declarations decides nothing: stations between them divide.
     #[test]
     fn stations_between_two_access_points_divide() {
         let names: Vec<String> = (0..202).map(|i| format!("n{i}")).collect();

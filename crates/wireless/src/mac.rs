@@ -14,7 +14,7 @@ use fairlane_units::{Dur, Time};
 /// A packet that a station is to carry over one hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Msdu {
-    /// What the owner knows it by.
+    /// Handle of the owner.
     pub handle: u64,
     /// The station it is for.
     pub to: u32,
@@ -50,7 +50,7 @@ pub struct Frame {
     pub from: u32,
     /// Whom it is for.
     pub to: u32,
-    /// What it is sent with.
+    /// Modulation and rate of the frame.
     pub tone: Tone,
     /// Time on the air, preamble included.
     pub airtime: Dur,
@@ -82,7 +82,7 @@ pub struct Dcf {
     pub sifs: Dur,
     /// DIFS: SIFS and two slots.
     pub difs: Dur,
-    /// In place of DIFS after a frame that was begun and not received well (clause 10.3.2.3.7).
+    /// Wait instead of DIFS after a frame that was begun and not received well (clause 10.3.2.3.7).
     pub eifs: Dur,
     /// Least contention window, 2^k - 1.
     pub cw_min: u32,
@@ -94,19 +94,19 @@ pub struct Dcf {
     pub long_retries: u32,
     /// Frames of more bytes are sent behind an RTS (dot11RTSThreshold).
     pub rts_threshold: u32,
-    /// What data are sent with.
+    /// Rate of data frames.
     pub data: Tone,
-    /// What data are acknowledged with, if they are sent with that.
+    /// Rate of acknowledgments of data at this rate.
     pub ack: Tone,
     /// True if another rate is chosen for data, and by what rule.
     pub control: Control,
     /// The rates that may be chosen, slowest first.
     pub rungs: Vec<Rung>,
-    /// What an RTS is sent with.
+    /// Rate of an RTS.
     pub rts: Tone,
-    /// What an RTS is answered with.
+    /// Rate of a CTS.
     pub cts: Tone,
-    /// What a CTS to itself goes out with before data that no RTS precedes.
+    /// Rate of a CTS-to-self before data without an RTS.
     pub protection: Option<Tone>,
     /// When a station whose frame was not answered counts down again.
     pub after_timeout: AfterTimeout,
@@ -145,11 +145,11 @@ impl Dcf {
         }
     }
 
-    /// What data are sent with if no rule chooses.
+    /// Returns the fixed rate, used if no rule chooses.
     pub(crate) fn fixed(&self) -> Rung {
         Rung { data: self.data, ack: self.ack }
     }
-    /// What data sent with `tone` are acknowledged with.
+    /// Returns the rate of acknowledgments of data sent at `tone`.
     fn answer(&self, tone: Tone) -> Tone {
         let rung = self.rungs.iter().find(|r| r.data == tone && tone != self.data);
         rung.map_or(self.ack, |r| r.ack)

@@ -6,7 +6,7 @@ use crate::power::{Power, Propagation, flight};
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;
 
-/// What is left of a signal of any station, by the distance.
+/// Received power of a signal as a function of distance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hearing {
     /// Power of every transmitter in dBm.
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(steps, (8..=20).map(|k| 400 * k).collect::<Vec<u64>>());
     }
 
-    /// What is renewed step by step is what is worked out at once.
+    /// Neighbour lists updated step by step equal those computed at once.
     #[test]
     fn ears_are_those_of_the_places() {
         let mut m = motion();

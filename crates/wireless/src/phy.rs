@@ -32,7 +32,7 @@ impl Wave {
             Self::Ofdm | Self::ErpOfdm => 16,
         })
     }
-    /// What the header is sent with.
+    /// Returns the rate of the header.
     pub const fn header_tone(self) -> Tone {
         let kbps = match self {
             Self::DsssLong => 1_000,
@@ -97,7 +97,7 @@ pub struct Standard {
     pub cw_max: u32,
     /// The waveform of data.
     pub wave: Wave,
-    /// What a CTS to itself before each frame is sent with, so that stations without OFDM know of it (clause 10.3.2.7).
+    /// Rate of the CTS-to-self before each frame, for stations without OFDM (clause 10.3.2.7).
     pub protection: Option<Tone>,
     /// Rates that every station has: answers go at the highest of them that is not above the rate of what they answer (clause 10.7.6.5.2).
     pub basic: &'static [Tone],
@@ -185,7 +185,7 @@ impl Standard {
         let long = (self.wave == Wave::DsssShort).then(|| dsss(1_000));
         long.into_iter().chain(self.wave.rates().iter().map(|&kbps| Tone { wave: self.wave, kbps })).collect()
     }
-    /// What a frame sent with `tone` is answered with.
+    /// Returns the rate of the answer to a frame sent at `tone`.
     pub fn answer(&self, tone: Tone) -> Tone {
         self.basic.iter().rev().find(|b| b.kbps <= tone.kbps).or(self.basic.first()).copied().unwrap_or(tone)
     }

@@ -23,12 +23,12 @@ impl Lost {
     pub const COUNT: usize = 3;
 }
 
-/// What a station counts. Frames are its own, unless said otherwise.
+/// Counters of a station. Frames are its own, unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RadioCounters {
     /// Data frames sent, retries included.
     pub data_tx: u64,
-    /// Of these and of the requests to send those that were sent before.
+    /// Data frames and RTS that are retransmissions.
     pub retries: u64,
     /// Requests to send.
     pub rts_tx: u64,
@@ -40,7 +40,7 @@ pub struct RadioCounters {
     pub acked: u64,
     /// Packets given up after the last attempt.
     pub given_up: u64,
-    /// Of these, packets that their receiver has: only acknowledgments were lost.
+    /// Dropped packets that the receiver has: only acknowledgments were lost.
     pub given_up_delivered: u64,
     /// Frames that did not get to the station they were for, by reason.
     pub lost: [u64; Lost::COUNT],
@@ -80,7 +80,7 @@ pub(crate) struct Lock {
     tone: Tone,
 }
 
-/// What became of a signal at a receiver.
+/// Outcome of a signal at a receiver.
 pub(crate) struct Ended {
     /// True if its frame was received well, if it was followed to its end.
     pub(crate) good: Option<bool>,
@@ -90,7 +90,7 @@ pub(crate) struct Ended {
 }
 
 impl Lock {
-    /// Takes into account what was on the air beside it for a time.
+    /// Takes into account other signals on the air for a time.
     fn suffer(&mut self, others: Power, rules: &Rules, from: Time, to: Time) {
         match rules.errors {
             Errors::Threshold => {
@@ -114,7 +114,7 @@ impl Lock {
             }
         }
     }
-    /// True if its header may turn out to be unreadable beside what is on the air now.
+    /// True if its header may turn out to be unreadable under the signals on the air now.
     fn may_fail(&self, others: Power, rules: &Rules) -> bool {
         match rules.errors {
             Errors::Threshold => !self.power.over(others, rules.decode),
@@ -205,7 +205,7 @@ impl Radio {
         self.lock.is_some_and(|l| !header || l.header_good(now))
     }
 
-    /// What has been on the air since the last change is held against the frame that is being received.
+    /// Charges the signals since the last change to the frame that is being received.
     fn account(&mut self, rules: &Rules, now: Time) {
         if let Some(l) = &mut self.lock {
             if now > self.changed {
@@ -306,7 +306,7 @@ impl Radio {
         Ended { good, power, alone }
     }
 
-    /// What it has counted by `now`.
+    /// Returns the counters at `now`.
     pub(crate) fn counted(&self, now: Time) -> RadioCounters {
         let mut c = self.counters.clone();
         if self.busy {

@@ -7,9 +7,9 @@ use fairlane_units::{Dur, Time};
 /// A rate that data may be sent with, and what they are then acknowledged with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rung {
-    /// Of data.
+    /// Rate of data frames.
     pub data: Tone,
-    /// Of the acknowledgment.
+    /// Rate of the acknowledgment.
     pub ack: Tone,
 }
 
@@ -52,7 +52,7 @@ pub struct Minstrel {
     pub interval: Dur,
     /// Weight of the old average, 0 to 1.
     pub keep: f64,
-    /// Of so many packets one is a sample.
+    /// Packets per sample.
     pub sample: u32,
 }
 
@@ -74,7 +74,7 @@ struct Tried {
     share: f64,
 }
 
-/// What is known of one neighbour.
+/// State of one neighbour.
 #[derive(Clone, Debug)]
 struct Peer {
     to: u32,
@@ -94,7 +94,7 @@ struct Peer {
     order: [usize; 3],
 }
 
-/// What a station knows of its neighbours.
+/// Rate control state of a station for its neighbours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates(Vec<Peer>);
 
@@ -134,7 +134,7 @@ impl Rates {
         rungs.get(p.at).copied()
     }
 
-    /// What became of the frame in flight to `to`.
+    /// Reports the outcome of the frame in flight to `to`.
     pub(crate) fn report(&mut self, to: u32, arrived: bool, control: &Control, rungs: &[Rung]) {
         match control {
             Control::Fixed => {}

@@ -1,4 +1,4 @@
-//! Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function", IEEE JSAC 18(3), 2000: the model solved here, beside stations that
+//! Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function", IEEE JSAC 18(3), 2000: the model solved here, compared with stations that
 //! keep its assumptions: no limit of attempts, all hear all, colliders and bystanders count down again at the same time.
 
 mod lab;

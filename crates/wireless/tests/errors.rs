@@ -1,4 +1,4 @@
-//! Frames that are lost by chance, and protection, beside ns-3.37 with its own error rates (NistErrorRateModel): two runs of 4 to 10 s for each cell.
+//! Frames that are lost by chance, and protection, compared with ns-3.37 with its own error rates (NistErrorRateModel): two runs of 4 to 10 s for each cell.
 
 mod lab;
 
@@ -56,7 +56,7 @@ fn noise_loses_frames_by_the_formula() {
     }
 }
 
-/// 802.11g at 54 Mbit/s, each frame behind a CTS at 1 Mbit/s, beside ns-3 and beside the sum of the durations for one station.
+/// 802.11g at 54 Mbit/s, each frame behind a CTS at 1 Mbit/s, compared with ns-3 and with the sum of the durations for one station.
 #[test]
 fn protection_is_that_of_ns3() {
     let dcf = of("802.11g-protected", 54_000);

@@ -1,4 +1,4 @@
-//! Beside ns-3.37: saturation, hidden stations, capture, chains.
+//! Comparison with ns-3.37: saturation, hidden stations, capture, chains.
 
 mod lab;
 
@@ -129,7 +129,7 @@ fn what_ns3_does_not_sense_costs_a_chain_a_tenth() {
         near("frames in 10 s: 4 hops behind RTS", ours / 3.0, theirs, 0.02);
     }
     let standard = chain(4, rts(b11()), &AirConfig { overlaid_unsensed: false, ..config }, 30);
-    near("4 hops behind RTS, all signals sensed, beside 1.12 times", standard.goodput(), 1.12 * lab.goodput(), 0.03);
+    near("4 hops behind RTS, all signals sensed, and 1.12 times", standard.goodput(), 1.12 * lab.goodput(), 0.03);
     assert!(standard.sum(|c| c.data_tx) - standard.sum(|c| c.acked) < 5.0);
 }
 

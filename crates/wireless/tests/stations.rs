@@ -1,4 +1,4 @@
-//! What a station does with frames that get lost: limits of attempts, packets that arrive twice, rates, and stations that walk.
+//! Stations and lost frames: retry limits, packets that arrive twice, rates, and stations that walk.
 
 mod lab;
 

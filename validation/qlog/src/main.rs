@@ -1,7 +1,7 @@
 //! `cargo run -p qlog-check -- FILE...`: whether qlog files are what Cloudflare's `qlog` crate takes for qlog.
 //!
 //! The crate has the definitions of draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12 as types, for the logs of
-//! quiche. It skips members that it does not know, so what it has read is written again and held against the file: a member under a wrong
+//! quiche. It skips members that it does not know, so what it has read is written again and compared with the file: a member under a wrong
 //! name, in the wrong place or of the wrong type is missing or other then. Custom fields of events, which the schema allows, are counted.
 
 use qlog::events::EventData;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// What a file has, by the names of its events; or what is wrong with it.
+/// Counts the events of a file by name, or returns what is wrong with it.
 fn check(text: &str) -> Result<String, String> {
     let given: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let read: Qlog = serde_json::from_str(text).map_err(|e| e.to_string())?;

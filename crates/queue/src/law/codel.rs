@@ -154,7 +154,7 @@ pub struct Codel {
     sojourn: Dur,
     shared: CodelShared,
     /// Bytes in the other queues, where `mtu` is compared with all.
-    beside: u64,
+    others: u64,
 }
 
 /// How a CoDel that is one of several in a scheduler takes part in what happens to all.
@@ -191,7 +191,7 @@ impl Codel {
             inv_sqrt: FULL,
             sojourn: Dur::ZERO,
             shared: CodelShared::default(),
-            beside: 0,
+            others: 0,
         }
     }
 
@@ -277,11 +277,11 @@ impl Codel {
 
 impl Law for Codel {
     const DROPS_LATE: bool = true;
-    const LOOKS_BESIDE: bool = true;
+    const USES_OTHER_BACKLOG: bool = true;
 
     #[inline]
-    fn beside(&mut self, bytes: u64) {
-        self.beside = if self.shared.mtu_of_all { bytes } else { 0 };
+    fn other_backlog(&mut self, bytes: u64) {
+        self.others = if self.shared.mtu_of_all { bytes } else { 0 };
     }
 
     /// Only where `mtu` is compared with what waits elsewhere can the last packet have been dropped, or the queue run empty in dropping state. As in codel_impl.h,
@@ -308,7 +308,7 @@ impl Law for Codel {
     #[inline]
     fn on_dequeue(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> Verdict {
         self.sojourn = cx.now.since(p.at);
-        let ok = self.ok_to_drop(cx.now, cx.held.bytes + self.beside);
+        let ok = self.ok_to_drop(cx.now, cx.held.bytes + self.others);
         match (self.phase, ok) {
             (Phase::Calm, false) => {}
             (Phase::Calm, true) => return self.enter(cx.now, p),

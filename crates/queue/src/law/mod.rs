@@ -82,8 +82,8 @@ pub trait Law: Clone + Send {
     const IDLE: bool = false;
     /// True if [`Law::on_dequeue`] may answer with a drop.
     const DROPS_LATE: bool = false;
-    /// True if [`Law::beside`] wants to be called.
-    const LOOKS_BESIDE: bool = false;
+    /// True if [`Law::other_backlog`] wants to be called.
+    const USES_OTHER_BACKLOG: bool = false;
     /// True if another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 
@@ -111,7 +111,7 @@ pub trait Law: Clone + Send {
     }
     /// So many bytes wait in the other queues of the scheduler that this one is part of; called before it is asked for a packet.
     #[inline]
-    fn beside(&mut self, bytes: u64) {
+    fn other_backlog(&mut self, bytes: u64) {
         let _ = bytes;
     }
     /// A waiting packet was removed to make room, or named by [`Law::victims`]; it will not be sent.

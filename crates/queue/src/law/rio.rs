@@ -56,7 +56,7 @@ pub struct RioParams {
     pub total_by_in: bool,
     /// True if the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
     pub age_own: bool,
-    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
+    /// Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the thresholds
     /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
     pub lapse: bool,
     /// True if forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.

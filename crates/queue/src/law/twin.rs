@@ -8,7 +8,7 @@ use crate::discipline::Problem;
 use fairlane_net::{Backlog, BuildContext, Packet};
 use fairlane_units::{Bytes, PS_PER_SEC, Time};
 
-/// What [`Twin`] is made from.
+/// Parameters of a [`Twin`].
 #[derive(Clone, Debug)]
 pub(super) struct TwinSetting<'a> {
     pub(super) in_profile: &'a Match,
@@ -28,7 +28,7 @@ pub(super) struct Twin {
     in_bytes: bool,
     total_by_in: bool,
     total: Average,
-    /// Of the packets in profile, at their arrivals; of the others, at theirs.
+    /// Average at arrivals of packets in profile; `outside` at the others' arrivals.
     inside: Average,
     outside: Average,
     idle: Idle,
@@ -53,7 +53,7 @@ struct Gone {
     held: u32,
     /// When the last of them left; none while one waits.
     since: Option<Time>,
-    /// What `since` was before the last arrival.
+    /// Value of `since` at the arrival before the last one.
     before: Option<Time>,
 }
 
@@ -76,7 +76,7 @@ impl Gone {
     }
 }
 
-/// What an arrival finds.
+/// Averages and backlog at an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     /// True if it is in profile.

@@ -26,18 +26,18 @@ pub struct WredParams {
     /// Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: f64,
-    /// What the average is counted in, and what follows from it.
+    /// Unit of the average, and the curve of the probability.
     #[serde(flatten)]
     pub curves: CurveTuning,
     /// True if the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
     /// idle.
     pub age_level: bool,
-    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
+    /// Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the thresholds
     /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
     pub lapse: bool,
 }
 
-/// What drop curves are counted in, and what follows from them; for laws with several.
+/// Unit of drop curves, and the curve of the probability, for laws with several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CurveTuning {
@@ -45,7 +45,7 @@ pub struct CurveTuning {
     pub gentle: bool,
     /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
     pub wait: bool,
-    /// What the average, the thresholds and the limit are counted in.
+    /// Unit of the average, the thresholds and the limit.
     pub measure: Measure,
     /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes.
     pub byte_mode: bool,
@@ -73,7 +73,7 @@ pub struct WredLevel {
     pub min: Len,
     /// Average queue at which their probability is `max_p`.
     pub max: Len,
-    /// That probability; Cisco's mark probability denominator is its inverse.
+    /// Probability at `max`; Cisco's mark probability denominator is its inverse.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_p: f64,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// What every class of a scheduler says, whatever else it has.
+/// Common part of the parameters of a scheduler's class.
 pub trait ClassSpec {
     /// Parameters of its queue.
     type Inner: Discipline;
@@ -85,7 +85,7 @@ pub(crate) fn check_weight(weight: u32, field: &str) -> Result<(), Problem> {
     }
 }
 
-/// True if the classes can be told apart and their queues make sense.
+/// True if the classes are distinct and their queues are valid.
 pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], context: &BuildContext<'_>) -> Result<(), Problem> {
     if classes.len() > Classifier::MOST {
         return Err(Problem::new("classes", format!("{} are too many: at most {}", classes.len(), Classifier::MOST)));
@@ -97,13 +97,13 @@ pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], context: &BuildContext<
     Ok(())
 }
 
-/// What queues in classes do. Packets of a flow may overtake one another where its packets go to several classes.
+/// Returns the capabilities of queues in classes. Packets of a flow may overtake one another where its packets go to several classes.
 pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Capabilities {
     let split = classes.len() > 1 && classes.iter().any(|c| c.select().splits_flows());
     classes.iter().map(|c| c.queue().capabilities()).fold(Capabilities { reorders: split, ..Capabilities::default() }, Capabilities::and)
 }
 
-/// What queues in classes do, or without classes those of all flows, which are equal.
+/// Returns the capabilities of queues in classes, or without classes those of the equal queues of all flows.
 pub(crate) fn nature_of_classes_or<C: ClassSpec>(classes: &[C], queue: &impl Discipline) -> Capabilities {
     if classes.is_empty() { queue.capabilities() } else { nature_of(classes) }
 }
@@ -241,7 +241,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         i
     }
 
-    /// What waits in all queues.
+    /// Returns the backlog of all queues.
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
         self.held
@@ -330,14 +330,14 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         self.clamps
     }
 
-    /// What the queue that the flow's packets last went to allows.
+    /// Returns the window that the queue of the flow's last packet allows.
     pub(crate) fn window_clamp(&self, flow: FlowId) -> Option<u32> {
         let i = *self.last_class.get(flow.0 as usize).filter(|&&i| i != NO_LANE)?;
         self.inner.get(i as usize)?.window_clamp(flow)
     }
 }
 
-/// The same name, kept for the rest of the process: gauges have static names, and there are few of them.
+/// Returns the name with static lifetime: gauges have static names, and there are few of them.
 pub(crate) fn intern(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,7 +63,7 @@ impl Bucket {
         Time::from_ps(self.at.as_ps().saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)))
     }
 
-    /// What it holds, in bytes.
+    /// Returns the tokens, in bytes.
     pub(crate) fn bytes(&self) -> f64 {
         self.level as f64 / PER_BYTE as f64
     }

@@ -22,7 +22,7 @@ pub use tins::CakeTins;
 use tins::{Share, WHOLE};
 use ways::Ways;
 
-/// What a link layer makes of a packet's length.
+/// Framing of a link layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CakeFraming {
@@ -48,7 +48,7 @@ pub struct CakeParams {
     /// Least length of a packet with its overhead, for the shaper (tc's mpu).
     #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
     pub mpu: Bytes,
-    /// What the link layer makes of a packet with its overhead, for the shaper.
+    /// Framing of the link layer that the shaper assumes.
     pub framing: CakeFraming,
     /// Into which tins packets are sorted (section III.B).
     pub tins: CakeTins,
@@ -57,7 +57,7 @@ pub struct CakeParams {
     /// A typical round trip: COBALT's interval, and twenty times its target.
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub rtt: Dur,
-    /// What all queues hold together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
+    /// Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
     /// bandwidth 10240 packets of 1514 bytes.
     pub limit: Option<Len>,
     /// Number of queues in each tin.
@@ -104,7 +104,7 @@ const LEAST_LIMIT: u64 = 4 << 20;
 const MOST_LIMIT: u64 = 10_240 * FRAME;
 
 impl CakeParams {
-    /// What a shaper counts for a packet of this length.
+    /// Returns the length that a shaper counts for a packet.
     fn framed(&self, len: u32) -> u64 {
         let len = (u64::from(len) + self.overhead.get()).max(self.mpu.get());
         match self.framing {
@@ -115,7 +115,7 @@ impl CakeParams {
     }
 
     /// COBALT's times in a tin that is shaped to this rate: where it is low the target is at least one and a half frames, and the interval grows with it.
-    /// Without a bandwidth (none) nobody knows the rate, and no frame counts.
+    /// Without a bandwidth (none) the rate is unknown, and no frame counts.
     fn cobalt(&self, rate: Option<Rate>) -> CobaltParams {
         let base = Dur::from_ps(self.rtt.as_ps() / TARGET_PART);
         let target = rate.map_or(base, |rate| base.max(Dur::from_ps(rate.tx_time(FRAME).as_ps() / 2 * 3)));
@@ -123,7 +123,7 @@ impl CakeParams {
         CobaltParams { target, interval, mtu: rate.map(|_| Bytes(FRAME)), ecn: self.ecn, spare_last: true, ..CobaltParams::default() }
     }
 
-    /// What all queues hold together.
+    /// Returns the limit of all queues together.
     fn limit(&self) -> Len {
         self.limit.unwrap_or_else(|| match self.bandwidth {
             Some(rate) => {
@@ -293,10 +293,10 @@ impl Cake {
     #[cold]
     fn overflow(&mut self, cx: &mut QCx<'_>) -> bool {
         // Of equal ones the first, which comes last here.
-        let fattest = self.tins.iter_mut().rev().filter_map(|t| t.queues.fattest().map(|(_, bytes)| (bytes, t)));
-        let Some((_, tin)) = fattest.max_by_key(|&(bytes, _)| bytes) else { return false };
+        let longest = self.tins.iter_mut().rev().filter_map(|t| t.queues.longest().map(|(_, bytes)| (bytes, t)));
+        let Some((_, tin)) = longest.max_by_key(|&(bytes, _)| bytes) else { return false };
         let now = cx.now;
-        let Some(law) = tin.queues.drop_from_fattest(1, cx) else { return false };
+        let Some(law) = tin.queues.drop_from_longest(1, cx) else { return false };
         law.full(now);
         self.count();
         true

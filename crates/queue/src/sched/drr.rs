@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct DrrParams<S> {
-    /// What all queues hold together; the packet in transmission is not counted (ns-2's blimit_).
+    /// Limit of all queues together; the packet in transmission is not counted (ns-2's blimit_).
     pub limit: Len,
     /// Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds
     /// for a packet.
@@ -27,13 +27,13 @@ pub struct DrrParams<S> {
     /// Number of queues that flows are hashed into (section 3). Unset: a queue for each.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub buckets: Option<u32>,
-    /// What packets of one queue have in common.
+    /// Field that the packets of one queue share.
     pub hash: HashBy,
     /// Salt of the hash. Unset: drawn from the random stream of the queue.
     pub salt: Option<u64>,
     /// Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3).
     pub drop: DropFrom,
-    /// Classes that take turns in the place of flows, in this order; each has a queue and a quantum of its own. Nobody knows the next packet of a queue whose
+    /// Classes that take turns instead of flows, in this order; each has its own queue and quantum. The next packet is unknown of a queue whose
     /// law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from the next turn.
     /// A full buffer (`limit`) refuses the arriving packet. None: flows.
     pub classes: Vec<DrrClassParams<S>>,

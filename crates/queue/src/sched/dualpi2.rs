@@ -1,4 +1,4 @@
-//! DualPI2: a queue for Scalable flows beside one for Classic flows, coupled so that both get the same share.
+//! DualPI2: a queue for Scalable flows and one for Classic flows, coupled so that both get the same share.
 
 use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::law::pi2::{Controller, check_control};
@@ -24,7 +24,7 @@ pub enum DualScheduler {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DualPi2Params {
-    /// What both queues hold together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes.
+    /// Limit of both queues together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes.
     pub limit: Option<Len>,
     /// Delay to hold in the Classic queue (target).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]

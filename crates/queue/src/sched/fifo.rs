@@ -15,7 +15,7 @@ pub struct Fifo<L> {
     front: Front,
     /// Marks that packets at the head are to carry, one each.
     owed: u32,
-    /// What waits; the packets count themselves.
+    /// Bytes queued; the packets count themselves.
     bytes: u64,
     queue: VecDeque<Packet>,
 }
@@ -143,7 +143,7 @@ impl<L: Law> Fifo<L> {
             return Self::apply(v, p, cx);
         }
         if marks {
-            // One that carries a mark already is told of; another one need not be.
+            // One that carries a mark already is reported; another one need not be.
             self.owed += u32::from(p.ecn != Ecn::Ce);
             return true;
         }
@@ -161,7 +161,7 @@ impl<L: Law> Fifo<L> {
             cx.mark(p);
         }
         if self.queue.is_empty() {
-            // Whoever was to carry more of them was dropped.
+            // The packet that was to carry more of them was dropped.
             self.owed = 0;
         }
     }

@@ -6,7 +6,7 @@ use crate::sched::fifo::Fifo;
 use fairlane_net::{Backlog, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Rate, Time};
 
-/// What a turn of a queue is worth, and who wants to know when queues begin and cease to hold a share of the link.
+/// Quantum of a queue's turn, with callbacks when a queue begins and ceases to share the link.
 pub(crate) trait Shares {
     /// True if the link, where it asks and nothing waits, finds every queue empty, so that each leaves its list.
     const FORGETS_WHEN_IDLE: bool = true;
@@ -24,7 +24,7 @@ pub(crate) trait Shares {
     }
 }
 
-/// The same for all.
+/// Equal quanta for all queues.
 pub(crate) struct Equal;
 impl Shares for Equal {}
 
@@ -54,7 +54,7 @@ pub(crate) struct FlowQueues<L> {
     /// Slot + 1 by name.
     slot_of: Vec<u32>,
     slots: Vec<Slot<L>>,
-    /// Bytes waiting by slot, close together for the search of the fattest.
+    /// Bytes waiting by slot, contiguous for the search of the longest queue.
     bytes: Vec<u64>,
     links: Links,
     new: List,
@@ -222,9 +222,9 @@ impl<L: Law> FlowQueues<L> {
                 continue;
             }
             let sent = if self.waits(i) {
-                if L::LOOKS_BESIDE {
-                    let beside = self.held.bytes - self.bytes[i];
-                    self.slots[i].fifo.law_mut().beside(beside);
+                if L::USES_OTHER_BACKLOG {
+                    let others = self.held.bytes - self.bytes[i];
+                    self.slots[i].fifo.law_mut().other_backlog(others);
                 }
                 self.with(i, |fifo| fifo.dequeue(cx))
             } else {
@@ -263,7 +263,7 @@ impl<L: Law> FlowQueues<L> {
     }
 
     /// The queue that holds most bytes, as a place among all queues, and these bytes; of equal ones the first. None if no packet waits.
-    pub(crate) fn fattest(&self) -> Option<(usize, u64)> {
+    pub(crate) fn longest(&self) -> Option<(usize, u64)> {
         let most = self.bytes.iter().copied().max()?;
         // Packets without bytes count as packets.
         let at = self.bytes.iter().enumerate().position(|(i, &b)| b == most && (b > 0 || self.waits(i)))?;
@@ -273,8 +273,8 @@ impl<L: Law> FlowQueues<L> {
     /// Section 4.1: drops half of the packets of the queue that holds most bytes, at most `batch` and at least one, from its head. Returns
     /// its law.
     #[cold]
-    pub(crate) fn drop_from_fattest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
-        let (i, _) = self.fattest()?;
+    pub(crate) fn drop_from_longest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
+        let (i, _) = self.longest()?;
         let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
         for _ in 0..n {
             if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What finish numbers are reckoned from.
+/// Clock of the finish numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FqClock {
@@ -29,13 +29,13 @@ pub enum FqClock {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FqParams {
-    /// What all flows hold together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit.
+    /// Limit of all flows together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit.
     pub limit: Option<Len>,
-    /// What one flow holds at most (ns-2's limit_ of each flow's queue). Unset: no limit.
+    /// Limit of one flow (ns-2's limit_ of each flow's queue). Unset: no limit.
     pub flow_limit: Option<Len>,
-    /// What packets of one flow have in common.
+    /// Field that the packets of one flow share.
     pub hash: HashBy,
-    /// What finish numbers are reckoned from.
+    /// Clock of the finish numbers.
     pub clock: FqClock,
     /// How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta, section 2). Only with
     /// `clock = "round"`.

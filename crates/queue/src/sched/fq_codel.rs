@@ -22,7 +22,7 @@ pub struct FqCodelParams {
     /// Variants of implementations.
     #[serde(flatten)]
     pub finer: CodelFiner,
-    /// What each queue knows of the others.
+    /// State that all queues share.
     #[serde(flatten)]
     pub shared: CodelShared,
 }

@@ -12,19 +12,19 @@ use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the scheduler of FQ-CoDel (RFC 8290) takes, whatever the law.
+/// Parameters of FQ-CoDel's scheduler (RFC 8290), for any law.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FqScheduler {
-    /// What all queues hold together; the packet in transmission is not counted (RFC 8290 section 5.2.3).
+    /// Limit of all queues together; the packet in transmission is not counted (RFC 8290 section 5.2.3).
     pub limit: Len,
-    /// What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one.
+    /// Limit of all queues together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one.
     #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
     pub memory_limit: Option<Bytes>,
     /// Number of queues that flows are hashed into (RFC 8290 section 5.2.5).
     #[schemars(range(min = 1, max = 65536))]
     pub flows: u32,
-    /// What packets of one queue have in common.
+    /// Field that the packets of one queue share.
     pub hash: HashBy,
     /// Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue.
     pub salt: Option<u64>,
@@ -86,7 +86,7 @@ impl<L: Law> FqFlows<L> {
         }
     }
 
-    /// The same, refusing what arrives at a full buffer before its law is asked.
+    /// Sets if a packet that arrives at a full buffer is refused before its law decides.
     #[must_use]
     pub(crate) fn refusing(mut self, refuses: bool) -> Self {
         self.refuses = refuses;
@@ -111,7 +111,7 @@ impl<L: Law> Qdisc for FqFlows<L> {
             }
         }
         self.queues.enqueue(name, p, cx, &mut Equal);
-        while self.room.exceeded(self.queues.held()) && self.queues.drop_from_fattest(self.drop_batch, cx).is_some() {}
+        while self.room.exceeded(self.queues.held()) && self.queues.drop_from_longest(self.drop_batch, cx).is_some() {}
     }
 
     #[inline]

@@ -20,7 +20,7 @@ pub struct FqPieParams {
     /// When it marks.
     #[serde(flatten)]
     pub marks: PieMarks,
-    /// True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes gives way (RFC 8290 section 4.1).
+    /// True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes drops (RFC 8290 section 4.1).
     pub refuse: bool,
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     /// sch_fq_pie drops what arrives at a full buffer; the scheduler of RFC 8290, as in ns-3, takes half of the packets of the queue with most bytes.
     #[test]
-    fn a_full_buffer_refuses_or_takes_from_the_fattest() {
+    fn a_full_buffer_refuses_or_takes_from_the_longest() {
         for (preset, lost, why) in [(0, vec![4], DropReason::Overflow), (1, vec![0], DropReason::Evicted)] {
             let p: FqPieParams = serde_json::from_str(FqPieParams::PRESETS[preset].values).unwrap();
             let p = FqPieParams { scheduler: FqScheduler { limit: Len::Packets(4), salt: Some(1), ..p.scheduler }, ..p };

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What packets of one queue have in common.
+/// Field that the packets of one queue share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HashBy {
@@ -64,7 +64,7 @@ impl Addresses {
         Self(context.flows.iter().map(|f| [f.from, f.to]).collect())
     }
 
-    /// Source and destination. Flows that nobody declared have addresses of their own.
+    /// Returns source and destination. Undeclared flows have distinct addresses.
     #[inline]
     pub(crate) fn of(&self, p: &Packet) -> [u32; 2] {
         let flow = p.flow.0;
@@ -98,7 +98,7 @@ impl FlowMap {
             None => Mode::Exact(BTreeMap::new()),
             Some(n) => Mode::Hashed { buckets: n.max(1), salt },
         };
-        // Where flows are told apart by number, addresses are not needed.
+        // If flows are distinguished by number, addresses are not needed.
         let addresses = if by == HashBy::Flow { Addresses(vec![]) } else { Addresses::new(context) };
         Self { by, addresses, queue_of: vec![], mode }
     }
@@ -207,7 +207,7 @@ pub(crate) mod tests {
         let got: Vec<_> = (0..6).map(|i| sfq.queue(&pkt(0, i, 100), &mut rng())).collect();
         assert_eq!(got, [4, 8, 12, 15, 19 % 16, 23 % 16]);
         // ns-2's reference run of 20 flows over SFQ(32) and DRR(64): flows 0, 1, 17 and 18 get half the rate of the others under SFQ,
-        // because 0 shares a queue with 17 or 18, and 1 with the other; nobody shares under DRR.
+        // because 0 shares a queue with 17 or 18, and 1 with the other; no flow shares under DRR.
         let mut sfq = FlowMap::new(HashBy::Ns2Sum, Some(32), None, &context);
         let q: Vec<_> = (0..20).map(|i| sfq.queue(&pkt(0, i, 100), &mut rng())).collect();
         let shared: Vec<_> = (0..20).filter(|&i| q.iter().filter(|&&x| x == q[i]).count() > 1).collect();

@@ -1,4 +1,4 @@
-//! What a scheduler remembers of the packets that it gave to a queue of another kind, which may drop or reorder them.
+//! A scheduler's record of packets that it gave to an inner queue, which may drop or reorder them.
 
 use fairlane_net::{Packet, PacketRef};
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(crate) struct Entry {
     pub(crate) id: PacketRef,
     pub(crate) len: u32,
-    /// What the clock showed when it came.
+    /// Virtual time of its arrival.
     pub(crate) tag: u128,
 }
 

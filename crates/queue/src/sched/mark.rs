@@ -46,7 +46,7 @@ pub enum Colour {
     Red,
 }
 
-/// What is done with a packet of a colour.
+/// Action on a packet of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Class(Class),
@@ -65,7 +65,7 @@ fn action(text: &str) -> Result<Action, String> {
     }
 }
 
-/// What both markers have in common, gathered from their parameters.
+/// Parameters that both markers share.
 pub(crate) struct Common<'a> {
     pub(crate) mode: MeterMode,
     pub(crate) per: MeterPer,
@@ -115,7 +115,7 @@ pub(crate) fn check_depth(depth: Bytes, field: &str) -> Result<(), Problem> {
 pub trait Meter: Clone + Send + std::fmt::Debug {
     /// The colour of a packet of `len` bytes that came with the colour `before`.
     fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour;
-    /// What its two buckets hold, in bytes, with their names.
+    /// Returns the tokens of its two buckets, in bytes, with their names.
     fn buckets(&self) -> [(&'static str, f64); 2];
 }
 
@@ -134,7 +134,7 @@ pub struct Marker<M, Q> {
 }
 
 impl<M: Meter, Q: Qdisc> Marker<M, Q> {
-    /// Colours a packet. Returns whether it goes on.
+    /// Colours a packet. Returns true if it is not dropped.
     #[inline]
     fn paint(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         if !self.filter.fits(p) {

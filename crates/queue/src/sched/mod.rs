@@ -63,7 +63,7 @@ pub(crate) mod wrr;
 pub use hash::HashBy;
 pub use rounds::DropFrom;
 
-/// What several schedulers ask of their parameters.
+/// Checks that several schedulers share.
 pub(crate) mod check {
     use crate::discipline::Problem;
     use fairlane_units::Len;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct PrioParams<S> {
     /// The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline).
     pub classes: Vec<ClassParams<S>>,
-    /// What all classes together may hold. Unset: only the limits of their queues.
+    /// Limit of all classes together. Unset: only the limits of their queues.
     pub limit: Option<Len>,
     /// True if a class may send one packet before those above it each time that the queue of the class just above drops a packet
     /// (Nowak, Domańska and Domański 2009).

@@ -18,7 +18,7 @@ pub enum DropFrom {
     Head,
 }
 
-/// What a queue may send when its turn comes.
+/// Allowance of a queue's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// One packet.
@@ -29,7 +29,7 @@ pub(crate) enum Turn {
     Surplus(i64),
 }
 
-/// What the longest queue is the longest in.
+/// Unit by which queues are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Longest {
     Packets,
@@ -76,7 +76,7 @@ impl Rounds {
         self.held
     }
 
-    /// What waits in queue `i`.
+    /// Returns the backlog of queue `i`.
     #[inline]
     pub(crate) fn held_by(&self, i: usize) -> Backlog {
         self.queues.get(i).map_or(Backlog::default(), |q| Backlog { pkts: q.packets.len() as u32, bytes: q.bytes })
@@ -253,7 +253,7 @@ mod tests {
         assert!(r.queues.iter().all(|q| q.credit == 0));
     }
 
-    /// Of equal queues the one whose turn comes first loses a packet.
+    /// Among equal queues the one whose turn comes first loses a packet.
     #[test]
     fn ties_for_the_longest() {
         let mut r = Rounds::new(3, Turn::Packet);

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SfqParams {
-    /// What all queues hold together; the packet in transmission is not counted (ns-2's maxqueue_).
+    /// Limit of all queues together; the packet in transmission is not counted (ns-2's maxqueue_).
     pub limit: Len,
     /// Number of queues that flows are hashed into (tc's divisor).
     #[schemars(range(min = 1, max = 1_048_576))]
     pub buckets: u32,
-    /// What packets of one queue have in common.
+    /// Field that the packets of one queue share.
     pub hash: HashBy,
     /// Salt of the hash. Unset: drawn from the random stream of the queue.
     pub salt: Option<u64>,
@@ -32,7 +32,7 @@ pub struct SfqParams {
     /// Unset: one packet, whatever its length (McKenney 1990).
     #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
     pub quantum: Option<Bytes>,
-    /// What one queue holds at most (tc's depth). Unset: the limit is the only one.
+    /// Limit of one queue (tc's depth). Unset: the limit is the only one.
     pub depth: Option<Len>,
     /// Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most
     /// packets, or most bytes if the limit is in bytes.

@@ -27,7 +27,7 @@ pub struct TbfParams<S> {
     /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
     #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
     pub mtu: Bytes,
-    /// What may wait for tokens. Unset: only the limit of the inner queue.
+    /// Limit of packets that wait for tokens. Unset: only the limit of the inner queue.
     pub limit: Option<Len>,
     /// The queue of the packets that wait: any discipline. Its automatic values see a link of this rate.
     pub queue: Box<S>,
@@ -45,7 +45,7 @@ impl<S: Default> Default for TbfParams<S> {
 }
 
 impl<S> TbfParams<S> {
-    /// What the inner queue sees: a link of the rate at which it is served in the long run.
+    /// Returns the context of the inner queue: a link of the rate at which it is served in the long run.
     fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
         let rate = self.rate.map_or(context.link.rate, |r| r.min(context.link.rate));
         BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
@@ -57,7 +57,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
 
     const PRESETS: &'static [Preset] = &[Preset {
         name: "ns2",
-        doc: "Defaults of TBF in ns-2.35: 64 kbit/s, and a bucket of 1024 bits, through which no packet above 128 byte fits: set burst.",
+        doc: "Defaults of TBF in ns-2.35: 64 kbit/s, and a bucket of 1024 bits, through which no packet above 128 bytes fits: set burst.",
         values: r#"{"rate": "64kbit/s", "burst": "128B"}"#,
     }];
 

@@ -19,10 +19,10 @@ pub struct Wf2qParams<S> {
     pub classes: Vec<WeightedParams<S>>,
     /// The queue of each flow, where no classes are given.
     pub queue: Box<S>,
-    /// Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link.
+    /// Rate of virtual time while no packet waits: by its definition V grows at least as fast as real time. Unset: that of the link.
     #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
     pub rate: Option<Rate>,
-    /// What all classes together may hold. Unset: only the limits of their queues.
+    /// Limit of all classes together. Unset: only the limits of their queues.
     pub limit: Option<Len>,
 }
 
@@ -129,7 +129,7 @@ impl<Q: Qdisc + Clone> Wf2q<Q> {
         }
     }
 
-    /// The class to serve. V goes on at least to the smallest start tag, so one may send if anything waits; if a shaper holds all
+    /// Returns the class to serve. V advances at least to the smallest start tag, so one may send if anything waits; if a shaper holds all
     /// that may, the next one sends early rather than leave the link idle.
     fn choose(&mut self) -> Option<usize> {
         while let Some((start, i)) = self.early.first() {

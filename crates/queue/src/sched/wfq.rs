@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 mod gps;
 use gps::Gps;
 
-/// What tells a fair queue how far a class should have got.
+/// Virtual clock of a fair queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WfqClock {
@@ -33,13 +33,13 @@ pub struct WfqParams<S> {
     pub classes: Vec<WeightedParams<S>>,
     /// The queue of each flow, where no classes are given.
     pub queue: Box<S>,
-    /// What virtual time is measured by.
+    /// Measure of virtual time.
     pub clock: WfqClock,
     /// Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper
     /// around the queue.
     #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
     pub rate: Option<Rate>,
-    /// What all classes together may hold. Unset: only the limits of their queues.
+    /// Limit of all classes together. Unset: only the limits of their queues.
     pub limit: Option<Len>,
 }
 
@@ -49,7 +49,7 @@ impl<S: Default> Default for WfqParams<S> {
     }
 }
 
-/// What is common to the checks of fair queues.
+/// Checks the shares of a fair queue.
 pub(super) fn check_shares<S: Discipline>(
     classes: &[WeightedParams<S>],
     queue: &S,
@@ -95,7 +95,7 @@ impl<S: Discipline> Discipline for WfqParams<S> {
 /// time turns into tags without a remainder, and a packet's share is exact to half a picobit. 128 bits of them outlast every run.
 pub(super) const PER_BYTE: u64 = 8 * fairlane_units::PS_PER_SEC;
 
-/// What `len` bytes cost a class of this weight, to the nearest.
+/// Returns the cost of `len` bytes for a class of this weight, rounded to the nearest.
 #[inline]
 pub(super) fn cost(len: u32, weight: u32) -> u128 {
     const FITS: u32 = 1 << 20;

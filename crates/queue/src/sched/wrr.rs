@@ -8,7 +8,7 @@ use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the turns of weighted round robin are counted in.
+/// Unit of the turns of weighted round robin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnUnit {
@@ -29,12 +29,12 @@ pub struct WrrParams<S> {
     pub classes: Vec<WeightedParams<S>>,
     /// The queue of each flow, where no classes are given.
     pub queue: Box<S>,
-    /// What turns are counted in.
+    /// Unit of turns.
     pub count: TurnUnit,
     /// Bytes of a turn for each unit of weight, with `count = "bytes"`.
     #[schemars(extend("x-min" = "64B", "x-max" = "1MiB"))]
     pub quantum: Bytes,
-    /// What all classes together may hold. Unset: only the limits of their queues.
+    /// Limit of all classes together. Unset: only the limits of their queues.
     pub limit: Option<Len>,
 }
 
@@ -94,7 +94,7 @@ pub struct RrParams<S> {
     pub queues: Option<u32>,
     /// Each of the equal queues.
     pub queue: Box<S>,
-    /// What all queues together may hold. Unset: only their own limits.
+    /// Limit of all queues together. Unset: only their own limits.
     pub limit: Option<Len>,
 }
 
@@ -150,7 +150,7 @@ pub struct Wrr<Q> {
     turns: Vec<i64>,
     unit: i64,
     count: TurnUnit,
-    /// What each queue may still send in its turn; negative if its last turn took too much.
+    /// Credit of each queue in its turn; negative if its last turn took too much.
     credit: Vec<i64>,
     /// Queues that hold packets, a bit each.
     busy: Vec<u64>,
@@ -227,7 +227,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wrr<Q> {
                 self.credit[i] = self.credit[i].min(0);
                 held_back += 1;
             } else if self.credit.get(i).is_some() && self.bank.ready(i, cx.now) {
-                // It pays for its last turn: the round goes on until it may send.
+                // It pays for its last turn: the round continues until it may send.
                 held_back = 0;
             }
             if held_back > self.bank.len() {

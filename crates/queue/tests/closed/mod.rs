@@ -20,7 +20,7 @@ pub(crate) fn pkt(len: u32, ecn: Ecn) -> Packet {
     Packet { len, ecn, ..PACKET }
 }
 
-/// What a queue with this limit, in packets or bytes that must fit, has to keep to.
+/// Returns the rules of a queue with this limit, in packets or in bytes that must fit.
 pub(crate) fn rules(limit: Len, marks: bool) -> Rules {
     let most = match limit {
         Len::Packets(n) => Backlog { pkts: n as u32, bytes: u64::MAX },
@@ -35,7 +35,7 @@ pub(crate) fn run<Q: Qdisc + Clone>(q: &Q, seed: u64, us: u64, rules: &Rules) ->
 }
 
 /// Senders that know additive increase and multiplicative decrease and nothing else: windows in packets of 1000 bytes, a fixed delay of
-/// 50 ms beside the queue, every packet answered, a drop or a mark halves the window at most once a round trip. Poisson instants of
+/// 50 ms in addition to the queue, every packet answered, a drop or a mark halves the window at most once a round trip. Poisson instants of
 /// sending at the rate window / round trip keep bursts out of the way of what is tested.
 pub(crate) struct Loop {
     pub(crate) mbps: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Loop {
     pub(crate) ecn: Ecn,
 }
 
-/// What a [`Loop`] measured.
+/// Measurements of a [`Loop`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// Time average of the backlog, in packets.

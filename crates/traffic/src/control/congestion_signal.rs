@@ -5,7 +5,7 @@
 //! its active flows. Held flows come back class by class, the best first: when the last flow of the best active class is over, or when no sign
 //! came for a while. Priority goes before transport: UDP of priority 1 stops TCP of priority 2.
 //!
-//! The paper says that the sign comes from TCP, that lower priorities are stopped while higher ones go on, and that there is aging. What the sign is,
+//! The paper says that the sign comes from TCP, that lower priorities stop while higher ones continue, and that there is aging. What the sign is,
 //! whom it stops and when they come back are parameters; their defaults give the nearly strict priority of its tables.
 //!
 //! Deviation: the priority that aging gives is not written into the packets. A held flow whose priority has become as good as the best active one is
@@ -25,7 +25,7 @@ pub struct CongestionSignalParams {
     pub nodes: Option<Vec<String>>,
     /// Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes.
     pub flows: Option<Vec<String>>,
-    /// What counts as a sign of congestion.
+    /// Event that counts as a sign of congestion.
     pub signal: Signal,
     /// Which flows a sign stops.
     pub hold: Hold,
@@ -37,7 +37,7 @@ pub struct CongestionSignalParams {
     /// For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay.
     #[schemars(extend("x-min" = "1us"))]
     pub aging: Option<Dur>,
-    /// What a held TCP sender does with acknowledgments.
+    /// Treatment of acknowledgments by a held TCP sender.
     pub acks: Acks,
 }
 
@@ -63,7 +63,7 @@ pub enum Hold {
     /// Every active flow that is not of the best active priority.
     #[default]
     Lower,
-    /// Those of the worst active priority, unless it is the best.
+    /// Flows of the worst active priority, unless it is the best.
     Worst,
 }
 
@@ -185,7 +185,7 @@ impl Control for CongestionSignal {
         if self.members[flow].is_open() && self.priorities(true, cx.now).all(|p| p > own) {
             self.release_next(cx);
         }
-        // Should it begin again, it is not held from before.
+        // A flow that restarts is not held.
         self.members[flow].open(cx.now);
         self.sleep(cx);
     }
@@ -218,7 +218,7 @@ impl Control for CongestionSignal {
         if self.quiet_at <= cx.now {
             self.release_next(cx);
         }
-        // What aging has made as good as the best goes on with it.
+        // Flows that aging has made as good as the best continue with it.
         if let Some(best) = self.priorities(true, cx.now).min() {
             self.release_to(best, cx);
         }

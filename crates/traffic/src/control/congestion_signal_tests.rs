@@ -14,7 +14,7 @@ fn a_sign_holds_the_lower_classes() {
     assert_eq!(b.open(), [0, 1, 2, 3, 4]);
     b.sign(3, SenderSignal::Timeout);
     assert_eq!(b.open(), [0]);
-    // The next class comes when the last of the best is over; the one of 2 that goes on keeps the others held.
+    // The next class comes when the last of the best is over; the one of 2 that continues keeps the others held.
     b.run(Dur::from_secs(1));
     b.finish(0);
     assert_eq!(b.open(), [1, 2]);
@@ -72,7 +72,7 @@ fn what_counts_as_a_sign() {
     }
 }
 
-/// With an aging time of 10 s a held flow of priority 2 goes on after 10 s, one of priority 4 after 30 s, whatever the best class does; without,
+/// With an aging time of 10 s a held flow of priority 2 continues after 10 s, one of priority 4 after 30 s, whatever the best class does; without,
 /// never.
 #[test]
 fn aging_releases_who_waited() {

@@ -14,7 +14,7 @@ pub const PRIORITIES: u8 = 6;
 
 /// The parameters of a control.
 pub trait Controller {
-    /// What runs.
+    /// Runtime type.
     type Control: Control;
 
     /// Nodes whose flows it governs.
@@ -32,14 +32,14 @@ pub trait Controller {
     fn build(&self, priorities: &[u8], numbers: &[u32]) -> Self::Control;
 }
 
-/// What a closed TCP sender does with acknowledgments.
+/// Treatment of acknowledgments by a closed TCP sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acks {
     /// It processes them: the window moves on, and the timer rests with the last one.
     #[default]
     Heard,
-    /// It misses them, as a source that stands still altogether: the retransmission timer goes off, and after each turn the flow begins again
+    /// It misses them, as a source that stands still altogether: the retransmission timer goes off, and after each turn the flow restarts
     /// with one segment.
     Ignored,
 }
@@ -79,7 +79,7 @@ impl Member {
         let steps = aging.map_or(0, |a| self.waited(now).as_ps() / a.as_ps().max(1));
         self.written.saturating_sub(u8::try_from(steps).unwrap_or(u8::MAX)).max(1)
     }
-    /// When its priority improves next, if it goes on waiting.
+    /// Returns when its priority improves next, if it keeps waiting.
     pub(crate) fn improves_at(&self, aging: Option<Dur>, now: Time) -> Time {
         let (Some(aging), Some(_)) = (aging, self.waits) else { return Time::MAX };
         if self.priority(Some(aging), now) <= 1 {

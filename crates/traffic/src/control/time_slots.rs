@@ -35,7 +35,7 @@ pub struct TimeSlotsParams {
     /// For each such time that a flow has been closed, its priority is better by one, but not better than 1. Absent: priorities stay.
     #[schemars(extend("x-min" = "1us"))]
     pub aging: Option<Dur>,
-    /// What a closed TCP sender does with acknowledgments.
+    /// Treatment of acknowledgments by a closed TCP sender.
     pub acks: Acks,
 }
 
@@ -119,7 +119,7 @@ pub struct TimeSlots {
 }
 
 impl TimeSlots {
-    /// The turn goes to the next unfinished flow. A ring that stood idle gives it to whoever came, which is then passed over once.
+    /// The turn goes to the next unfinished flow. An idle ring gives it to a newcomer, which is then passed over once.
     fn turn(&mut self, cx: &mut ControlCx<'_>) {
         let n = self.ring.len();
         let alive = |place: &usize| self.members[self.ring[*place]].alive;

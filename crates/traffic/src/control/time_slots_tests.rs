@@ -71,7 +71,7 @@ fn orders_of_the_ring() {
     assert_eq!(ring(RingOrder::Priority), [1, 3, 0, 2]);
 }
 
-/// A flow of priority 4 beside one of priority 1: after 25.6 s of waiting with an aging of 10 s it counts as one of priority 2 and has 128 slots;
+/// A flow of priority 4 competes with one of priority 1: after 25.6 s of waiting with an aging of 10 s it counts as one of priority 2 and has 128 slots;
 /// in the next round as one of priority 1. Without aging it has 32 for ever.
 #[test]
 fn waiting_makes_turns_longer() {

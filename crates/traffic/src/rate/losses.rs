@@ -26,7 +26,7 @@ struct Event {
     packets: u64,
 }
 
-/// What an arrival told.
+/// Information from an arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     /// The packet came for the first time.
@@ -35,7 +35,7 @@ pub(super) struct News {
     pub(super) events: u64,
 }
 
-/// What the receiver knows besides the arrivals.
+/// State of the receiver besides the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Surroundings {
     /// The sender's estimate of the round trip, R_i; zero before there is one.

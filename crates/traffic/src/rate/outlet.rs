@@ -1,4 +1,4 @@
-//! What senders under rate control share: what waits to be sent, how a packet of it is made, what comes from the other end, and the counters. When a packet may
+//! Common part of senders under rate control: the queue, packets, the reverse direction, and the counters. When a packet may
 //! go is theirs to say.
 
 use super::arrivals::Arrivals;
@@ -19,7 +19,7 @@ pub(super) fn headers(udp: &UdpParams, own: Bytes) -> u32 {
     u32::try_from(udp.header.get() + own.get()).unwrap_or(u32::MAX >> 1)
 }
 
-/// The receiving end's own datagrams, beside a rate control with packets of `size`.
+/// The receiver's own datagrams, next to a rate control with packets of `size`.
 pub(super) fn back(size: Bytes, udp: &UdpParams, class: Class) -> Back {
     Back::new(payload(size), headers(udp, Bytes(0)), class, udp.ecn.into())
 }
@@ -34,7 +34,7 @@ pub(super) struct Outlet {
     pub(super) queue: SendQueue,
     /// True if a control keeps the flow closed: it is as if the application had nothing to send.
     pub(super) held: bool,
-    /// What came from the other end besides reports.
+    /// Datagrams from the other end besides reports.
     arrivals: Arrivals,
     pub(super) view: FlowView,
 }

@@ -4,7 +4,7 @@ use fairlane_net::{Cx, ENDLESS, Ecn, Endpoint, Segment, Timers};
 use fairlane_units::{Dur, Time};
 use std::collections::BTreeMap;
 
-/// What becomes of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Arrives,

@@ -1,4 +1,4 @@
-//! What an application wrote and the rate control has not sent yet. Writes keep their bounds: each is a packet, or several if it is larger than one.
+//! Data that an application wrote and the rate control has not sent yet. Writes keep their bounds: each is a packet, or several if it is larger than one.
 
 use std::collections::VecDeque;
 

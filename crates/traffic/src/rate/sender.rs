@@ -6,7 +6,7 @@ use fairlane_units::Time;
 
 /// A rate control at the end that sends.
 pub(super) trait RateControl {
-    /// The timer it keeps beside [`TimerId::Pace`].
+    /// Timer in addition to [`TimerId::Pace`].
     const TIMER: TimerId;
 
     fn outlet(&self) -> &Outlet;
@@ -17,7 +17,7 @@ pub(super) trait RateControl {
     fn on_report(&mut self, report: &Segment, cx: &mut Cx<'_>);
     /// Its own timer is due.
     fn on_own_timer(&mut self, cx: &mut Cx<'_>);
-    /// What waited was thrown away.
+    /// Called when the queue was cleared.
     fn on_cleared(&mut self, now: Time) {
         let _ = now;
     }

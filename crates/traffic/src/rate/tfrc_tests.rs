@@ -195,7 +195,7 @@ fn random_losses_give_the_rate_of_the_equation() {
     }
 }
 
-/// The same losses with marks in their place give the same rate.
+/// Marks instead of losses give the same rate.
 #[test]
 fn marks_count_as_losses() {
     let run = |mark: bool| {
@@ -304,7 +304,7 @@ fn section_4_6_even_gaps_and_credit() {
     assert!(burst(1.0) > 2);
 }
 
-/// A closed flow sends nothing and loses nothing; opened, it goes on at the rate that an idle sender keeps.
+/// A closed flow sends nothing and loses nothing; opened, it resumes at the rate that an idle sender keeps.
 #[test]
 fn a_held_sender_waits_and_goes_on() {
     let mut pair = tfrc(&Params::default(), 50);
@@ -324,7 +324,7 @@ fn a_held_sender_waits_and_goes_on() {
     assert!(numbers.windows(2).all(|w| w[1] <= w[0] + 2));
 }
 
-/// What the receiving end writes goes as datagrams of UDP, and reaches the other end once.
+/// Data written by the receiver goes as UDP datagrams, and reaches the other end once.
 #[test]
 fn the_other_direction_is_plain_udp() {
     let mut pair = tfrc(&Params::default(), 50);

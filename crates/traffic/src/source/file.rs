@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// File sends a given amount of data and closes the flow, or goes on with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
+/// File sends a given amount of data and closes the flow, or continues with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileParams {
@@ -91,7 +91,7 @@ impl Source for FileParams {
 /// Least shape that is drawn from; at 1 the mean is infinite.
 const LEAST_SHAPE: f64 = 1.000_001;
 
-/// What follows a transfer; with its mean gap.
+/// Next transfer after one ends; with its mean gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
     /// Nothing.

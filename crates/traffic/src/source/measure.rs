@@ -1,4 +1,4 @@
-//! What the tests of sources measure: counts in windows, their dispersion and correlation, the Hurst parameter.
+//! Measurements for tests of sources: counts in windows, their dispersion and correlation, the Hurst parameter.
 
 use fairlane_engine::Stream;
 use fairlane_net::{Action, App, AppCx};
@@ -79,7 +79,7 @@ pub(crate) fn hurst_by_spectrum(x: &[f64], m: usize) -> f64 {
     (1..1000).map(|i| f64::from(i) / 1000.0).min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap()
 }
 
-/// White noise and sums of it are told apart: the estimators know what they are to estimate.
+/// The estimators distinguish white noise from sums of it.
 #[test]
 fn the_estimators_know_white_noise_and_a_walk() {
     let mut rng = Stream::new(1, "test", "noise", "");

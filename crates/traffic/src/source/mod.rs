@@ -19,7 +19,7 @@ use fairlane_units::{Bytes, Dur, Rate, Time};
 
 /// The parameters of a source: they are checked, and become an application.
 pub trait Source {
-    /// What runs.
+    /// Runtime type.
     type App: App;
 
     /// True if the parameters fit one another and the transport: what their schema cannot say.
@@ -31,12 +31,12 @@ pub trait Source {
         Ok(())
     }
 
-    /// Writes out what was left open and depends on the transport or on other parameters.
+    /// Fills in unset parameters that depend on the transport or on other parameters.
     fn fill(&mut self, over: Proto) {
         let _ = over;
     }
 
-    /// The same with this mean rate, `header` bytes of each packet included; none if it has no rate that can be set.
+    /// Returns the source with this mean rate, `header` bytes of each packet included; none if it has no rate that can be set.
     fn at(&self, rate: Rate, header: u64) -> Option<Self>
     where
         Self: Sized,
@@ -80,7 +80,7 @@ impl Span {
         over
     }
 
-    /// The same where both ends write.
+    /// Returns true if both ends may write.
     pub(crate) fn both_over(&self, cx: &mut AppCx<'_>) -> bool {
         let over = self.over(cx);
         if over {

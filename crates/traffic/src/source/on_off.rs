@@ -41,7 +41,7 @@ pub enum Fraction {
     Rounded,
 }
 
-/// What the source begins with.
+/// First period of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Begin {
@@ -80,7 +80,7 @@ pub struct OnOffParams {
     pub hurst: Option<f64>,
     /// Where the unfinished part of a packet goes at the end of an ON period.
     pub fraction: Fraction,
-    /// What the source begins with.
+    /// First period of the source.
     pub begin: Begin,
 }
 
@@ -162,7 +162,7 @@ impl Law {
         .max(Dur::from_ps(1))
     }
 
-    /// What is left of a period at a random instant; of an exponential one as much as at its beginning.
+    /// Draws the rest of a period at a random instant; for an exponential one the whole law.
     fn residual(&self, rng: &mut Stream) -> Dur {
         match self {
             Self::Exponential(_) => self.draw(rng),
@@ -171,7 +171,7 @@ impl Law {
     }
 }
 
-/// A period that goes on.
+/// A period in progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     on: bool,
@@ -187,7 +187,7 @@ pub struct OnOff {
     span: Span,
     size: u64,
     pace: Pace,
-    /// Of OFF and of ON periods.
+    /// Laws of OFF and of ON periods.
     lengths: [Law; 2],
     /// Share of the time that is ON.
     share: f64,

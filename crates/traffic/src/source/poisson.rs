@@ -63,7 +63,7 @@ pub struct Poisson {
     started: bool,
 }
 
-/// Steps of the exponential size draw in a byte.
+/// Steps of the exponential size draw per byte.
 const STEPS: u64 = 1 << 20;
 
 impl Poisson {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recorded {
-    /// What followed its TCP or UDP header; packets without any, such as pure acknowledgments, are left out.
+    /// Payload behind its TCP or UDP header; packets without any, such as pure acknowledgments, are left out.
     #[default]
     Payload,
     /// The whole IP packet.
@@ -27,11 +27,11 @@ pub struct ReplayParams {
     /// A capture (pcap or pcapng), or a text file with the seconds and the size of a packet on each line. The first packet is sent at the start of the flow.
     #[schemars(extend("x-reads" = "packets"))]
     pub file: DataFile,
-    /// What all times are multiplied by: 2 is half the pace. With 1 times are those of the file, to the nanosecond.
+    /// Factor of all times: 2 halves the speed. With 1 times are those of the file, to the nanosecond.
     #[serde(default = "one")]
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub scale: f64,
-    /// True if the recording begins again after its last packet, one mean gap later.
+    /// True if the recording repeats after its last packet, one mean gap later.
     #[serde(default)]
     pub repeat: bool,
     /// Which length of a packet is written.

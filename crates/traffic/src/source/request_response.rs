@@ -59,7 +59,7 @@ pub struct RequestResponseParams {
     /// section 9.3.2). Answers come in the order of the requests.
     #[schemars(range(min = 1, max = 1000))]
     pub outstanding: u32,
-    /// Requests after whose answers the flow closes. Absent: it goes on.
+    /// Requests after whose answers the flow closes. Absent: no limit.
     #[schemars(range(min = 1))]
     pub requests: Option<u64>,
     /// Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.

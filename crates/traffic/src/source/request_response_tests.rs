@@ -2,7 +2,7 @@ use super::*;
 use fairlane_engine::Stream;
 use fairlane_net::Action;
 
-/// What a call of `app` at `now` asks for, and when it wants to be woken.
+/// Returns the writes of a call of `app` at `now`, and its next wake-up.
 fn call(app: &mut RequestResponse, now: Time, f: impl FnOnce(&mut RequestResponse, &mut AppCx<'_>)) -> (Vec<(EpId, Action)>, Time) {
     let (mut rng, mut actions, mut wake) = (Stream::new(1, "app", "test", "traffic"), vec![], Time::MAX);
     f(app, &mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
@@ -56,7 +56,7 @@ fn what_is_missing_is_asked_for_again() {
     assert_eq!(call(&mut app, ms(1011), |a, cx| a.on_delivered(SERVER, 100, cx)).0, []);
     let done = (SERVER, Action::Done { since: ms(0) });
     assert_eq!(call(&mut app, ms(1020), |a, cx| a.on_delivered(CLIENT, 2000, cx)), (vec![done], ms(1050)));
-    // Bytes that nobody asked for change nothing.
+    // Unrequested bytes change nothing.
     assert_eq!(call(&mut app, ms(1030), |a, cx| a.on_delivered(CLIENT, 2000, cx)).0, []);
 }
 

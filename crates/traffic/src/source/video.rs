@@ -41,7 +41,7 @@ pub struct VideoParams {
     /// Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub correlation: f64,
-    /// File with the size of each frame in bytes, a whole number on each line, instead of the group of pictures; at its end it begins again.
+    /// File with the size of each frame in bytes, a whole number on each line, instead of the group of pictures; at its end it repeats.
     #[schemars(extend("x-reads" = "numbers"))]
     pub trace: Option<DataFile>,
     /// Frame of the group, or of the trace, that is sent first, counted from 0. Unset: drawn, so that members of a group of flows differ.
@@ -147,7 +147,7 @@ enum Frames {
 /// A group of pictures.
 #[derive(Clone, Debug, PartialEq)]
 struct Gop {
-    /// Of each frame of the pattern.
+    /// Laws of the frames of the pattern.
     laws: Vec<Lognormal>,
     correlation: f64,
     /// Weight of what is new in each frame.

@@ -128,5 +128,5 @@ fn what_is_no_video_is_refused() {
     assert_eq!(check(r#"{"first":12}"#).unwrap_err().0, "first");
     assert_eq!(check(r#"{"trace":"data:,5 6","first":2}"#).unwrap_err().0, "first");
     assert_eq!(check(r#"{"trace":"data:,"}"#).unwrap_err().1, "the trace holds no frame");
-    assert!(check(r#"{"trace":"data:,5 0 6"}"#).unwrap_err().1.contains("frame 1 has 0 byte"));
+    assert!(check(r#"{"trace":"data:,5 0 6"}"#).unwrap_err().1.contains("frame 1 has 0 bytes"));
 }

@@ -118,7 +118,7 @@ impl Source for VoipParams {
 /// Talk spurts and silences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Speech {
-    /// Of silences and of talk spurts.
+    /// Means of silences and of talk spurts.
     means: [Dur; 2],
     talking: bool,
     /// When the present one ends.

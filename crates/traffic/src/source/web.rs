@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Reading time of 3GPP's model (exponential mean).
 const READING: Dur = Dur::from_secs(30);
 
-/// What a page consists of.
+/// Model of a page's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum WebModel {
     /// A main object and embedded ones of random sizes (3GPP TR 25.892, 3GPP2 C.R1002).
@@ -41,7 +41,7 @@ pub enum WebModel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebParams {
-    /// What a page consists of.
+    /// Model of a page's size.
     pub model: WebModel,
     /// Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328.
     #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
@@ -90,7 +90,7 @@ pub struct WebParams {
     pub reading: Option<Dur>,
     /// True if all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it.
     pub pipelined: bool,
-    /// Pages after which the flow closes. Absent: it goes on.
+    /// Pages after which the flow closes. Absent: no limit.
     #[schemars(range(min = 1))]
     pub pages: Option<u64>,
     /// Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.
@@ -169,7 +169,7 @@ impl Source for WebParams {
     }
 }
 
-/// What the browser is doing.
+/// State of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The last page is read, until `next`.

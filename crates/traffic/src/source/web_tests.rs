@@ -17,7 +17,7 @@ fn app(params: &WebParams) -> Web {
     params.build(FlowId(0), Time::ZERO, None)
 }
 
-/// TR 25.892 annex A gives mu = 8.35 and sigma = 1.37 for main objects, 6.17 and 2.36 for embedded ones, beside mean and deviation.
+/// TR 25.892 annex A gives mu = 8.35 and sigma = 1.37 for main objects, 6.17 and 2.36 for embedded ones, as well as mean and deviation.
 #[test]
 fn the_two_ways_to_give_a_size_agree() {
     let w = app(&WebParams::default());
@@ -74,7 +74,7 @@ fn numbers_of_embedded_objects() {
     assert!((most - want).abs() < 4.0 * (want / f64::from(n)).sqrt(), "{most} {want}");
 }
 
-/// RFC 7928's pages are all alike, and nobody reads them.
+/// RFC 7928's pages are all alike, without reading times.
 #[test]
 fn rfc7928_pages() {
     let p: WebParams = serde_json::from_str(r#"{"model":"rfc7928"}"#).unwrap();

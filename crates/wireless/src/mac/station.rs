@@ -34,7 +34,7 @@ enum Phase {
     Cleared(Time),
 }
 
-/// What became of a packet.
+/// Outcome of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It was acknowledged.
@@ -67,7 +67,7 @@ pub struct Mac {
     /// An answer that goes out after SIFS.
     reply: Option<(Time, Frame)>,
     rates: Rates,
-    /// What the frame in flight is sent with.
+    /// Rate of the frame in flight.
     with: Rung,
     rng: Stream,
 }

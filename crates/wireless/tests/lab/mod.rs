@@ -236,7 +236,7 @@ pub fn near(what: &str, ours: f64, theirs: f64, within: f64) {
     assert!(off.abs() <= within * 100.0, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
 }
 
-/// What data are sent with, for a table.
+/// Returns the name of the data rate, for a table.
 pub fn title(dcf: &Dcf) -> String {
     let (wave, rate) = (dcf.data.wave, f64::from(dcf.data.kbps) / 1e3);
     let protected = if dcf.protection.is_some() { ", CTS to self" } else { "" };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CakeIsolation {
-    /// Nobody: one queue.
+    /// One queue for all flows.
     Flowblind,
     /// Source hosts.
     Srchost,
@@ -29,7 +29,7 @@ pub enum CakeIsolation {
 }
 
 impl CakeIsolation {
-    /// What packets of one queue have in common.
+    /// Field that the packets of one queue share.
     pub(crate) const fn hash_by(self) -> HashBy {
         match self {
             Self::Srchost => HashBy::Source,
@@ -58,7 +58,7 @@ pub(crate) struct Hosts {
     ends: Vec<[u32; 2]>,
     /// Bulk flows from and to each address.
     bulk: Vec<[u32; 2]>,
-    /// What earlier divisions of a queue's quantum left over.
+    /// Remainders of earlier divisions of a queue's quantum.
     rest: Vec<i64>,
 }
 

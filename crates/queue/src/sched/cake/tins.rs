@@ -18,7 +18,7 @@ pub enum CakeTins {
     Precedence,
 }
 
-/// What a tin gets.
+/// Rate and quantum of a tin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share {
     /// Share of the rate up to which it goes before the tins below, in 1024ths of 1024ths.

@@ -101,7 +101,7 @@ mod tests {
         let places: Vec<_> = (1..=9_usize).map(|f| t.place(f as u64, f, |i| i < f - 1)).collect();
         assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7, 0]);
         assert_eq!((1..=9_usize).map(|f| t.place(f as u64, f, |_| true)).collect::<Vec<_>>(), places);
-        // Place 3 is free: the one that shares stays where its packets are, a newcomer takes it, and whoever was there finds no room.
+        // Place 3 is free: the one that shares stays where its packets are, a newcomer takes it, and its previous owner finds no room.
         assert_eq!(t.place(9, 9, |i| i != 3), 0);
         assert_eq!(t.place(77, 77, |i| i != 3), 3);
         assert_eq!(t.place(4, 4, |_| true), 0);

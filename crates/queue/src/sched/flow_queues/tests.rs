@@ -33,7 +33,7 @@ fn a_sparse_flow_goes_first() {
     // Each of the two bulk flows spends its quantum of 1500 in two packets.
     let first: Vec<_> = (0..4).filter_map(|_| take(&mut q)).map(|p| p.flow.0).collect();
     assert_eq!(first, [0, 0, 1, 1]);
-    // With the next look at the new flows the bulk ones become old; whoever comes now is served at once, in order of coming.
+    // With the next look at the new flows the bulk ones become old; flows that arrive now are served at once, in order of arrival.
     offer(&mut q, pkt(100, 7, 80));
     offer(&mut q, pkt(101, 8, 80));
     assert_eq!((0..3).filter_map(|_| take(&mut q)).map(|p| p.id.0).collect::<Vec<_>>(), [100, 101, 4]);
@@ -77,11 +77,11 @@ fn bytes_are_shared_not_packets() {
 
 /// Section 4.1: half of the packets of the queue with most bytes, at most 64, from the head.
 #[test]
-fn the_fattest_gives_half_up_to_the_batch() {
+fn the_longest_gives_half_up_to_the_batch() {
     let mut q = queues(1514);
     (0..40).for_each(|id| offer(&mut q, pkt(id, 0, 100)));
     (100..110).for_each(|id| offer(&mut q, pkt(id, 1, 1000)));
-    let drop = |q: &mut Queues, batch| at(Time::ZERO, |cx| q.drop_from_fattest(batch, cx).is_some());
+    let drop = |q: &mut Queues, batch| at(Time::ZERO, |cx| q.drop_from_longest(batch, cx).is_some());
     assert_eq!(drop(&mut q, 64), (true, (100..105).collect()));
     // 5000 bytes against 4000; then 3000 against 4000.
     assert_eq!(drop(&mut q, 64), (true, (105..107).collect()));
@@ -119,7 +119,7 @@ fn packets_without_bytes_wait_and_leave() {
     (0..4).for_each(|id| offer(&mut q, pkt(id, id % 2, 0)));
     assert_eq!((q.counts(), q.held()), ([2, 0], Backlog { pkts: 4, bytes: 0 }));
     assert_eq!(take(&mut q).map(|p| p.id.0), Some(0));
-    assert_eq!(at(Time::ZERO, |cx| q.drop_from_fattest(64, cx).is_some()), (true, vec![2]));
+    assert_eq!(at(Time::ZERO, |cx| q.drop_from_longest(64, cx).is_some()), (true, vec![2]));
     assert_eq!((0..3).map(|_| take(&mut q).map(|p| p.id.0)).collect::<Vec<_>>(), [Some(1), Some(3), None]);
-    assert_eq!((q.counts(), q.held(), q.fattest()), ([0, 0], Backlog::default(), None));
+    assert_eq!((q.counts(), q.held(), q.longest()), ([0, 0], Backlog::default(), None));
 }

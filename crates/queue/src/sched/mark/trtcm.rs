@@ -33,11 +33,11 @@ pub struct TrtcmParams<S> {
     /// Which packets are metered, in the language of classes; the others stay as they are.
     #[serde(rename = "match")]
     pub select: Match,
-    /// What green packets get: a code point, `"drop"` or `"keep"`.
+    /// Action on green packets: a code point, `"drop"` or `"keep"`.
     pub green: String,
-    /// What yellow packets get.
+    /// Action on yellow packets.
     pub yellow: String,
-    /// What red packets get.
+    /// Action on red packets.
     pub red: String,
     /// The queue behind the meter: any discipline.
     pub queue: Box<S>,

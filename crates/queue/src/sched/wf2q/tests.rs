@@ -23,7 +23,7 @@ fn wf2q_interleaves_a_burst() {
     assert_eq!(desk.flows(&mut q, us(0), 99), expected);
 }
 
-/// V goes on with real time while nothing waits, so an old finish tag is forgotten.
+/// V advances with real time while no packet waits, so an old finish tag is forgotten.
 #[test]
 fn idle_time_counts() {
     let (mut q, mut desk) = (wf2q(&[1, 99]), Desk::new());

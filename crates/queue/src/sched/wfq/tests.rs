@@ -47,7 +47,7 @@ fn finish_numbers_of_keshavs_example() {
     assert_eq!(bytes(gps.advance(us(9000))), 3500.0);
 }
 
-/// The same arrivals by Golestani's clock: v(4 s) is the tag of the packet in service, 2, so the late packet's tag is 4 instead of 3.5.
+/// Golestani's clock for these arrivals: v(4 s) is the tag of the packet in service, 2, so the late packet's tag is 4 instead of 3.5.
 #[test]
 fn self_clocking_takes_the_tag_in_service() {
     let (mut q, mut desk) = (wfq(&[1, 1, 1], WfqClock::Scfq), Desk::new());
@@ -103,7 +103,7 @@ fn weights_are_shares_without_drift() {
     }
 }
 
-/// What the queue of a class drops is not charged to the class.
+/// Packets that a class's queue drops are not charged to the class.
 #[test]
 fn drops_are_not_charged() {
     let mut p = Params { classes: classes(&[1, 1]), clock: WfqClock::Scfq, ..Params::default() };

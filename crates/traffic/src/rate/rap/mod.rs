@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct RapParams<S> {
-    /// What is sent: any other source. A write is a packet, or several if it is larger than `size`.
+    /// Source of the data: any other source. A write is a packet, or several if it is larger than `size`.
     pub source: Box<S>,
     /// Largest payload of a packet.
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
@@ -102,7 +102,7 @@ impl<S: Default> Default for RapParams<S> {
 impl<S: Source> Source for RapParams<S> {
     type App = S::App;
 
-    /// What runs is the inner source: the endpoints are what makes the difference.
+    /// Builds the inner source; only the endpoints differ.
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> S::App {
         self.source.build(flow, start, stop)
     }

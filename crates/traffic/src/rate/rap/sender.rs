@@ -29,7 +29,7 @@ pub(super) struct Config {
     pub(super) xrtt_gain: f64,
 }
 
-/// What became of a packet that was sent.
+/// Fate of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// On its way: its loss is congestion.
@@ -146,7 +146,7 @@ impl Rap {
     /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT.
     fn on_step(&mut self, cx: &mut Cx<'_>) {
         if self.sent == 0 && (self.outlet.queue.is_empty() || self.outlet.held) {
-            // Idle: steps begin again with the next packet.
+            // Idle: steps restart with the next packet.
             return;
         }
         if !self.heard {
@@ -159,7 +159,7 @@ impl Rap {
         self.begin_step(cx);
     }
 
-    /// Congestion: the gap grows at once, and what is on its way now is not held against the new rate (cluster losses).
+    /// Congestion: the gap grows at once, and losses of packets now in flight do not count against the new rate (cluster losses).
     fn cut(&mut self, cx: &mut Cx<'_>) {
         self.ipg = (self.ipg / self.config.decrease).min(LONGEST_GAP);
         self.history.iter_mut().filter(|s| s.fate == Fate::Sent).for_each(|s| s.fate = Fate::Inactive);

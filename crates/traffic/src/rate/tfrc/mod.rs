@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct TfrcParams<S> {
-    /// What is sent: any other source. A write is a packet, or several if it is larger than `size`.
+    /// Source of the data: any other source. A write is a packet, or several if it is larger than `size`.
     pub source: Box<S>,
     /// Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1).
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
@@ -44,7 +44,7 @@ pub struct TfrcParams<S> {
     /// loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours).
     #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
     pub feedback: Bytes,
-    /// True if the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5).
+    /// True if the rate falls with a growing round-trip time within the round trip (RFC 5348 section 4.5).
     pub oscillation_reduction: bool,
     /// True if a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
     pub history_discounting: bool,
@@ -76,7 +76,7 @@ impl<S: Default> Default for TfrcParams<S> {
 impl<S: Source> Source for TfrcParams<S> {
     type App = S::App;
 
-    /// What runs is the inner source: the endpoints are what makes the difference.
+    /// Builds the inner source; only the endpoints differ.
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> S::App {
         self.source.build(flow, start, stop)
     }

@@ -79,7 +79,7 @@ impl TfrcReceiver {
         if span == Dur::ZERO { 0.0 } else { (bytes - old.bytes) as f64 / span.as_secs_f64() }
     }
 
-    /// What the loss record needs of the rest, with a packet that comes now. X_target is the largest receive rate so far (section 6.3.1).
+    /// Returns the state that the loss record needs when a packet arrives. X_target is the largest receive rate so far (section 6.3.1).
     fn surroundings(&self, now: Time, payload: u16) -> Surroundings {
         let known = self.losses.events == 0 && self.rtt > Dur::ZERO;
         let target = if known { self.best.max(self.receive_rate(now, self.bytes + u64::from(payload))) } else { 0.0 };
@@ -106,7 +106,7 @@ impl TfrcReceiver {
         }
     }
 
-    /// The timer rested while nothing came. It goes on as if it had expired every round trip, without a report (section 6.2).
+    /// The timer rests while no packet arrives. It resumes as if it had expired every round trip, without a report (section 6.2).
     fn catch_up(&mut self, cx: &mut Cx<'_>, before: u64) {
         let rest = cx.now.since(self.marks[0].time).as_ps();
         let rtt = self.rtt.as_ps();
@@ -148,7 +148,7 @@ impl Endpoint for TfrcReceiver {
         if cx.timers.get(TimerId::DelAck).is_none() {
             self.catch_up(cx, before);
         }
-        // Step (3): a new loss event is told at once; without one p does not rise.
+        // Step (3): a new loss event is reported at once; without one p does not rise.
         if news.events > 0 {
             self.report(cx);
         }

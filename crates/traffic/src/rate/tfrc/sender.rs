@@ -14,7 +14,7 @@ const Q: f64 = 0.9;
 const Q2: f64 = 0.9;
 /// The nofeedback timer before there is a round-trip sample (section 4.2).
 const FIRST_NOFEEDBACK: Dur = Dur::from_secs(2);
-/// What a loss event in a data-limited interval leaves of the receive rate (section 4.3 step 4).
+/// Factor of the receive rate after a loss event in a data-limited interval (section 4.3 step 4).
 const DATA_LIMITED_DECREASE: f64 = 0.85;
 /// The initial window in bytes, min(4 MSS, max(2 MSS, 4380)) (section 4.2, RFC 3390).
 const INITIAL_WINDOW: f64 = 4380.0;
@@ -207,7 +207,7 @@ impl Tfrc {
         self.events = self.events.max(seg.ack);
         self.p = p;
         if first {
-            // In place of step (4) (section 4.2).
+            // Instead of step (4) (section 4.2).
             self.x = self.initial_rate();
             self.tld = cx.now;
         } else {
