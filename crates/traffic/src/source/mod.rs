@@ -80,7 +80,7 @@ impl Span {
         over
     }
 
-    /// Returns true if both ends may write.
+    /// Returns true if the source has ended; then the writes of the other end stop, too.
     pub(crate) fn both_over(&self, cx: &mut AppCx<'_>) -> bool {
         let over = self.over(cx);
         if over {
