@@ -1,7 +1,7 @@
 //! Channels: ports whose packets a station of [`fairlane_wireless`] carries, in place of a link of their own.
 
-use crate::builder::LinkDef;
 use crate::ids::{NodeId, PortId};
+use crate::link::LinkDef;
 use fairlane_engine::Slot;
 use fairlane_units::Time;
 use fairlane_wireless::{Agenda, Air, Meetings};

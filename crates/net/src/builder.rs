@@ -8,46 +8,23 @@ use crate::flow::Flow;
 use crate::govern::Govern;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
+use crate::link::{LinkDef, LinkInfo};
 use crate::order::Turn;
 use crate::outage::{Frail, Outages, Plan, Spans, merged};
 use crate::packet::{Arena, Proto};
 use crate::path::{Path, Relays};
 use crate::port::Port;
-use crate::qdisc::{LinkInfo, Qdisc};
+use crate::qdisc::Qdisc;
 use crate::reroute::Reroutes;
 use crate::route::Routing;
 use crate::sample::{Sampler, Sampling};
-use crate::schedule::Schedule;
 use crate::side::Host;
 use crate::slots::{Slots, Sources};
 use crate::world::{Components, World};
 use fairlane_engine::{EventQueue, Stream};
-use fairlane_units::{Dur, Len, Name, Rate, Time};
+use fairlane_units::{Dur, Name, Rate, Time};
 use lay::Laid;
 use std::collections::BTreeMap;
-
-/// One direction of a link.
-#[derive(Clone, Debug)]
-pub struct LinkDef<Q> {
-    /// Unique name; keys the random streams of the port.
-    pub name: Name,
-    /// Where it begins.
-    pub from: NodeId,
-    /// Where it ends.
-    pub to: NodeId,
-    /// Transmission rate, above zero.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Dur,
-    /// The queue before it.
-    pub qdisc: Q,
-    /// How the rate changes during the run, if it does; `rate` is then what the queue is told.
-    pub schedule: Option<Schedule>,
-    /// Losses, duplicates, late packets.
-    pub impairments: Impairments,
-    /// What a device holds below the queue, besides the packet in transmission.
-    pub device: Option<Len>,
-}
 
 /// A flow from one node to another, with its two endpoints.
 #[derive(Clone, Debug)]

@@ -3,7 +3,6 @@
 
 use crate::limit::Limit;
 use crate::packet::{Class, Segment};
-use crate::sample::SenderSample;
 use fairlane_units::{Dur, Rate, Time};
 use std::ops::Deref;
 
@@ -231,6 +230,25 @@ pub struct SenderState {
     pub connection: &'static str,
     /// The state of the sending half, as Linux names it.
     pub sending: &'static str,
+}
+
+/// What series show of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderSample {
+    /// Congestion window in bytes; 0 for a transport without one.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; `u64::MAX` while there is none.
+    pub ssthresh: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Dur,
+}
+
+impl From<FlowView> for SenderSample {
+    fn from(v: FlowView) -> Self {
+        Self { cwnd: v.cwnd, ssthresh: v.ssthresh, in_flight: v.in_flight, srtt: v.srtt }
+    }
 }
 
 /// A transport endpoint: one end of a flow.

@@ -2,8 +2,6 @@
 //!
 //! Nothing here is called in the loop compiled for `()`.
 
-mod turns;
-
 use crate::control::{Control, SenderSignal};
 use crate::endpoint::{Cx, Endpoint, Timers};
 use crate::flow::Flow;
@@ -17,7 +15,7 @@ const NONE: u32 = u32::MAX;
 
 /// What a control is to be told of a gate.
 #[derive(Clone, Copy, Debug)]
-enum News {
+pub(crate) enum News {
     Begin,
     Signal(SenderSignal),
     Finish,
@@ -33,34 +31,34 @@ struct Seen {
 
 /// A governed flow.
 #[derive(Clone, Debug)]
-struct Gate {
-    flow: u32,
-    warden: u32,
+pub(crate) struct Gate {
+    pub(crate) flow: u32,
+    pub(crate) warden: u32,
     /// Its number among the flows of its control.
-    member: u32,
-    closed: bool,
-    begun: bool,
-    ended: bool,
+    pub(crate) member: u32,
+    pub(crate) closed: bool,
+    pub(crate) begun: bool,
+    pub(crate) ended: bool,
     /// The application stopped: what was sent is all there is.
-    stopped: bool,
+    pub(crate) stopped: bool,
     /// The endpoint keeps what is written while it is closed.
-    keeps: bool,
+    pub(crate) keeps: bool,
     /// The application stands still for it.
-    stands: bool,
+    pub(crate) stands: bool,
     seen: Seen,
     /// When it was last opened or closed, or its time last counted.
-    since: Time,
-    open_time: Dur,
-    turns: u32,
+    pub(crate) since: Time,
+    pub(crate) open_time: Dur,
+    pub(crate) turns: u32,
     /// Open time up to the last sample.
-    sampled: Dur,
+    pub(crate) sampled: Dur,
 }
 
 impl Gate {
-    fn open(&self) -> bool {
+    pub(crate) fn open(&self) -> bool {
         self.begun && !self.ended && !self.closed
     }
-    fn count(&mut self, now: Time) {
+    pub(crate) fn count(&mut self, now: Time) {
         if self.open() {
             self.open_time += now - self.since;
         }
@@ -70,41 +68,41 @@ impl Gate {
 
 /// An application of which a flow may be closed.
 #[derive(Clone, Debug)]
-struct Clock {
+pub(crate) struct Clock {
     /// It was woken once.
-    woken: bool,
+    pub(crate) woken: bool,
     /// Closed flows whose endpoint does not keep what is written.
-    stops: u32,
+    pub(crate) stops: u32,
     /// When it came to stand.
-    since: Time,
+    pub(crate) since: Time,
     /// What it was waiting for.
-    wake: Time,
+    pub(crate) wake: Time,
     /// For how long it has stood still so far.
-    lag: Dur,
+    pub(crate) lag: Dur,
     /// Bytes that arrived meanwhile, by endpoint.
-    owed: Vec<(EpId, u64)>,
+    pub(crate) owed: Vec<(EpId, u64)>,
 }
 
 /// A control with its flows.
 #[derive(Clone, Debug)]
-struct Warden<C> {
-    control: C,
-    gates: Vec<u32>,
-    wake: Time,
-    armed: Time,
+pub(crate) struct Warden<C> {
+    pub(crate) control: C,
+    pub(crate) gates: Vec<u32>,
+    pub(crate) wake: Time,
+    pub(crate) armed: Time,
 }
 
 /// All controls of a world.
 #[derive(Clone, Debug)]
 pub(crate) struct Govern<C> {
-    wardens: Vec<Warden<C>>,
-    gates: Vec<Gate>,
-    clocks: Vec<Clock>,
+    pub(crate) wardens: Vec<Warden<C>>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) clocks: Vec<Clock>,
     /// By flow, its gate; by application, its clock.
-    gate_of: Vec<u32>,
-    clock_of: Vec<u32>,
-    news: Vec<(u32, News)>,
-    orders: Vec<(usize, bool)>,
+    pub(crate) gate_of: Vec<u32>,
+    pub(crate) clock_of: Vec<u32>,
+    pub(crate) news: Vec<(u32, News)>,
+    pub(crate) orders: Vec<(usize, bool)>,
 }
 
 impl<C: Control> Govern<C> {
@@ -166,7 +164,7 @@ impl<C: Control> Govern<C> {
         Ok(Some(Box::new(g)))
     }
 
-    fn gate_mut(&mut self, flow: usize) -> Option<(u32, &mut Gate)> {
+    pub(crate) fn gate_mut(&mut self, flow: usize) -> Option<(u32, &mut Gate)> {
         let i = self.gate_of[flow];
         self.gates.get_mut(i as usize).map(|g| (i, g))
     }

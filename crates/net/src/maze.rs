@@ -6,30 +6,13 @@
 //! set of links that routes avoid; routes follow by changing the table, and packets under way follow with them at their next node.
 
 use crate::air::{Channels, NOBODY};
-use crate::path::END;
+use crate::hop::{END, PLACES, next, place};
 use crate::route::{Graph, Router, Routing, Ties};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Places that can be told apart: the rest of [`crate::Packet::hop`] counts the links that a packet has come by.
-const PLACES: u32 = 1 << DEPTH;
-/// Where that number begins.
-const DEPTH: u32 = 26;
 /// Most entries of all tables together.
 const MOST: usize = 1 << 26;
-
-/// What [`crate::World::first_hop`] is of a world with such ways: [`crate::Packet::hop`] says by itself how many links a packet has come by.
-pub(crate) const COUNTED: u32 = u32::MAX;
-
-/// The number of links that a packet with this `hop` has come by, the one that it is on or waits for among them.
-pub(crate) fn links(hop: u32) -> u32 {
-    hop >> DEPTH
-}
-
-/// The place in a `hop`.
-pub(crate) fn place(hop: u32) -> u32 {
-    hop & (PLACES - 1)
-}
 
 /// The ways on from every place while routes are as they are.
 #[derive(Debug)]
@@ -66,7 +49,7 @@ impl Maze {
         if port & END != 0 {
             return (port, hop);
         }
-        (port, (links(hop) + 1).min(63) << DEPTH | onto)
+        (port, next(hop, onto))
     }
 
     /// Puts other ways in force.

@@ -73,8 +73,8 @@ impl Packet {
     /// Links that it has crossed, before the one that it waits for or is on, its flow's hops beginning where [`crate::World::first_hop`] says; `arrived`: it has
     /// reached its end, and its last link does not count.
     pub fn crossed(&self, first_hop: u32, arrived: bool) -> u32 {
-        if first_hop == crate::maze::COUNTED {
-            return crate::maze::links(self.hop).saturating_sub(1);
+        if first_hop == crate::hop::COUNTED {
+            return crate::hop::links(self.hop).saturating_sub(1);
         }
         self.hop.wrapping_sub(first_hop) - u32::from(arrived)
     }

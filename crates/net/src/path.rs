@@ -14,6 +14,7 @@ pub(crate) use relay::Relays;
 
 use crate::endpoint::Out;
 use crate::flow::Flow;
+use crate::hop::{END, NOWHERE};
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Outcome;
 use crate::maze::Maze;
@@ -27,11 +28,6 @@ use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 use inside::measure;
-
-/// Set in an entry of the hop table that names the endpoint at the end of a route.
-pub(crate) const END: u32 = 1 << 31;
-/// No endpoint: the packet is still under way, or gone.
-pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// The part of the world that packets cross.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! What a port asks of a queue discipline.
 
 use crate::ids::FlowId;
+use crate::link::LinkInfo;
 use crate::packet::{Ecn, Packet, Proto};
 use fairlane_engine::Stream;
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::Time;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,15 +102,6 @@ impl Room {
         // Fewer than 2^32 packets, none of 2^32 bytes: the sum has room.
         held.pkts < self.pkts && held.bytes + len as u64 * self.arriving as u64 <= self.bytes
     }
-}
-
-/// The link a queue feeds, known when the queue is built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkInfo {
-    /// Transmission rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Dur,
 }
 
 /// A flow as classifiers see it.

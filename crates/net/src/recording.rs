@@ -1,6 +1,6 @@
 //! A series that was recorded, as columns. What rows are made of is recorded; a column is worked out when it is read.
 
-use crate::sample::{Fill, FlowSample, PortSample, Sample};
+use crate::sample::columns::{Fill, FlowSample, PortSample, Sample};
 use crate::shelf::{Reading, RowReading, Shelf};
 use fairlane_units::{Dur, Time};
 use std::io;

@@ -1,9 +1,9 @@
 //! What a station of a channel asks of its port and of the nodes behind it.
 
+use super::Path;
 use super::inside::measure;
-use super::{NOWHERE, Path};
+use crate::hop::{NOWHERE, place};
 use crate::ids::PortId;
-use crate::maze::place;
 use crate::observe::{DequeueEvent, FrameEvent, Observer};
 use crate::order::Turn;
 use crate::packet::{Packet, Segment};

@@ -1,6 +1,7 @@
 //! What events to come will touch is brought near: with thousands of links most of an event's time would go to waiting for memory.
 
-use super::{END, Path};
+use super::Path;
+use crate::hop::END;
 use crate::port::Port;
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;

@@ -1,6 +1,7 @@
 //! Queues by themselves: their timers, and their inner variables for who watches them.
 
-use super::{NOWHERE, Path};
+use super::Path;
+use crate::hop::NOWHERE;
 use crate::ids::PortId;
 use crate::observe::{GaugeEvent, Inside, Observer};
 use crate::order::Turn;

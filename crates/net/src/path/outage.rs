@@ -1,6 +1,7 @@
 //! Ports whose link fails and comes back.
 
-use super::{NOWHERE, Path};
+use super::Path;
+use crate::hop::NOWHERE;
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::port::CLOSED;

@@ -9,7 +9,8 @@
 //! long way, too. All this is within the loop: when `advance` returns, or the parts of a network are put together, each packet is on the ring of the link that it is on ([`Path::part_all`]), so that whoever reads or
 //! changes a port sees nothing of it. Only the sampler looks while the loop runs: for it packets are counted that have begun on a relay by then ([`Path::count_begun`]).
 
-use super::{END, NOWHERE, Path, begin};
+use super::{Path, begin};
+use crate::hop::{END, NOWHERE};
 use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;

@@ -2,11 +2,12 @@
 
 use super::{Components, World};
 use crate::app::{Action, App};
+use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Impairments;
 use crate::observe::Observer;
 use crate::order::Turn;
-use crate::path::{NOWHERE, Stuck, Waiting};
+use crate::path::{Stuck, Waiting};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Rate, Time};
 

@@ -1,14 +1,14 @@
 //! What closing a flow does in a world: to its endpoint, to its application, and to the clock of that.
 
-use super::{Clock, Govern, News};
+use super::{Components, World};
 use crate::app::App;
 use crate::control::{Control, ControlCx};
 use crate::endpoint::Endpoint;
+use crate::govern::{Clock, Govern, News};
 use crate::ids::FlowId;
 use crate::observe::{Observer, TurnEvent};
 use crate::order::Turn;
 use crate::side::Host;
-use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
