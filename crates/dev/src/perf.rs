@@ -1,6 +1,6 @@
 //! `cargo dev perf`: one run of a scenario, for profilers and for comparing structures of the event queue.
 
-use fairlane_engine::{QuadHeap, Sorted, StdHeap, Tournament, Wheel};
+use fairlane_engine::{QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_scenario::{
     Apart, CaptureRequest, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
     run_traced, run_with,
@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Instant;
 
 const SEED: u64 = 1;
-const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [threads=N] [parts=N] [path=value]...";
+const USAGE: &str =
+    "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel] [pcap=WHAT:FILE] [trace=FOLDER] [threads=N] [parts=N] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
@@ -24,7 +25,6 @@ fn run(scenario: &Resolved, queue: &str, options: &Options, tracing: Option<&Tra
         "wheel" => run_with::<Wheel<u64>>(scenario, seed, false, &progress),
         "tournament" => run_with::<Tournament<u64>>(scenario, seed, false, &progress),
         "sorted" => run_with::<Sorted<u64>>(scenario, seed, false, &progress),
-        "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
         _ => run_traced(scenario, options, tracing, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped)),
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
             _ => sets.push((key.to_owned(), value.to_owned())),
         }
     }
-    if !["auto", "sorted", "heap", "tournament", "wheel", "binary"].contains(&queue.as_str()) {
+    if !["auto", "sorted", "heap", "tournament", "wheel"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
     let begun = Instant::now();

@@ -6,5 +6,5 @@ mod queue;
 mod stream;
 
 pub use event::{EventQueue, Key, Slot, fits_64_bits, slot_bits};
-pub use queue::{QuadHeap, Sorted, StdHeap, Tournament, Wheel};
+pub use queue::{QuadHeap, Sorted, Tournament, Wheel};
 pub use stream::{Stream, hash_parts, hash_seeded};

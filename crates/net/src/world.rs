@@ -28,7 +28,7 @@ use crate::qdisc::Qdisc;
 use crate::reroute::Reroutes;
 use crate::sample::Sampler;
 use crate::side::{Host, Side};
-use fairlane_engine::{EventQueue, Slot, StdHeap};
+use fairlane_engine::{EventQueue, QuadHeap, Slot};
 use fairlane_units::{Dur, Time};
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
@@ -45,7 +45,7 @@ pub trait Components: Clone + Send + 'static {
 
 /// Everything of one run. Cloning it makes a branch with its own future.
 #[derive(Clone, Debug)]
-pub struct World<P: Components, H: EventQueue = StdHeap> {
+pub struct World<P: Components, H: EventQueue = QuadHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
     /// What the senders say, once there are no endpoints any more.

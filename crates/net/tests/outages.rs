@@ -1,7 +1,7 @@
 //! Links that fail and come back, routes that follow, and packets that take their ways one by one: the laws of every network hold there, too.
 
 use crate::toy::{Once, Tail, Toy, ToyPlugs};
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, StdHeap, Stream, Tournament, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, Stream, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
@@ -187,7 +187,6 @@ proptest! {
         }
         let want = run::<QuadHeap>(&net, &mut ());
         prop_assert_eq!(&run::<QuadHeap>(&net, &mut Ledger::default()), &want);
-        prop_assert_eq!(&run::<StdHeap>(&net, &mut ()), &want);
         prop_assert_eq!(&run::<Sorted>(&net, &mut ()), &want);
         prop_assert_eq!(&run::<Tournament>(&net, &mut ()), &want);
         prop_assert_eq!(&run::<Wheel>(&net, &mut ()), &want);

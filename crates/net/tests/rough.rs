@@ -1,7 +1,7 @@
 //! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
 
 use crate::toy::{Dumbbell, ToyPlugs};
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, StdHeap, Tournament, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
@@ -122,7 +122,6 @@ proptest! {
         }
         let want = run::<QuadHeap>(&d, &mut ());
         prop_assert_eq!(&run::<QuadHeap>(&d, &mut Ledger::default()), &want);
-        prop_assert_eq!(&run::<StdHeap>(&d, &mut ()), &want);
         prop_assert_eq!(&run::<Sorted>(&d, &mut ()), &want);
         prop_assert_eq!(&run::<Tournament>(&d, &mut ()), &want);
         prop_assert_eq!(&run::<Wheel>(&d, &mut ()), &want);

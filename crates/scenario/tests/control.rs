@@ -1,6 +1,6 @@
 //! Controls of flows at their source, seen from outside: who sends when, that nothing is lost, what stands in files.
 
-use fairlane_engine::StdHeap;
+use fairlane_engine::QuadHeap;
 use fairlane_net::{Class, Observer, SendEvent, TurnEvent};
 use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, resolve, run_all, world};
 use fairlane_units::{Dur, Time};
@@ -73,7 +73,7 @@ impl Observer for Watch {
 fn one_flow_of_a_source_sends_at_a_time() {
     for slot in ["1ms", "20ms", "100ms"] {
         let r = read(&mixed(&format!("[control.time_slots]\nslot = \"{slot}\"\n")));
-        let mut w = world::<StdHeap<u64>>(&r, 1).unwrap();
+        let mut w = world::<QuadHeap<u64>>(&r, 1).unwrap();
         let n = w.flows().len();
         // Linux closes with a FIN: what comes after the last acknowledgment of data is the end of a flow that is over.
         let mut watch = Watch { open: vec![false; n], classes: vec![None; n], node: (0..n).map(|f| f % 2).collect(), ..Watch::default() };

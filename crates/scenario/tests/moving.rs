@@ -1,7 +1,7 @@
 //! Stations that move: when they stop hearing one another, what rates and routes follow, and the laws that hold for those that stand still.
 
 use crate::common::{read, run};
-use fairlane_engine::{QuadHeap, StdHeap, Wheel};
+use fairlane_engine::{QuadHeap, Wheel};
 use fairlane_net::{Observer, Qdisc, ReceiveEvent, World};
 use fairlane_scenario::{BuiltIn, Format, Progress, resolve, run_with, world};
 use fairlane_units::{Dur, Time};
@@ -22,7 +22,7 @@ impl Observer for Arrivals {
 }
 
 fn arrivals(text: &str, seconds: u64) -> Vec<u64> {
-    let mut w: World<BuiltIn, StdHeap> = world(&read(text), 3).unwrap();
+    let mut w: World<BuiltIn, QuadHeap> = world(&read(text), 3).unwrap();
     let mut seen = Arrivals::default();
     w.advance(Time::ZERO + Dur::from_secs(seconds), u64::MAX, &mut seen);
     seen.0
@@ -137,10 +137,9 @@ fn a_run_with_walks_is_the_same_with_every_event_queue_and_watched_or_not() {
     let text = wanderers(1, 1, 4);
     let r = read(&text);
     let prints = [
-        run_with::<StdHeap>(&r, 3, false, &Progress::default()),
         run_with::<QuadHeap>(&r, 3, false, &Progress::default()),
         run_with::<Wheel>(&r, 3, false, &Progress::default()),
-        run_with::<StdHeap<u64>>(&r, 3, true, &Progress::default()),
+        run_with::<QuadHeap<u64>>(&r, 3, true, &Progress::default()),
     ]
     .map(|out| out.unwrap().fingerprint);
     assert!(prints.iter().all(|&p| p == prints[0]), "{prints:x?}");
@@ -163,7 +162,7 @@ fn nothing_is_lost_from_sight_on_the_way() {
             self.1 += 1;
         }
     }
-    let mut w: World<BuiltIn, StdHeap> = world(&read(&wanderers(1, 1, 4)), 5).unwrap();
+    let mut w: World<BuiltIn, QuadHeap> = world(&read(&wanderers(1, 1, 4)), 5).unwrap();
     assert!(w.route_starts().len() > 12, "routes change: {}", w.route_starts().len());
     let mut count = Count::default();
     for step in 1..2_000 {

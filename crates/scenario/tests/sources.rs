@@ -2,7 +2,7 @@
 //! of the registry is tested without being named here, unless it cannot run on its defaults.
 
 use crate::common::{column, run_seed};
-use fairlane_engine::{StdHeap, Stream};
+use fairlane_engine::{QuadHeap, Stream};
 use fairlane_scenario::{Format, Resolved, SourceSpec, registry_listing, resolve, world};
 use fairlane_testkit::draw;
 use fairlane_units::Time;
@@ -91,7 +91,7 @@ fn any_source_with_any_parameters() {
                 let what = || format!("{} over {transport} with {}", l.name, Value::Object(drawn.clone()));
                 accepted += 1;
                 let run = || {
-                    let mut w = world::<StdHeap<u64>>(&scenario, 1).unwrap();
+                    let mut w = world::<QuadHeap<u64>>(&scenario, 1).unwrap();
                     let ended = w.advance(Time::ZERO + scenario.duration, BUDGET, &mut ());
                     (ended, w)
                 };

@@ -1,7 +1,7 @@
 //! Wireless channels in whole scenarios: against ns-3.37, against each other, and the laws that hold for links.
 
 use crate::common::{read, run, run_seed};
-use fairlane_engine::{QuadHeap, StdHeap, Wheel};
+use fairlane_engine::{QuadHeap, Wheel};
 use fairlane_net::{Observer, World};
 use fairlane_scenario::{BuiltIn, Format, Progress, RunOutput, resolve, run_with, world};
 use fairlane_units::{Dur, Time};
@@ -132,10 +132,9 @@ fn a_run_is_the_same_with_every_event_queue_and_watched_or_not() {
     for text in [HOUSE.to_owned(), chain(4), saturated(20, "")] {
         let r = read(&text);
         let prints = [
-            run_with::<StdHeap>(&r, 3, false, &Progress::default()),
             run_with::<QuadHeap>(&r, 3, false, &Progress::default()),
             run_with::<Wheel>(&r, 3, false, &Progress::default()),
-            run_with::<StdHeap<u64>>(&r, 3, true, &Progress::default()),
+            run_with::<QuadHeap<u64>>(&r, 3, true, &Progress::default()),
         ]
         .map(|out| out.unwrap().fingerprint);
         assert!(prints.iter().all(|&p| p == prints[0]), "{prints:x?}");
@@ -165,7 +164,7 @@ impl Observer for Count {
 #[test]
 fn no_packet_is_lost_from_sight_and_a_branch_goes_the_same_way() {
     for text in [HOUSE.to_owned(), chain(5), saturated(10, "short_retries = 2\n")] {
-        let mut w: World<BuiltIn, StdHeap> = world(&read(&text), 5).unwrap();
+        let mut w: World<BuiltIn, QuadHeap> = world(&read(&text), 5).unwrap();
         let mut count = Count::default();
         for step in 1..400 {
             w.advance(Time::ZERO + Dur::from_us(4567) * step, u64::MAX, &mut count);
@@ -317,7 +316,7 @@ fn windows_are_lowered_over_the_air() {
         let text = format!(
             "duration = \"9s\"\n[wireless.air]\nnodes = {{ a = [0, 0], b = [20, 0] }}\nqueues.a{queue}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = {{ cc = \"newreno\", mss = \"1000B\" }}\ncount = 6\n"
         );
-        let mut w: World<BuiltIn, StdHeap> = world(&read(&text), 3).unwrap();
+        let mut w: World<BuiltIn, QuadHeap> = world(&read(&text), 3).unwrap();
         let mut seen = Windows::default();
         w.advance(Time::ZERO + Dur::from_secs(9), u64::MAX, &mut seen);
         seen.0

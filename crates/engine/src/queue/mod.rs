@@ -1,12 +1,10 @@
 //! Structures for the event queue. All give the same order; `docs/background/event-queue.md` has their speeds.
 
-mod binary;
 mod quad;
 mod sorted;
 mod tournament;
 mod wheel;
 
-pub use binary::StdHeap;
 pub use quad::QuadHeap;
 pub use sorted::Sorted;
 pub use tournament::Tournament;

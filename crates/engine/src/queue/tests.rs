@@ -48,11 +48,6 @@ fn quad_heap_orders() {
 }
 
 #[test]
-fn std_heap_orders() {
-    same_as_a_sorted_set::<StdHeap>();
-}
-
-#[test]
 fn sorted_array_orders() {
     same_as_a_sorted_set::<Sorted<u64>>();
     same_as_a_sorted_set::<Sorted<u128>>();
