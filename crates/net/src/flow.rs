@@ -1,7 +1,7 @@
 //! A flow, without its endpoints.
 
-use crate::counters::FlowCounters;
 use crate::endpoint::{Endpoint, FlowView};
+use crate::stats::FlowCounters;
 use fairlane_units::{Name, Time};
 
 /// A flow: its counters and its progress.

@@ -4,7 +4,7 @@ use crate::endpoint::SenderState;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::limit::Limit;
 use crate::packet::{Packet, Segment};
-use crate::parts::Ledger;
+use crate::parallel::Ledger;
 use crate::qdisc::{Backlog, DropReason};
 use fairlane_units::Time;
 use fairlane_wireless::{Frame, Power};

@@ -17,13 +17,13 @@ use crate::flow::Flow;
 use crate::hop::{END, NOWHERE};
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Outcome;
-use crate::maze::Maze;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Packet, Proto, flag};
-use crate::parts;
+use crate::parallel;
 use crate::port::{CLOSED, Port};
 use crate::qdisc::{DropReason, Drops, QCx, Qdisc};
+use crate::route::dynamic::Maze;
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
@@ -437,7 +437,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
             if pkt.proto == Proto::Tcp && why.by_queue() {
-                parts::lost(c, &f.rtt, (i, pkt.flow), now, obs);
+                parallel::lost(c, &f.rtt, (i, pkt.flow), now, obs);
             }
         } else {
             f.other_drops += 1;

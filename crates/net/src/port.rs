@@ -2,7 +2,6 @@
 
 mod change;
 
-use crate::counters::PortCounters;
 use crate::device::Device;
 use crate::impair::Impair;
 use crate::link::LinkInfo;
@@ -12,6 +11,7 @@ use crate::prefetch::prefetch;
 use crate::qdisc::{Backlog, Qdisc, Room};
 use crate::ring::Ring;
 use crate::schedule::Schedule;
+use crate::stats::PortCounters;
 use change::Changed;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};

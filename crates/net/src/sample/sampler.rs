@@ -2,6 +2,8 @@
 //! knows what can be seen of a flow and of a port at one instant.
 
 use super::columns::{Column, FLOW, FlowSample, PORT, PortSample, word};
+use super::recording::{Made, Recording};
+use super::rows::Rows;
 use crate::endpoint::{Endpoint, SenderSample};
 use crate::flow::Flow;
 use crate::ids::PortId;
@@ -9,8 +11,6 @@ use crate::observe::Observer;
 use crate::path::Path;
 use crate::port::Port;
 use crate::qdisc::{Backlog, Qdisc};
-use crate::recording::{Made, Recording};
-use crate::rows::Rows;
 use crate::side::Side;
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};

@@ -3,8 +3,8 @@
 use super::{Components, World};
 use crate::app::App;
 use crate::control::{Control, ControlCx};
+use crate::controllers::{Clock, Govern, News};
 use crate::endpoint::Endpoint;
-use crate::govern::{Clock, Govern, News};
 use crate::ids::FlowId;
 use crate::observe::{Observer, TurnEvent};
 use crate::order::Turn;

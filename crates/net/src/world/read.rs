@@ -1,8 +1,7 @@
 //! What can be read of a world, and what is kept of one that is over.
 
 use super::{Components, World};
-use crate::air::Channel;
-use crate::counters::Initial;
+use crate::channel::Channel;
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::hop::{COUNTED, END};
@@ -11,6 +10,7 @@ use crate::observe::Observer;
 use crate::port::Port;
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
+use crate::stats::Initial;
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::collections::BTreeSet;

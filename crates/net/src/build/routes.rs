@@ -1,14 +1,14 @@
 //! Lays the routes of a world that is being built.
 
 use super::{BuildError, Ends, Line, WorldBuilder};
-use crate::air::{Channels, NOBODY};
+use crate::channel::{Channels, NOBODY};
 use crate::endpoint::Endpoint;
 use crate::flow::Flow;
 use crate::hop::END;
 use crate::ids::NodeId;
-use crate::maze::{Maze, MazeBuilder, NoMaze, Trip};
 use crate::outage::Plan;
-use crate::reroute::{Change, Reroutes};
+use crate::route::dynamic::{Maze, MazeBuilder, NoMaze, Trip};
+use crate::route::reroute::{Change, Reroutes};
 use crate::route::{Graph, Router, Routing, Ties};
 use crate::side::Side;
 use crate::world::Components;

@@ -1,6 +1,6 @@
 //! Where a network is cut: a function of the network alone, never of the number of threads.
 
-use super::group::Clusters;
+use super::clusters::Clusters;
 use crate::app::App;
 use crate::endpoint::{Cx, Endpoint, Timers};
 use crate::ids::{EpId, FlowId};

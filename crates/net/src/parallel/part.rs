@@ -1,7 +1,7 @@
 //! One part: a world of which only some nodes live, and what passes between it and the others.
 
 use super::ledger::{Ledger, Loss};
-use super::post::{Answer, Ask, News, Post, Sent};
+use super::mailbox::{Answer, Ask, News, Post, Sent};
 use crate::endpoint::Endpoint;
 use crate::order::Turn;
 use crate::packet::Packet;

@@ -1,7 +1,7 @@
 //! A series that was recorded, as columns. What rows are made of is recorded; a column is worked out when it is read.
 
-use crate::sample::columns::{Fill, FlowSample, PortSample, Sample};
-use crate::shelf::{Reading, RowReading, Shelf};
+use super::columns::{Fill, FlowSample, PortSample, Sample};
+use super::shelf::{Reading, RowReading, Shelf};
 use fairlane_units::{Dur, Time};
 use std::io;
 

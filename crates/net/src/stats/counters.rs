@@ -1,9 +1,9 @@
 //! Counters that every run keeps, in ports and flows. Ratios and means are formed from them once, in the metrics module.
 
-use crate::hist::Summary;
+use super::histogram::Summary;
+use super::loss_events::LossesTogether;
 use crate::qdisc::{Backlog, DropReason};
 use crate::ring::with_room;
-use crate::together::LossesTogether;
 use fairlane_units::Time;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::sync::LazyLock;

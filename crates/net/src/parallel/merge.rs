@@ -1,8 +1,8 @@
 //! The end of a run in parts: one world again, as the run in one piece would have left it.
 
 use super::{Parts, ROUNDS, lock};
-use crate::counters::FlowCounters;
 use crate::packet::Arena;
+use crate::stats::FlowCounters;
 use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;

@@ -3,36 +3,36 @@
 //! The network is cut at links with a propagation delay ([`Cut`]). Each part is a [`World`] of its own, in which only its nodes live: it has the events of
 //! their endpoints, applications and queues, and those of packets that reach the far end of a link there. What begins to cross a cut link in
 //! one window arrives in the next at the earliest, as no window is longer than the shortest delay that was cut; so parts run a window at the same time without
-//! knowing of each other, and tell each other at its end what they have sent ([`post`]).
+//! knowing of each other, and tell each other at its end what they have sent ([`mailbox`]).
 //!
 //! Results are those of the run in one piece, to the bit. Events are ordered by numbers that are the same in every part; a cut port is the near part's, with its
 //! queue, counters and random numbers, and the ring behind it is the far part's, with the event of its head. What is read across
 //! the cut without any delay is put off to the end of the window: whether a delivery was the last of its flow, and how long the round trip
 //! of a flow is that a queue has dropped a packet of ([`ledger`]).
 
-mod cut;
-mod group;
-mod join;
+mod barrier;
+mod clusters;
 mod ledger;
+mod mailbox;
+mod merge;
 mod pace;
 mod part;
-mod post;
-mod turnstile;
+mod partition;
 
-pub use cut::{Cut, Map, NotPartitioned, Portion};
 pub use ledger::Ledger;
 pub(crate) use ledger::lost;
+pub use partition::{Cut, Map, NotPartitioned, Portion};
 
 use crate::world::{Components, Standstill, World};
+use barrier::{OVER, Turnstile};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
+use mailbox::{Aside, Post};
 use pace::Pace;
 use part::Part;
-use post::{Aside, Post};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use turnstile::{OVER, Turnstile};
 
 /// Windows after which parts are shared out among threads anew, by what they have had to do; then after twice as many, and so on.
 const REVIEW: u64 = 32;

@@ -1,6 +1,6 @@
 //! Where threads wait for the next window.
 
-use super::post::Aside;
+use super::mailbox::Aside;
 use fairlane_units::Time;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,21 +1,21 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
-mod again;
-mod air;
-mod branch;
 mod change;
+mod channel;
 mod control;
 mod outage;
 mod read;
+mod reconnect;
+mod snapshot;
 mod standstill;
 
 pub use standstill::Standstill;
 
-use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
+use crate::channel::{Channel, Pending};
 use crate::control::Control;
+use crate::controllers::Govern;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
-use crate::govern::Govern;
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
 use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
@@ -25,7 +25,7 @@ use crate::packet::{Arena, Ecn, Packet};
 use crate::path::Path;
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
-use crate::reroute::Reroutes;
+use crate::route::reroute::Reroutes;
 use crate::sample::Sampler;
 use crate::side::{Host, Side};
 use fairlane_engine::{EventQueue, QuadHeap, Slot};

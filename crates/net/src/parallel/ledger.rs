@@ -1,10 +1,10 @@
 //! What a part notes for the others while a window runs. The loop is compiled once more for it, so that plain runs do not pay for it.
 
-use crate::counters::PortCounters;
 use crate::flow::Flow;
-use crate::hist::Summary;
 use crate::ids::FlowId;
 use crate::observe::Observer;
+use crate::stats::PortCounters;
+use crate::stats::Summary;
 use fairlane_engine::Slot;
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;

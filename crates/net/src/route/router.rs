@@ -267,5 +267,5 @@ impl<'g, 'a> Router<'g, 'a> {
 }
 
 #[cfg(test)]
-#[path = "route_tests.rs"]
+#[path = "tests.rs"]
 mod tests;

@@ -5,7 +5,7 @@
 //! places behind them. As all failures are known before the run, so are all places that any packet can come to, and there is one table of ways for each
 //! set of links that routes avoid; routes follow by changing the table, and packets under way follow with them at their next node.
 
-use crate::air::{Channels, NOBODY};
+use crate::channel::{Channels, NOBODY};
 use crate::hop::{END, PLACES, next, place};
 use crate::route::{Graph, Router, Routing, Ties};
 use std::collections::HashMap;

@@ -1,11 +1,11 @@
 //! Builds a [`World`] from nodes, links, flows and applications.
 
-mod lay;
+mod routes;
 
-use crate::air::{AirDef, Channels, Pending};
 use crate::app::App;
+use crate::channel::{AirDef, Channels, Pending};
+use crate::controllers::Govern;
 use crate::flow::Flow;
-use crate::govern::Govern;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
 use crate::link::{LinkDef, LinkInfo};
@@ -15,15 +15,15 @@ use crate::packet::{Arena, Proto};
 use crate::path::{Path, Relays};
 use crate::port::Port;
 use crate::qdisc::Qdisc;
-use crate::reroute::Reroutes;
 use crate::route::Routing;
+use crate::route::reroute::Reroutes;
 use crate::sample::{Sampler, Sampling};
 use crate::side::Host;
 use crate::slots::{Slots, Sources};
 use crate::world::{Components, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Name, Rate, Time};
-use lay::Laid;
+use routes::Laid;
 use std::collections::BTreeMap;
 
 /// A flow from one node to another, with its two endpoints.

@@ -1,7 +1,7 @@
 //! Rows and columns that grow instant by instant: kept as what changes from one instant to the next, in memory while that is little and
 //! in a temporary file beyond it. So a long run that samples needs no more memory than a short one, and hardly more time.
 
-use crate::rows::{cut, follow};
+use super::rows::{cut, follow};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};

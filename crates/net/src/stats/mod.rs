@@ -1,0 +1,9 @@
+//! Counters and distributions of ports and flows.
+
+pub(crate) mod counters;
+pub(crate) mod histogram;
+mod loss_events;
+
+pub use counters::{FlowCounters, Initial, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons};
+pub use histogram::{Histogram, Summary};
+pub use loss_events::LossesTogether;
