@@ -52,7 +52,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
                 options.captures.requests.push(CaptureRequest { what: what.to_owned(), files: vec![file.into()] });
             }
             ("threads", _) => options.threads = value.parse().map_err(|_| USAGE)?,
-            // By a clock that leaps: on one thread for counting what parts cost, on several for nothing but results.
+            // Cut wherever possible, even on one thread: for counting the cost of parts.
             ("parts", _) => (options.threads, options.parts) = (value.parse().map_err(|_| USAGE)?, Apart::Always),
             _ => sets.push((key.to_owned(), value.to_owned())),
         }

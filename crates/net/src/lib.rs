@@ -58,7 +58,7 @@ pub use observe::{
 pub use packet::{Arena, Block, Class, Ecn, Packet, PacketRef, Proto, Segment, flag, fold, unfold};
 #[doc(hidden)]
 pub use parallel::Ledger;
-pub use parallel::{Cut, Map, NotPartitioned, Outside, Parts, Portion};
+pub use parallel::{NotPartitioned, ParallelWorld, Partition, Portion, Topology};
 pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;

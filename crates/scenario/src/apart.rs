@@ -7,12 +7,10 @@ use crate::resolve::Resolved;
 use crate::run::CpuClock;
 use crate::run_error::RunError;
 use fairlane_engine::{EventQueue, QuadHeap};
-use fairlane_net::{Cut, Map, Outside, Parts, World};
+use fairlane_net::{ParallelWorld, Partition, Topology, World};
 use fairlane_units::Time;
 use serde_json::{Value, json};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 /// Whether runs are cut into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,15 +18,15 @@ pub enum Apart {
     /// Where there are threads for it and it is expected to take less time.
     #[default]
     Pays,
-    /// Wherever it can be, even on one thread, by a clock that leaps, so that threads come and go: results do not depend on any of it.
+    /// Wherever it can be, even on one thread: results do not depend on it.
     Always,
     /// Nowhere.
     Never,
 }
 
 /// Nodes and what joins them, by number.
-fn map(scenario: &Resolved, seed: u64) -> Map {
-    Map {
+fn topology(scenario: &Resolved, seed: u64) -> Topology {
+    Topology {
         nodes: scenario.expanded.nodes.len(),
         links: scenario.link_directions().iter().map(|l| [l.from().0, l.far().map_or(0, |n| n.0)]).collect(),
         flows: scenario.members_at(seed).iter().map(|m| [m.from.0, m.to.0]).collect(),
@@ -49,7 +47,7 @@ fn whole(scenario: &Resolved) -> Option<&'static str> {
 const FEW: f64 = 3e5;
 
 /// Why a run that can be cut is better left in one piece, if it is.
-fn idle(scenario: &Resolved, cut: &Cut) -> Option<String> {
+fn idle(scenario: &Resolved, cut: &Partition) -> Option<String> {
     let all = cut.events * scenario.duration.as_secs_f64() / cut.window.as_secs_f64();
     let short = (all < FEW).then(|| "it is so short a run that threads would not pay".to_owned());
     cut.pays.err().map(|why| why.to_string()).or(short)
@@ -61,7 +59,13 @@ fn cores() -> usize {
 }
 
 /// How a run is cut, if it is.
-pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<BuiltIn, H>, parts: Apart, threads: usize) -> Option<Cut> {
+pub(crate) fn cut<H: EventQueue>(
+    scenario: &Resolved,
+    seed: u64,
+    world: &World<BuiltIn, H>,
+    parts: Apart,
+    threads: usize,
+) -> Option<Partition> {
     let asked = match parts {
         Apart::Never => false,
         // More threads than cores would only wait for each other.
@@ -72,81 +76,58 @@ pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<B
         return None;
     }
     let threads = match parts {
-        // On one thread by a clock that leaps: all parts as they are.
+        // On one thread all parts stay as they are.
         Apart::Always => Some(threads).filter(|&n| n > 1),
         _ => Some(threads.min(cores())),
     };
-    Cut::new(world, &map(scenario, seed), threads).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
-}
-
-/// What threads of one run ask that does not belong to it.
-struct Around<'a> {
-    began: Instant,
-    /// Leaps of a clock that shall not be that of the machine.
-    leaps: Option<AtomicU64>,
-    end: Time,
-    progress: &'a Progress,
-    /// Millionths of the run and events that were told.
-    told: Mutex<(u64, u64)>,
-}
-
-impl Outside for Around<'_> {
-    fn clock(&self) -> Duration {
-        match &self.leaps {
-            None => self.began.elapsed(),
-            Some(leaps) => {
-                let leap = leaps.fetch_add(1, Ordering::Relaxed);
-                Duration::from_micros(600 * leap + 5_000 * (leap / 7 % 5))
-            }
-        }
-    }
-    fn more(&self, now: Time, events: u64) -> bool {
-        if let Ok(mut told) = self.told.lock() {
-            let share = (u128::from(now.as_ps()) * 1_000_000 / u128::from(self.end.as_ps().max(1))) as u64;
-            self.progress.moved(share - told.0, events.saturating_sub(told.1));
-            *told = (share, events.max(told.1));
-        }
-        !self.progress.stopped()
-    }
+    Partition::new(world, &topology(scenario, seed), threads).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
 }
 
 /// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
 pub(crate) fn drive<H: EventQueue>(
     (scenario, seed): (&Resolved, u64),
     world: World<BuiltIn, H>,
-    cut: Cut,
+    partition: Partition,
     (asked, threads): (Apart, usize),
     progress: &Progress,
 ) -> Result<(World<BuiltIn, H>, f64), RunError> {
     let clock = CpuClock::start();
     let (warm, end) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let others = Mutex::new(0.0);
-    let mut parts = Parts::new(world, cut);
-    let leaps = (asked == Apart::Always).then(AtomicU64::default);
-    let around = Around { began: Instant::now(), leaps, end, progress, told: Mutex::default() };
+    let mut parts = ParallelWorld::new(world, partition);
+    // Millionths of the run, and events, that were reported.
+    let reported = Mutex::new((0, 0));
+    let more = |now: Time, events: u64| {
+        if let Ok(mut reported) = reported.lock() {
+            let share = (u128::from(now.as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
+            progress.moved(share - reported.0, events.saturating_sub(reported.1));
+            *reported = (share, events.max(reported.1));
+        }
+        !progress.stopped()
+    };
     let threads = if asked == Apart::Always { threads } else { threads.min(cores()) };
     for until in [warm, end] {
         if until == Time::ZERO || until > end {
             continue;
         }
-        let stretch = parts.stretch(until, threads, &around);
-        let windows = std::thread::scope(|scope| {
-            for own in 1..stretch.threads() {
-                let (stretch, around, others) = (&stretch, &around, &others);
+        let phase = parts.phase(until, threads);
+        let window = std::thread::scope(|scope| {
+            for own in 1..phase.threads() {
+                let (phase, more, others) = (&phase, &more, &others);
                 scope.spawn(move || {
                     let clock = CpuClock::start();
-                    stretch.work(own, around);
+                    phase.work(own, more);
                     if let Ok(mut sum) = others.lock() {
                         *sum += clock.seconds();
                     }
                 });
             }
-            stretch.work(0, &around)
+            phase.work(0, &more)
         });
-        let Some(windows) = windows else {
+        let Some(window) = window else {
             return Err(parts.standstill().map_or(RunError::Stopped, |still| RunError::standing(scenario, seed, &still)));
         };
-        parts.arrived(until, windows);
+        parts.arrived(until, window);
         if until == warm {
             parts.reset_counters();
         }
@@ -154,9 +135,9 @@ pub(crate) fn drive<H: EventQueue>(
             break;
         }
     }
-    let world = parts.join();
-    if let Ok(told) = around.told.lock() {
-        progress.moved(1_000_000 - told.0, world.events().saturating_sub(told.1));
+    let world = parts.merge();
+    if let Ok(reported) = reported.lock() {
+        progress.moved(1_000_000 - reported.0, world.events().saturating_sub(reported.1));
     }
     Ok((world, clock.seconds() + others.into_inner().unwrap_or(0.0)))
 }
@@ -172,7 +153,7 @@ pub fn partition(scenario: &Resolved, seed: u64, threads: Option<usize>) -> Resu
     if let Some(why) = whole(scenario) {
         return Ok(one(why.to_owned()));
     }
-    Ok(match Cut::new(&world, &map(scenario, seed), threads) {
+    Ok(match Partition::new(&world, &topology(scenario, seed), threads) {
         Err(why) => one(why.to_string()),
         Ok(cut) => {
             let parts: Vec<Value> = cut

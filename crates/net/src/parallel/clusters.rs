@@ -1,27 +1,26 @@
-//! Puts clusters of nodes into parts of about equal load, with little traffic between them.
+//! Clusters of nodes, and their assignment to parts of about equal load with little traffic between them.
 
-/// Clusters and what crosses from one to another.
+/// Clusters and the traffic between them.
 pub(super) struct Clusters {
     pub(super) loads: Vec<f64>,
-    /// Of each its neighbours, with the traffic to and from them.
+    /// Neighbours of each cluster, with the traffic to and from them.
     pub(super) ties: Vec<Vec<(u32, f64)>>,
 }
 
-/// A part may have so much more than its share, for less traffic between parts.
+/// Largest load of a part, as a multiple of its fair share.
 const SLACK: f64 = 1.04;
-/// Rounds in which clusters change their part.
+/// Rounds in which clusters move.
 const ROUNDS: usize = 8;
 
 impl Clusters {
-    /// The part of each node, whose cluster is given.
+    /// Part of each node; `cluster` has the cluster of each.
     pub(super) fn parts(&self, cluster: &[u32], parts: usize) -> Vec<u16> {
         let of = self.group(parts);
         cluster.iter().map(|&c| of[c as usize]).collect()
     }
 
-    /// The part of each cluster: parts grow one after the other, each from the cluster with most to do towards those that it shares most traffic with, and
-    /// then clusters move where that takes traffic off the cut (Fiduccia and Mattheyses 1982, without their buckets). The first of equals is taken, so
-    /// that the answer depends on nothing else.
+    /// Part of each cluster. Parts grow one after the other from the largest unassigned cluster, along the heaviest traffic. Then clusters move to other parts
+    /// where that reduces the traffic between parts (Fiduccia and Mattheyses 1982, without their buckets). Of equals the first is taken.
     fn group(&self, parts: usize) -> Vec<u16> {
         let mut of = self.grow(parts);
         let total: f64 = self.loads.iter().sum();
@@ -61,7 +60,7 @@ impl Clusters {
         const NONE: u16 = u16::MAX;
         let mut of = vec![NONE; self.loads.len()];
         let mut left: f64 = self.loads.iter().sum();
-        // By load, the largest first; what a part has no room for comes later.
+        // Largest load first; a cluster that does not fit comes into a later part.
         let mut seeds: Vec<u32> = (0..of.len() as u32).collect();
         seeds.sort_by(|&a, &b| self.loads[b as usize].total_cmp(&self.loads[a as usize]).then(a.cmp(&b)));
         for part in 0..parts as u16 {
@@ -70,7 +69,7 @@ impl Clusters {
             let mut pull = vec![0.0; of.len()];
             let mut near: Vec<u32> = Vec::new();
             loop {
-                // The last part takes what is left.
+                // The last part takes all remaining clusters.
                 let last = usize::from(part) + 1 == parts;
                 let fits = |c: u32| last || load == 0.0 || load + self.loads[c as usize] <= share * SLACK;
                 near.retain(|&c| of[c as usize] == NONE);

@@ -1,4 +1,4 @@
-//! What a part notes for the others while a window runs. The loop is compiled once more for it, so that plain runs do not pay for it.
+//! Notes that a part takes for the others during a window. The loop is compiled once more with them, so that plain runs pay nothing.
 
 use crate::flow::Flow;
 use crate::ids::FlowId;
@@ -9,21 +9,21 @@ use fairlane_engine::Slot;
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;
 
-/// A place in the order of all that happens: the event, and what came how late in it.
+/// Position in the order of all notes: the event, and the number of the note within it.
 ///
-/// Times and numbers of events are the same in every part, and each source of events belongs to one part, so two parts never have the same place.
+/// Times and numbers of events are the same in every part, and each source of events belongs to one part, so two parts never have equal stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment {
+pub(super) struct EventStamp {
     time: Time,
     number: Slot,
     step: u32,
 }
 
-/// What an application has asked a flow to carry whose receiver lies in another part.
+/// Bytes that an application wrote to a flow whose receiver is in another part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wrote {
     pub(super) flow: FlowId,
-    pub(super) when: Moment,
+    pub(super) when: EventStamp,
     pub(super) began: Time,
     pub(super) written: u64,
     pub(super) closed: bool,
@@ -33,15 +33,15 @@ pub(super) struct Wrote {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
     pub(super) flow: FlowId,
-    pub(super) when: Moment,
+    pub(super) when: EventStamp,
     pub(super) delivered: u64,
 }
 
-/// A round-trip time that an end of a flow has measured.
+/// A round-trip time that an endpoint measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     pub(super) flow: FlowId,
-    pub(super) when: Moment,
+    pub(super) when: EventStamp,
     pub(super) rtt: Dur,
 }
 
@@ -50,19 +50,19 @@ pub(super) struct Measured {
 pub(super) struct Loss {
     pub(super) port: u32,
     pub(super) flow: FlowId,
-    /// When it was dropped, and when that was carried out.
+    /// Time of the drop. `when` is the event that carried it out.
     pub(super) at: Time,
-    pub(super) when: Moment,
+    pub(super) when: EventStamp,
 }
 
-/// What a part notes for the others.
+/// Notes of one part for the others.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Ledger {
-    /// The part that each endpoint is in.
+    /// Part of each endpoint.
     pub(super) homes: Arc<[u16]>,
     pub(super) own: u16,
-    now: Moment,
+    now: EventStamp,
     pub(super) wrote: Vec<Wrote>,
     pub(super) deliveries: Vec<Delivery>,
     pub(super) measured: Vec<Measured>,
@@ -71,65 +71,65 @@ pub struct Ledger {
 
 impl Ledger {
     pub(super) fn new(homes: Arc<[u16]>, own: u16) -> Self {
-        let now = Moment { time: Time::ZERO, number: 0, step: 0 };
+        let now = EventStamp { time: Time::ZERO, number: 0, step: 0 };
         Self { homes, own, now, wrote: Vec::new(), deliveries: Vec::new(), measured: Vec::new(), losses: Vec::new() }
     }
 
-    /// An event begins.
+    /// Starts an event.
     #[inline]
     pub(crate) fn begin(&mut self, time: Time, number: Slot) {
-        self.now = Moment { time, number, step: self.now.step };
+        self.now = EventStamp { time, number, step: self.now.step };
     }
 
-    /// All events up to `time` are over.
+    /// Ends all events up to `time`.
     pub(super) fn end(&mut self, time: Time) {
-        self.now = Moment { time, number: Slot::MAX, step: 0 };
+        self.now = EventStamp { time, number: Slot::MAX, step: 0 };
     }
 
     #[inline]
-    fn moment(&mut self) -> Moment {
+    fn stamp(&mut self) -> EventStamp {
         self.now.step += 1;
         self.now
     }
 
-    /// Whether an endpoint lies in another part.
+    /// True if an endpoint is in another part.
     #[inline]
     pub(crate) fn is_away(&self, ep: u32) -> bool {
         self.homes[ep as usize] != self.own
     }
 
-    /// An end of a flow has measured a round-trip time.
+    /// Notes a round-trip time that an endpoint of a flow measured.
     #[inline]
     pub(crate) fn measured(&mut self, flow: FlowId, rtt: Dur) {
-        let when = self.moment();
+        let when = self.stamp();
         self.measured.push(Measured { flow, when, rtt });
     }
 
-    /// The application of a flow with a receiver elsewhere began, wrote or stopped.
+    /// Notes that the application of a flow with a receiver in another part began, wrote or stopped.
     #[cold]
     pub(crate) fn wrote(&mut self, id: FlowId, flow: &Flow) {
-        let when = self.moment();
+        let when = self.stamp();
         self.wrote.push(Wrote { flow: id, when, began: flow.started, written: flow.written, closed: flow.closed });
     }
 
-    /// A flow with a sender elsewhere delivered something. As long as more was written than that, it was not the last.
+    /// Notes a delivery that may have been the last of a flow with a sender in another part.
     #[inline]
     pub(crate) fn delivered(&mut self, id: FlowId, flow: &Flow) {
         if flow.delivered >= flow.written && flow.completed == Time::MAX {
-            let when = self.moment();
+            let when = self.stamp();
             self.deliveries.push(Delivery { flow: id, when, delivered: flow.delivered });
         }
     }
 
-    /// The queue of a port dropped data of a TCP flow.
+    /// Notes that the queue of a port dropped data of a TCP flow.
     #[cold]
     fn lost(&mut self, port: u32, flow: FlowId, at: Time) {
-        let when = self.moment();
+        let when = self.stamp();
         self.losses.push(Loss { port, flow, at, when });
     }
 }
 
-/// The queue of a port dropped data of a TCP flow that has measured these round-trip times: a part has to ask for them.
+/// Counts a data packet of a TCP flow that a queue dropped; `rtt` are the round-trip times that the flow has measured. A part notes the loss and asks for them.
 #[inline]
 pub(crate) fn lost<O: Observer>(c: &mut PortCounters, rtt: &Summary, (port, flow): (u32, FlowId), at: Time, obs: &mut O) {
     if O::PART
@@ -141,7 +141,7 @@ pub(crate) fn lost<O: Observer>(c: &mut PortCounters, rtt: &Summary, (port, flow
     }
 }
 
-impl Moment {
+impl EventStamp {
     pub(super) fn time(self) -> Time {
         self.time
     }

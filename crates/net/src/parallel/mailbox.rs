@@ -1,26 +1,26 @@
-//! What parts send one another at the end of a window.
+//! Mail between parts at the end of a window.
 
-use super::ledger::{Moment, Wrote};
+use super::ledger::{EventStamp, Wrote};
 use crate::ids::FlowId;
 use crate::packet::{Packet, Segment};
 
-/// A packet whose transmission over a link into another part has begun: the one of its hop. `pkt.at` is when it arrives there.
+/// A packet whose transmission into another part has begun. `pkt.at` is its arrival there, `pkt.hop` the hop of the cut link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) pkt: Packet,
     pub(super) seg: Segment,
 }
 
-/// A question of part `from`: what the round-trip times of a flow came to at a moment.
+/// Asks for the round-trip times that a flow had measured by `when`; `from` is the part that asks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(super) struct Question {
     pub(super) from: u16,
     pub(super) number: u64,
     pub(super) flow: FlowId,
-    pub(super) when: Moment,
+    pub(super) when: EventStamp,
 }
 
-/// The answer to question `number`: how many there were, and their sum in picoseconds.
+/// Answer to question `number`: the count of round-trip times, and their sum in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) number: u64,
@@ -28,42 +28,42 @@ pub(super) struct Answer {
     pub(super) sum: u128,
 }
 
-/// What one part sends to another. Of each kind the order is that of one sender; between senders there is none, and none is needed.
+/// Mail from one part to another, each kind in the order of the sender. Results do not depend on the order between senders.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Post {
+pub(super) struct Mailbox {
     pub(super) sent: Vec<Sent>,
-    pub(super) news: News,
+    pub(super) notices: Notices,
 }
 
-/// What comes seldom.
+/// Rare mail.
 #[derive(Clone, Debug, Default)]
-pub(super) struct News {
+pub(super) struct Notices {
     pub(super) wrote: Vec<Wrote>,
-    pub(super) asks: Vec<Ask>,
+    pub(super) questions: Vec<Question>,
     pub(super) answers: Vec<Answer>,
 }
 
-impl Post {
+impl Mailbox {
     pub(super) fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.news.is_empty()
+        self.sent.is_empty() && self.notices.is_empty()
     }
 }
 
-impl News {
+impl Notices {
     pub(super) fn is_empty(&self) -> bool {
-        self.wrote.is_empty() && self.asks.is_empty() && self.answers.is_empty()
+        self.wrote.is_empty() && self.questions.is_empty() && self.answers.is_empty()
     }
 
-    /// Takes all that another one holds.
+    /// Moves all notices of `other` here.
     #[cold]
-    pub(super) fn take(&mut self, other: &mut Self) {
+    pub(super) fn append(&mut self, other: &mut Self) {
         self.wrote.append(&mut other.wrote);
-        self.asks.append(&mut other.asks);
+        self.questions.append(&mut other.questions);
         self.answers.append(&mut other.answers);
     }
 }
 
-/// In cache lines of its own, two of which processors fetch together: what one thread writes there is in nobody's way.
+/// Aligned to two cache lines, which processors fetch together: writes of one thread do not slow down the others.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Aside<T>(pub(super) T);
+pub(super) struct CachePadded<T>(pub(super) T);

@@ -1,6 +1,6 @@
-//! The end of a run in parts: one world again, as the run in one piece would have left it.
+//! Merges parts into one world, equal to the one that an undivided run leaves.
 
-use super::{Parts, ROUNDS, lock};
+use super::{ParallelWorld, ROUNDS, lock};
 use crate::packet::Arena;
 use crate::stats::FlowCounters;
 use crate::world::{Components, World};
@@ -8,24 +8,24 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::sync::PoisonError;
 
-impl<P: Components, H: EventQueue> Parts<P, H> {
-    /// Puts the parts together. Nothing happens in this world any more: it is there to be read.
-    pub fn join(self) -> World<P, H> {
+impl<P: Components, H: EventQueue> ParallelWorld<P, H> {
+    /// Merges the parts into one world, which can be read but not run.
+    pub fn merge(self) -> World<P, H> {
         let now = self.now.unwrap_or(Time::ZERO);
         for round in 0..ROUNDS {
             for (i, part) in self.parts.iter().enumerate() {
-                let (mut part, window) = (lock(part), self.round + round);
-                self.open(&mut part, i, window);
+                let (mut part, window) = (lock(part), self.window + round);
+                self.receive_mail(&mut part, i, window);
                 if round == 0 {
                     part.settle(now);
                 }
-                self.deliver(&mut part, i, window);
+                self.send_mail(&mut part, i, window);
             }
         }
         let mut worlds: Vec<World<P, H>> =
             self.parts.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner).finish()).collect();
-        // What is not its own the first part gets from the others.
-        let (mut whole, cut) = (worlds.remove(0), self.cut);
+        // The first part takes over what the others own.
+        let (mut whole, cut) = (worlds.remove(0), self.partition);
         for (i, (&near, &far)) in cut.near.iter().zip(&cut.far).enumerate() {
             let ring = std::mem::take(&mut part(&mut whole, &mut worlds, far).path.ports[i].ring);
             if near > 0 {
@@ -52,7 +52,7 @@ impl<P: Components, H: EventQueue> Parts<P, H> {
             }
             let flow = &mut whole.path.flows[f];
             (flow.completed, flow.delivered, flow.counters) = (completed, delivered, counters.swap_remove(to as usize));
-            // Each part counted what happened in it, the rest is zero there.
+            // Each part counted only what happened in it.
             counters.iter().for_each(|c| flow.counters.merge(c));
         }
         let (mut alive, mut peak) = (whole.path.arena.len(), whole.path.arena.peak());
@@ -68,7 +68,7 @@ impl<P: Components, H: EventQueue> Parts<P, H> {
     }
 }
 
-/// The world of part `i`, the first of which is to be the whole.
+/// World of part `i`; part 0 is `whole`.
 fn part<'a, P: Components, H: EventQueue>(whole: &'a mut World<P, H>, others: &'a mut [World<P, H>], i: u16) -> &'a mut World<P, H> {
     match i {
         0 => whole,

@@ -1,7 +1,7 @@
-//! One part: a world of which only some nodes live, and what passes between it and the others.
+//! One part: a world in which only some nodes act, and its mail.
 
 use super::ledger::{Ledger, Loss};
-use super::mailbox::{Answer, Ask, News, Post, Sent};
+use super::mailbox::{Answer, Mailbox, Notices, Question, Sent};
 use crate::endpoint::Endpoint;
 use crate::order::Turn;
 use crate::packet::Packet;
@@ -10,14 +10,14 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
-/// Stands at the head of the ring of a cut port, where nothing ever takes it off: so the port has no events, which its far side has.
+/// Head of the ring of a cut port, never taken off: the port has no events, because its far side has them.
 const STOPPER: Packet = Packet { at: Time::MAX, ..Packet::BLANK };
 
-/// A loss whose flow has been asked for its round-trip times.
+/// A loss that waits for the round-trip times of its flow.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     loss: Loss,
-    /// Answers that are still to come.
+    /// Answers still missing.
     open: u8,
     n: u64,
     sum: u128,
@@ -28,14 +28,15 @@ struct Waiting {
 pub(super) struct Part<P: Components, H: EventQueue> {
     pub(super) world: World<P, H>,
     pub(super) ledger: Ledger,
-    /// Cut ports that begin here, with the parts that they lead to.
+    /// Cut ports that begin here, with the part that each leads to.
     exits: Vec<(u32, u16)>,
-    /// What goes to each of the parts, and what of the rarer kind has come from them.
-    pub(super) post: Vec<Post>,
-    news: News,
-    /// What it has had to do.
+    /// Mail for each part.
+    pub(super) outbox: Vec<Mailbox>,
+    /// Notices received.
+    inbox: Notices,
+    /// Events so far.
     pub(super) load: u64,
-    /// Losses in their order, and the number of the first one's question.
+    /// Losses in their order; `first` is the number of the first one's question.
     waiting: VecDeque<Waiting>,
     first: u64,
 }
@@ -48,13 +49,22 @@ impl<P: Components, H: EventQueue> Part<P, H> {
             port.feeds = false;
         }
         world.path.forget_feeders();
-        Self { world, ledger, exits, post: vec![Post::default(); parts], news: News::default(), load, waiting: VecDeque::new(), first: 0 }
+        Self {
+            world,
+            ledger,
+            exits,
+            outbox: vec![Mailbox::default(); parts],
+            inbox: Notices::default(),
+            load,
+            waiting: VecDeque::new(),
+            first: 0,
+        }
     }
 
-    /// Takes what another one did up to the end of the window before.
-    pub(super) fn take(&mut self, post: &mut Post) {
+    /// Receives the mail of another part.
+    pub(super) fn receive(&mut self, mail: &mut Mailbox) {
         let path = &mut self.world.path;
-        for Sent { mut pkt, seg } in post.sent.drain(..) {
+        for Sent { mut pkt, seg } in mail.sent.drain(..) {
             let port = path.hops[pkt.hop as usize];
             pkt.id = path.arena.insert(&seg);
             if path.ports[port as usize].feeds {
@@ -69,36 +79,36 @@ impl<P: Components, H: EventQueue> Part<P, H> {
                 path.push(pkt.at, port, Turn::Act);
             }
         }
-        if !post.news.is_empty() {
-            self.news.take(&mut post.news);
+        if !mail.notices.is_empty() {
+            self.inbox.append(&mut mail.notices);
         }
     }
 
-    /// All is there that the others did: a window begins.
-    pub(super) fn open(&mut self) {
-        if !self.news.is_empty() || !self.ledger.deliveries.is_empty() {
-            self.hear();
+    /// Begins a window, after all mail was received.
+    pub(super) fn begin_window(&mut self) {
+        if !self.inbox.is_empty() || !self.ledger.deliveries.is_empty() {
+            self.read_notices();
         }
         self.ledger.measured.clear();
     }
 
     #[cold]
-    fn hear(&mut self) {
-        let mut inbox = std::mem::take(&mut self.news);
+    fn read_notices(&mut self) {
+        let mut inbox = std::mem::take(&mut self.inbox);
         if !inbox.wrote.is_empty() || !self.ledger.deliveries.is_empty() {
             self.complete(&mut inbox);
         }
-        for ask in inbox.asks.drain(..) {
+        for ask in inbox.questions.drain(..) {
             let rtt = &self.world.path.flows[ask.flow.0 as usize].counters.rtt;
             let later = self.ledger.measured.iter().filter(|m| m.flow == ask.flow && m.when > ask.when);
             let (mut n, mut sum) = (rtt.n, rtt.sum());
             for m in later {
                 (n, sum) = (n.saturating_sub(1), sum.saturating_sub(u128::from(m.rtt.as_ps())));
             }
-            self.post[ask.from as usize].news.answers.push(Answer { number: ask.number, n, sum });
+            self.outbox[ask.from as usize].notices.answers.push(Answer { number: ask.number, n, sum });
         }
         for answer in inbox.answers.drain(..) {
-            // Of losses that were forgotten at the end of the warm-up nobody wants to know any more.
+            // Losses before the end of the warm-up were forgotten.
             let place = answer.number.checked_sub(self.first);
             if let Some(w) = place.and_then(|i| self.waiting.get_mut(i as usize)) {
                 w.open -= 1;
@@ -112,12 +122,12 @@ impl<P: Components, H: EventQueue> Part<P, H> {
             self.waiting.pop_front();
             self.first += 1;
         }
-        self.news = inbox;
+        self.inbox = inbox;
     }
 
-    /// Flows that begin elsewhere, and which deliveries of the window before were the last of their flows.
+    /// Starts receivers of flows that began in other parts, and marks flows as completed by the deliveries of the window before.
     #[cold]
-    fn complete(&mut self, inbox: &mut News) {
+    fn complete(&mut self, inbox: &mut Notices) {
         enum What {
             Wrote { began: Time, written: u64, closed: bool },
             Delivered(u64),
@@ -148,10 +158,10 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         }
     }
 
-    /// Runs all events up to and including `until`; returns how many there were.
+    /// Runs all events up to and including `until`. Returns their number.
     pub(super) fn run(&mut self, until: Time) -> u64 {
         let before = self.world.events_run;
-        // Packets stay on their short ways from one window to the next.
+        // Packets keep to the shortcuts from one window to the next.
         self.world.set_out::<Ledger>();
         self.world.carry_on(until, u64::MAX, &mut self.ledger);
         self.ledger.end(until);
@@ -161,7 +171,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         events
     }
 
-    /// Transmissions into other parts that begin up to `until` are carried out and told.
+    /// Carries out transmissions into other parts that begin up to `until`, and puts them into the outbox.
     fn close(&mut self, until: Time) {
         for &(i, to) in &self.exits {
             let port = &self.world.path.ports[i as usize];
@@ -172,9 +182,9 @@ impl<P: Components, H: EventQueue> Part<P, H> {
             }
             let path = &mut self.world.path;
             let port = &mut path.ports[i as usize];
-            // Behind the stopper and those on the link are those that wait.
+            // The ring holds the stopper, packets on the link, then queued packets.
             let on_link = port.ring.len() - port.held.pkts as usize - 1;
-            let sent = &mut self.post[to as usize].sent;
+            let sent = &mut self.outbox[to as usize].sent;
             for k in 1..=on_link {
                 if let Some(&pkt) = port.ring.get(k) {
                     sent.push(Sent { pkt, seg: path.arena.remove(pkt.id) });
@@ -187,27 +197,32 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         }
         for w in self.ledger.wrote.drain(..) {
             let to = self.ledger.homes[2 * w.flow.0 as usize + 1];
-            self.post[to as usize].news.wrote.push(w);
+            self.outbox[to as usize].notices.wrote.push(w);
         }
         for loss in self.ledger.losses.drain(..) {
             let number = self.first + self.waiting.len() as u64;
             let ends = [0, 1].map(|end| self.ledger.homes[2 * loss.flow.0 as usize + end]);
             let asked = if ends[0] == ends[1] { &ends[..1] } else { &ends[..] };
             for &home in asked {
-                self.post[home as usize].news.asks.push(Ask { from: self.ledger.own, number, flow: loss.flow, when: loss.when });
+                self.outbox[home as usize].notices.questions.push(Question {
+                    from: self.ledger.own,
+                    number,
+                    flow: loss.flow,
+                    when: loss.when,
+                });
             }
             self.waiting.push_back(Waiting { loss, open: asked.len() as u8, n: 0, sum: 0 });
         }
     }
 
-    /// The run is over: departures that are due are carried out, so that counters speak of this instant.
+    /// Ends the run: carries out all departures due by `now`, so that counters are those of this instant.
     pub(super) fn settle(&mut self, now: Time) {
         self.world.path.part_all(None, &mut self.ledger);
         self.world.settle(&mut self.ledger);
         self.close(now);
     }
 
-    /// When something happens next, if nothing comes from the others.
+    /// Time of the next event or departure, unless mail comes first.
     pub(super) fn next(&mut self) -> Time {
         let events = &mut self.world.path.events;
         let event = events.pop_until(Time::MAX).map_or(Time::MAX, |(time, number)| {
@@ -219,7 +234,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         self.exits.iter().map(departs).min().unwrap_or(Time::MAX).min(event)
     }
 
-    /// Forgets what was counted so far.
+    /// Resets the counters at the end of the warm-up.
     pub(super) fn reset_counters(&mut self) {
         self.world.path.part_all(None, &mut self.ledger);
         self.world.reset_counters(&mut self.ledger);
@@ -228,7 +243,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         self.ledger.losses.clear();
     }
 
-    /// Its world, in which the rings of cut ports hold nothing that is not a packet.
+    /// Returns its world, without the stoppers.
     pub(super) fn finish(mut self) -> World<P, H> {
         for &(i, _) in &self.exits {
             self.world.path.ports[i as usize].ring.clear();

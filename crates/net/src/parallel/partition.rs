@@ -1,4 +1,4 @@
-//! Where a network is cut: a function of the network alone, never of the number of threads.
+//! Partition of a network: it depends on the network alone, never on the number of threads.
 
 use super::clusters::Clusters;
 use crate::app::App;
@@ -13,39 +13,39 @@ use fairlane_units::{Dur, Rate};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Which nodes links and flows join, which a world has no need to know.
+/// Nodes that links and flows join; a world itself does not know them.
 #[derive(Clone, Debug, Default)]
-pub struct Map {
-    /// Nodes.
+pub struct Topology {
+    /// Number of nodes.
     pub nodes: usize,
-    /// Of each port the nodes that its link begins and ends at.
+    /// Near and far node of each port.
     pub links: Vec<[u32; 2]>,
-    /// Of each flow the nodes of its sender and its receiver.
+    /// Sender's and receiver's node of each flow.
     pub flows: Vec<[u32; 2]>,
 }
 
-/// Why a network runs in one piece.
+/// Reason why a network is not partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotPartitioned {
-    /// It has a wireless channel.
+    /// The network has a wireless channel.
     Channel,
-    /// A control opens and closes flows.
+    /// A flow controller opens and closes flows.
     Control,
     /// Links fail.
     Outage,
-    /// Packets of a flow take ways of their own, or ways change.
+    /// Packets of a flow take several routes, or routes change.
     Ways,
     /// Time series are recorded.
     Samples,
-    /// It has begun.
+    /// The run has begun.
     Begun,
-    /// It is so large that copies of it for the parts would take too much memory.
+    /// The network is so large that its copies for the parts would take too much memory.
     Large,
-    /// All nodes hang together by what cannot be cut.
+    /// Links or flows that cannot be cut connect all nodes.
     Together,
-    /// One part would have nearly all there is to do.
+    /// One part would have nearly all events.
     Lopsided,
-    /// The delays of the links that could be cut are so short that parts would mostly wait for each other.
+    /// The links that could be cut have so short delays that parts would mostly wait for each other.
     ShortDelays,
 }
 
@@ -69,56 +69,55 @@ impl fmt::Display for NotPartitioned {
 /// One part of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Portion {
-    /// Its nodes.
+    /// Nodes of this part.
     pub nodes: Vec<u32>,
-    /// The share of all events that it is expected to have.
+    /// Expected share of all events.
     pub load: f64,
 }
 
-/// A network in parts.
+/// Partition of a network.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cut {
-    /// The parts.
+pub struct Partition {
+    /// Parts.
     pub portions: Vec<Portion>,
-    /// The ports whose links lead from one part into another.
+    /// Ports whose links lead from one part into another.
     pub links: Vec<u32>,
-    /// How long parts run without hearing from each other: the shortest delay of those links.
+    /// Time that parts run without communicating: the shortest delay of those links.
     pub window: Dur,
-    /// Events that are expected in a window, in all parts together.
+    /// Expected events in a window, of all parts.
     pub events: f64,
-    /// The share of all transmissions that lead into another part.
+    /// Share of all transmissions that lead into another part.
     pub crossing: f64,
-    /// Whether the run is expected to take less time on two threads than on one.
+    /// `Ok` if the run is expected to take less time on two threads than on one.
     pub pays: Result<(), NotPartitioned>,
-    /// By port, the part where its link begins and where it ends.
+    /// Parts where the link of each port begins and ends.
     pub(super) near: Vec<u16>,
     pub(super) far: Vec<u16>,
-    /// By endpoint and by application.
+    /// Parts of each endpoint and of each application.
     pub(super) ends: Vec<u16>,
     pub(super) hosts: Vec<u16>,
 }
 
-/// Bytes of a packet, for an estimate of how many there are.
+/// Assumed bytes per packet.
 const PACKET: f64 = 1000.0;
-/// Events of an acknowledgement for one of a packet, and of a sender and of a receiver for a packet.
+/// Events per data packet: acknowledgments, sender, receiver.
 const ACK: f64 = 0.8;
 const SENDER: f64 = 0.8;
 const RECEIVER: f64 = 0.4;
-/// What takes how long, in events, as measured (docs/background/performance.md): a window of a part, meeting the others with what some have more to do than others by
-/// chance, and a packet that crosses.
+/// Measured costs in events (docs/background/performance.md): a window of one part; a meeting of all parts, uneven loads included; a packet that crosses.
 const PART: f64 = 5.0;
 const MEETING: f64 = 36.0;
 const CROSSING: f64 = 0.5;
-/// The time that is to be left of that on one thread.
+/// Largest share of the time on one thread at which a partition pays.
 const WORTH: f64 = 0.85;
-/// Numbers of parts that are tried. Each is a copy of what was built: a network of so many nodes or flows has two at most, a still larger one is not cut.
+/// Numbers of parts that are tried. Each part is a copy of the world: a `LARGE` network has two parts at most, a `HUGE` one is not cut.
 const PARTS: [usize; 3] = [2, 4, 8];
 const LARGE: usize = 20_000;
 const HUGE: usize = 100_000;
-/// Delays that are tried as the shortest one to be cut.
+/// Number of delays that are tried as the shortest one to be cut.
 const DELAYS: usize = 12;
 
-/// Sets of nodes that stay together.
+/// Disjoint sets of nodes that stay together (union-find).
 struct Sets(Vec<u32>);
 
 impl Sets {
@@ -138,72 +137,82 @@ impl Sets {
     }
 }
 
-/// Whether a link can lead from one part into another: it takes time and does no more than carry, and it makes no difference when what its queue does is carried out.
+/// True if a link can be cut: it has a delay and nothing else, and its queue may be settled late.
 fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
     let plain = port.impair().is_none() && !port.rough && port.frail().is_none() && !port.is_on_air();
     plain && port.delay > Dur::ZERO && port.ring.is_empty() && !port.qdisc.drops_late() && port.qdisc.ready_at().is_none()
 }
 
-impl Cut {
-    /// Where a world that has not begun is cut. Fewer `threads` than parts, if given, have parts that belong together as one: each part has its own place in caches and its
-    /// own post, so more of them than threads cost more than they even out, unless they are uneven. Results do not depend on it.
+impl Partition {
+    /// Partitions a world that has not begun. With fewer `threads` than parts, neighbouring parts are bundled: each part has its own memory and mail, so more
+    /// parts than threads cost more than they balance, unless loads are uneven. Results do not depend on it.
     ///
     /// # Errors
-    /// It has what lets no part run without the others, even for a moment.
-    pub fn new<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, threads: Option<usize>) -> Result<Self, NotPartitioned> {
+    /// Something in the network acts on several nodes without delay.
+    pub fn new<P: Components, H: EventQueue>(
+        world: &World<P, H>,
+        topology: &Topology,
+        threads: Option<usize>,
+    ) -> Result<Self, NotPartitioned> {
         let forbidden = [
             (!world.airs.is_empty(), NotPartitioned::Channel),
             (world.govern.is_some(), NotPartitioned::Control),
             (world.outages.is_some(), NotPartitioned::Outage),
             (world.path.maze.is_some() || !world.reroutes.is_empty(), NotPartitioned::Ways),
             (world.sampler.is_some(), NotPartitioned::Samples),
-            (map.nodes.max(map.flows.len()) >= HUGE, NotPartitioned::Large),
+            (topology.nodes.max(topology.flows.len()) >= HUGE, NotPartitioned::Large),
             (world.events_run > 0 || !world.path.arena.is_empty(), NotPartitioned::Begun),
         ];
         if let Some((_, why)) = forbidden.into_iter().find(|f| f.0) {
             return Err(why);
         }
-        let mut sets = Sets::new(map.nodes);
-        for (port, &[a, b]) in world.path.ports.iter().zip(&map.links) {
+        let mut sets = Sets::new(topology.nodes);
+        for (port, &[a, b]) in world.path.ports.iter().zip(&topology.links) {
             if !can_be_cut(port) {
                 sets.join(a, b);
             }
         }
         let mut drivers: HashMap<u32, u32> = HashMap::new();
-        for (f, &[a, b]) in map.flows.iter().enumerate() {
+        for (f, &[a, b]) in topology.flows.iter().enumerate() {
             if together(world, f) {
                 sets.join(a, b);
             }
             let first = *drivers.entry(world.path.flows[f].app).or_insert(a);
             sets.join(first, a);
         }
-        let demand = Demand::new(world, map);
-        let cuts = delays(world).into_iter().filter_map(|shortest| Self::at(world, map, &demand, Sets(sets.0.clone()), shortest));
-        let cut = cuts.min_by(|a, b| a.cost().total_cmp(&b.cost())).ok_or(NotPartitioned::Together)?;
-        let two = cut.bundled(world, map, &demand, 2);
-        // Whether it pays is asked of two threads, however many there are.
-        let pays = two.as_ref().unwrap_or(&cut).pays;
+        let demand = Demand::new(world, topology);
+        let cuts = delays(world).into_iter().filter_map(|shortest| Self::at(world, topology, &demand, Sets(sets.0.clone()), shortest));
+        let partition = cuts.min_by(|a, b| a.cost().total_cmp(&b.cost())).ok_or(NotPartitioned::Together)?;
+        let two = partition.bundled(world, topology, &demand, 2);
+        // Profit is judged for two threads, for any number of threads.
+        let pays = two.as_ref().unwrap_or(&partition).pays;
         let bundled = match threads {
             None => None,
             Some(..=2) => two,
-            Some(n) => cut.bundled(world, map, &demand, n),
+            Some(n) => partition.bundled(world, topology, &demand, n),
         };
-        Ok(Self { pays, ..bundled.unwrap_or(cut) })
+        Ok(Self { pays, ..bundled.unwrap_or(partition) })
     }
 
-    /// Of the ways to bundle parts for so many threads the one that takes least time; none where they are best left as they are.
-    fn bundled<P: Components, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
-        let mut home = vec![0; map.nodes];
+    /// Fastest bundling of parts for this number of threads; `None` if the parts are best left as they are.
+    fn bundled<P: Components, H: EventQueue>(
+        &self,
+        world: &World<P, H>,
+        topology: &Topology,
+        demand: &Demand,
+        threads: usize,
+    ) -> Option<Self> {
+        let mut home = vec![0; topology.nodes];
         for (i, portion) in (0..).zip(&self.portions) {
             portion.nodes.iter().for_each(|&n| home[n as usize] = i);
         }
-        let clusters = demand.clusters(map, &home, self.portions.len());
+        let clusters = demand.clusters(topology, &home, self.portions.len());
         let counts = PARTS.into_iter().chain([threads]).filter(|&n| n >= threads && n < self.portions.len());
-        let ways = counts.filter_map(|n| Self::of(world, map, demand, &clusters.parts(&home, n)));
+        let ways = counts.filter_map(|n| Self::of(world, topology, demand, &clusters.parts(&home, n)));
         ways.min_by(|a, b| a.time(threads).total_cmp(&b.time(threads))).filter(|best| best.time(threads) < self.time(threads))
     }
 
-    /// Time on so many threads for one on a single thread.
+    /// Expected time on this number of threads, relative to one thread.
     fn time(&self, threads: usize) -> f64 {
         let (loads, events) = (&self.loads(), self.events.max(f64::MIN_POSITIVE));
         makespan(loads, threads) * (1.0 + CROSSING * self.crossing) + (PART * (loads.len() as f64 / threads as f64) + MEETING) / events
@@ -213,20 +222,26 @@ impl Cut {
         self.portions.iter().map(|p| p.load).collect()
     }
 
-    /// What it takes on two threads, and on as many as there are parts.
+    /// Sum of the expected times on two threads and on one thread per part.
     fn cost(&self) -> f64 {
         self.time(2) + self.time(self.portions.len())
     }
 
-    /// The best cut through links with at least this delay.
-    fn at<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, mut sets: Sets, shortest: Dur) -> Option<Self> {
-        for (port, &[a, b]) in world.path.ports.iter().zip(&map.links) {
+    /// Best partition by links with at least this delay.
+    fn at<P: Components, H: EventQueue>(
+        world: &World<P, H>,
+        topology: &Topology,
+        demand: &Demand,
+        mut sets: Sets,
+        shortest: Dur,
+    ) -> Option<Self> {
+        for (port, &[a, b]) in world.path.ports.iter().zip(&topology.links) {
             if port.delay < shortest {
                 sets.join(a, b);
             }
         }
-        let (mut number, mut count) = (vec![u32::MAX; map.nodes], 0);
-        let cluster: Vec<u32> = (0..map.nodes as u32)
+        let (mut number, mut count) = (vec![u32::MAX; topology.nodes], 0);
+        let cluster: Vec<u32> = (0..topology.nodes as u32)
             .map(|n| {
                 let of = &mut number[sets.of(n) as usize];
                 if *of == u32::MAX {
@@ -236,16 +251,16 @@ impl Cut {
                 *of
             })
             .collect();
-        let clusters = demand.clusters(map, &cluster, count as usize);
-        let most = if map.nodes.max(map.flows.len()) < LARGE { PARTS[2] } else { PARTS[0] };
+        let clusters = demand.clusters(topology, &cluster, count as usize);
+        let most = if topology.nodes.max(topology.flows.len()) < LARGE { PARTS[2] } else { PARTS[0] };
         let counts = PARTS.into_iter().filter(|&n| n <= most.min(count as usize));
-        let ways = counts.filter_map(|n| Self::of(world, map, demand, &clusters.parts(&cluster, n)));
+        let ways = counts.filter_map(|n| Self::of(world, topology, demand, &clusters.parts(&cluster, n)));
         ways.min_by(|a, b| a.cost().total_cmp(&b.cost()))
     }
 
-    /// With this part for each node; none where one has no node.
-    fn of<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, home: &[u16]) -> Option<Self> {
-        // Parts in the order of their first nodes; those without any are none.
+    /// Partition with this part for each node; `None` if there is only one part.
+    fn of<P: Components, H: EventQueue>(world: &World<P, H>, topology: &Topology, demand: &Demand, home: &[u16]) -> Option<Self> {
+        // Number parts in the order of their first nodes; empty ones have none.
         let mut names: Vec<u16> = Vec::new();
         let home: Vec<u16> = home
             .iter()
@@ -260,12 +275,12 @@ impl Cut {
             return None;
         }
         let part = |n: u32| home[n as usize];
-        let (near, far): (Vec<u16>, Vec<u16>) = map.links.iter().map(|&[a, b]| (part(a), part(b))).unzip();
+        let (near, far): (Vec<u16>, Vec<u16>) = topology.links.iter().map(|&[a, b]| (part(a), part(b))).unzip();
         let links: Vec<u32> = (0..near.len() as u32).filter(|&i| near[i as usize] != far[i as usize]).collect();
         let window = links.iter().map(|&i| world.path.ports[i as usize].delay).min();
-        // Parts that no link joins never need to hear from each other.
+        // Parts without a common link never communicate.
         let window = window.unwrap_or(Dur::from_secs(1));
-        let ends: Vec<u16> = map.flows.iter().flatten().map(|&n| part(n)).collect();
+        let ends: Vec<u16> = topology.flows.iter().flatten().map(|&n| part(n)).collect();
         let mut hosts = vec![0; world.hosts.len()];
         for (f, flow) in world.path.flows.iter().enumerate() {
             hosts[flow.app as usize] = ends[2 * f];
@@ -279,17 +294,17 @@ impl Cut {
         let hops: f64 = demand.links.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let crossing = links.iter().map(|&i| demand.links[i as usize]).sum::<f64>() / hops;
         let events = total * window.as_secs_f64();
-        let mut cut = Self { portions, links, window, events, crossing, pays: Ok(()), near, far, ends, hosts };
-        cut.pays = match cut.time(2) {
+        let mut partition = Self { portions, links, window, events, crossing, pays: Ok(()), near, far, ends, hosts };
+        partition.pays = match partition.time(2) {
             t if t < WORTH => Ok(()),
-            _ if makespan(&cut.loads(), 2) > WORTH => Err(NotPartitioned::Lopsided),
+            _ if makespan(&partition.loads(), 2) > WORTH => Err(NotPartitioned::Lopsided),
             _ => Err(NotPartitioned::ShortDelays),
         };
-        Some(cut)
+        Some(partition)
     }
 }
 
-/// The longest share of so many threads, parts going to them with the largest first.
+/// Largest load of a thread, if parts are assigned largest first.
 fn makespan(loads: &[f64], threads: usize) -> f64 {
     let mut loads = loads.to_vec();
     loads.sort_by(|a, b| b.total_cmp(a));
@@ -302,7 +317,7 @@ fn makespan(loads: &[f64], threads: usize) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
-/// Delays of links that can be cut, the longest first; of many some.
+/// Delays of links that can be cut, longest first; a selection of many.
 fn delays<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<Dur> {
     let mut all: Vec<Dur> = world.path.ports.iter().filter(|p| can_be_cut(p)).map(|p| p.delay).collect();
     all.sort_unstable();
@@ -312,14 +327,14 @@ fn delays<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<Dur> {
     if n <= DELAYS { all } else { (0..DELAYS).map(|i| all[i * (n - 1) / (DELAYS - 1)]).collect() }
 }
 
-/// Whether both ends of a flow have to be in one part: one acts at once on what happens at the other.
+/// True if both ends of a flow must be in one part, because one acts at once on events at the other.
 fn together<P: Components, H: EventQueue>(world: &World<P, H>, f: usize) -> bool {
     let flow = &world.path.flows[f];
     let app = &world.hosts[flow.app as usize].app;
     if flow.watched || flow.amount != 0 || app.usage().dialogue {
         return true;
     }
-    // The receiver hears of the beginning a window late: that must be no news for the network.
+    // The receiver starts a window late, which is allowed only if it sends nothing then.
     let mut receiver = world.endpoints[2 * f + 1].clone();
     let (mut out, mut timers) = (Vec::new(), Timers::default());
     let mut cx = Cx::new(app.starts_at(), &mut out, &mut timers);
@@ -328,24 +343,24 @@ fn together<P: Components, H: EventQueue>(world: &World<P, H>, f: usize) -> bool
     !silent || !out.is_empty() || timers != Timers::default()
 }
 
-/// What there will be to do, by what flows could send: each has its share of the narrowest of its links.
+/// Expected work, if each flow gets its share of the narrowest of its links.
 struct Demand {
-    /// Events a second at each node.
+    /// Events per second at each node.
     nodes: Vec<f64>,
-    /// Packets a second over each link.
+    /// Packets per second over each link.
     links: Vec<f64>,
 }
 
 impl Demand {
-    fn new<P: Components, H: EventQueue>(world: &World<P, H>, map: &Map) -> Self {
+    fn new<P: Components, H: EventQueue>(world: &World<P, H>, topology: &Topology) -> Self {
         let ports = &world.path.ports;
         let mut flows = vec![0_u32; ports.len()];
         let sender = |f: usize| EpId::sender(FlowId(f as u32));
-        for f in 0..map.flows.len() {
+        for f in 0..topology.flows.len() {
             world.route(sender(f)).for_each(|p| flows[p.0 as usize] += 1);
         }
-        let mut demand = Self { nodes: vec![0.0; map.nodes], links: vec![0.0; ports.len()] };
-        for (f, &[from, to]) in map.flows.iter().enumerate() {
+        let mut demand = Self { nodes: vec![0.0; topology.nodes], links: vec![0.0; ports.len()] };
+        for (f, &[from, to]) in topology.flows.iter().enumerate() {
             let rate = |r: Rate| r.as_bps() as f64;
             let share = |p: crate::ids::PortId| rate(ports[p.0 as usize].link().rate) / f64::from(flows[p.0 as usize]);
             let packets = world.route(sender(f)).map(share).fold(f64::INFINITY, f64::min) / (8.0 * PACKET);
@@ -354,8 +369,8 @@ impl Demand {
             for (ep, n) in [(sender(f), packets), (EpId::receiver(FlowId(f as u32)), back)] {
                 for p in world.route(ep) {
                     demand.links[p.0 as usize] += n;
-                    // The event is that of the far end, the queue is looked at by the near one.
-                    let [near, far] = map.links[p.0 as usize];
+                    // The far end has the event, the near end the queue.
+                    let [near, far] = topology.links[p.0 as usize];
                     demand.nodes[near as usize] += 0.4 * n;
                     demand.nodes[far as usize] += 0.6 * n;
                 }
@@ -366,16 +381,16 @@ impl Demand {
         demand
     }
 
-    /// Nodes that stay together, by the number of each one's cluster: what they have to do, and what crosses between them.
-    fn clusters(&self, map: &Map, cluster: &[u32], count: usize) -> Clusters {
+    /// Loads of clusters, and the traffic between them; `cluster` has the number of each node's cluster.
+    fn clusters(&self, topology: &Topology, cluster: &[u32], count: usize) -> Clusters {
         let mut clusters = Clusters { loads: vec![0.0; count], ties: vec![Vec::new(); count] };
         for (&c, load) in cluster.iter().zip(&self.nodes) {
             clusters.loads[c as usize] += load;
         }
-        for (&[a, b], &traffic) in map.links.iter().zip(&self.links) {
+        for (&[a, b], &traffic) in topology.links.iter().zip(&self.links) {
             let [a, b] = [a, b].map(|n| cluster[n as usize]);
             if a != b {
-                // A link without traffic still costs a look.
+                // A link without traffic has a cost, too.
                 let traffic = traffic.max(1e-3);
                 clusters.ties[a as usize].push((b, traffic));
                 clusters.ties[b as usize].push((a, traffic));
