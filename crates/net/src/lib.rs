@@ -15,7 +15,6 @@ mod flow;
 mod hop;
 mod ids;
 mod impair;
-mod late;
 mod limit;
 mod link;
 mod lists;
@@ -29,6 +28,7 @@ mod port;
 mod prefetch;
 mod problem;
 mod qdisc;
+mod reorder_buffer;
 mod ring;
 mod route;
 mod sample;
@@ -52,12 +52,10 @@ pub use limit::Limit;
 pub use link::{LinkDef, LinkInfo};
 pub use lists::Lists;
 pub use observe::{
-    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent,
-    SendEvent, TurnEvent,
+    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, Interest, LimitEvent, MomentEvent, Observer,
+    ReceiveEvent, SendEvent, TurnEvent,
 };
 pub use packet::{Arena, Block, Class, Ecn, Packet, PacketRef, Proto, Segment, flag, fold, unfold};
-#[doc(hidden)]
-pub use parallel::Ledger;
 pub use parallel::{NotPartitioned, ParallelWorld, Partition, Portion, Topology};
 pub use path::{Stuck, Waiting};
 pub use port::Port;

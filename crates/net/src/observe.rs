@@ -1,96 +1,125 @@
-//! What can be watched. Observers see `&Event` and nothing else, so watching cannot change a result.
+//! Events and observers. Observers see `&Event` and nothing else, so watching cannot change a result.
 
 use crate::endpoint::SenderState;
+use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::limit::Limit;
 use crate::packet::{Packet, Segment};
-use crate::parallel::Ledger;
 use crate::qdisc::{Backlog, DropReason};
-use fairlane_units::Time;
+use fairlane_engine::Slot;
+use fairlane_units::{Dur, Time};
 use fairlane_wireless::{Frame, Power};
+use std::ops::BitOr;
 
-/// Each event once: its meaning, struct, hook and fields. Expands to the structs and the [`Observer`] trait.
+/// Events of a port or an endpoint that an observer subscribes to, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interest(u16);
+
+impl Interest {
+    /// No events.
+    pub const NONE: Self = Self(0);
+    /// Port: departures and drops.
+    pub const PORT: Self = Self(1);
+    /// Port, with [`Self::PORT`]: packets that join the queue.
+    pub const ENQUEUE: Self = Self(1 << 1);
+    /// Port: packets at the far end of its link.
+    pub const HOP: Self = Self(1 << 2);
+    /// Port: departures are carried out when they are due, so that their events are in time order with all others. Otherwise they may come
+    /// later, in order among themselves.
+    pub const PROMPT: Self = Self(1 << 3);
+    /// Port: frames that its wireless station sends or receives.
+    pub const FRAME: Self = Self(1 << 4);
+    /// Gauges: of a port's queue with each packet that comes or goes, of an endpoint after each call.
+    pub const GAUGE: Self = Self(1 << 5);
+    /// Endpoint: segments sent and received.
+    pub const SEGMENT: Self = Self(1 << 6);
+    /// Endpoint: state of the sender after each call.
+    pub const STATE: Self = Self(1 << 7);
+    /// Endpoint: what limits the sender, after each call.
+    pub const LIMIT: Self = Self(1 << 8);
+    /// Port: all events of packets, in time order.
+    pub const PACKETS: Self = Self(Self::PORT.0 | Self::ENQUEUE.0 | Self::HOP.0 | Self::PROMPT.0);
+
+    /// Returns true if any event of `other` is in the set.
+    #[inline(always)]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+    /// Returns the set if `yes`, else the empty set.
+    #[inline]
+    #[must_use]
+    pub const fn when(self, yes: bool) -> Self {
+        if yes { self } else { Self::NONE }
+    }
+    /// Returns the set without `other`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Interest {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Record of what one part of a partitioned network has to tell the other parts.
+#[doc(hidden)]
+pub trait PartLedger {
+    /// Begins an event.
+    fn begin(&mut self, time: Time, number: Slot);
+    /// Returns true if the endpoint is in another part.
+    fn is_away(&self, ep: u32) -> bool;
+    /// Records a round-trip time that an end of a flow measured.
+    fn measured(&mut self, flow: FlowId, rtt: Dur);
+    /// Records that the application of a flow with a receiver elsewhere began, wrote or stopped.
+    fn wrote(&mut self, id: FlowId, flow: &Flow);
+    /// Records a delivery of a flow with a sender elsewhere, if it may be the last.
+    fn delivered(&mut self, id: FlowId, flow: &Flow);
+    /// Records that the queue of a port dropped data of a TCP flow.
+    fn lost(&mut self, port: u32, flow: FlowId, at: Time);
+}
+
+/// Defines each event once, with its hook and fields. Expands to the structs and the [`Observer`] trait.
 macro_rules! events {
     ($($(#[$doc:meta])* $event:ident => $hook:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
         $($(#[$doc])* #[derive(Clone, Copy, Debug, PartialEq)] pub struct $event { $($(#[$fdoc])* pub $field: $ty),* })*
         /// Receives events in the order of simulated time. Every hook has an empty default; the loop compiled for `()` calls none.
         pub trait Observer {
-            /// Whether events are made at all.
+            /// True if events are made at all.
             const ON: bool = true;
-            /// Whether the world is one part of a network that runs in several, see [`crate::Parts`].
+            /// True if the world is one part of a partitioned network, see [`crate::Parts`].
             #[doc(hidden)]
             const PART: bool = false;
-            /// Where a part notes what the others have to know.
+            /// Ledger of a part.
             #[doc(hidden)]
             #[inline]
-            fn ledger(&mut self) -> Option<&mut Ledger> {
+            fn ledger(&mut self) -> Option<&mut dyn PartLedger> {
                 None
             }
-            /// Whether what happens at this port is of interest: the events that name a port are made for such ports only.
+            /// Events of a port that are reported.
             #[inline]
-            fn sees(&self, port: PortId) -> bool {
+            fn port_interest(&self, port: PortId) -> Interest {
                 let _ = port;
-                true
+                Interest::PACKETS
             }
-            /// Whether packets that come to the queue of a port that is seen are to be told of.
+            /// Events of an endpoint that are reported.
             #[inline]
-            fn joins(&self, port: PortId) -> bool {
-                self.sees(port)
-            }
-            /// Whether packets at the far end of the link of a port are to be told of.
-            #[inline]
-            fn crosses(&self, port: PortId) -> bool {
-                self.sees(port)
-            }
-            /// Whether departures from this port are to be carried out when they are due, so that their events stand in the order of time among
-            /// all others. Otherwise they may be told of later, though still in order among themselves.
-            #[inline]
-            fn prompt(&self, port: PortId) -> bool {
-                self.sees(port)
-            }
-            /// Whether what this endpoint sends and receives is of interest: sending and receiving are told of such endpoints only.
-            #[inline]
-            fn hears(&self, endpoint: EpId) -> bool {
+            fn endpoint_interest(&self, endpoint: EpId) -> Interest {
                 let _ = endpoint;
-                true
+                Interest::SEGMENT
             }
-            /// Whether this endpoint is to be looked at after each call.
-            #[inline]
-            fn looks(&self, endpoint: EpId) -> bool {
-                let _ = endpoint;
-                false
-            }
-            /// Whether frames that the wireless station of this port sends or receives are to be told of.
-            #[inline]
-            fn frames(&self, port: PortId) -> bool {
-                let _ = port;
-                false
-            }
-            /// Whether what limits the sender at this endpoint is to be told after each call.
-            #[inline]
-            fn weighs(&self, endpoint: EpId) -> bool {
-                let _ = endpoint;
-                false
-            }
-            /// Whether the inner variables of this port's queue are to be told each time that a packet comes or goes.
-            #[inline]
-            fn measures(&self, port: PortId) -> bool {
-                let _ = port;
-                false
-            }
-            /// Whether those of this endpoint are to be told after each call.
-            #[inline]
-            fn measures_end(&self, endpoint: EpId) -> bool {
-                let _ = endpoint;
-                false
-            }
-            /// Another port whose departures up to then are to be told of before a packet is that has crossed the link of this one.
+            /// Another port whose due departures are reported before a packet that has crossed the link of this one.
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 let _ = port;
                 None
             }
-            /// Whether the world is to stop behind this event, for what was told of to be heard before it goes on.
+            /// Returns true if the world is to stop after this event, so that reports are read before it continues.
             #[inline]
             fn enough(&self) -> bool {
                 false
@@ -100,51 +129,19 @@ macro_rules! events {
         impl Observer for () {
             const ON: bool = false;
             #[inline]
-            fn sees(&self, _: PortId) -> bool {
-                false
+            fn port_interest(&self, _: PortId) -> Interest {
+                Interest::NONE
             }
         }
         impl<A: Observer, B: Observer> Observer for (A, B) {
             const ON: bool = A::ON || B::ON;
             #[inline]
-            fn sees(&self, port: PortId) -> bool {
-                (A::ON && self.0.sees(port)) || (B::ON && self.1.sees(port))
+            fn port_interest(&self, port: PortId) -> Interest {
+                self.0.port_interest(port).when(A::ON) | self.1.port_interest(port).when(B::ON)
             }
             #[inline]
-            fn joins(&self, port: PortId) -> bool {
-                (A::ON && self.0.joins(port)) || (B::ON && self.1.joins(port))
-            }
-            #[inline]
-            fn crosses(&self, port: PortId) -> bool {
-                (A::ON && self.0.crosses(port)) || (B::ON && self.1.crosses(port))
-            }
-            #[inline]
-            fn prompt(&self, port: PortId) -> bool {
-                (A::ON && self.0.prompt(port)) || (B::ON && self.1.prompt(port))
-            }
-            #[inline]
-            fn hears(&self, endpoint: EpId) -> bool {
-                (A::ON && self.0.hears(endpoint)) || (B::ON && self.1.hears(endpoint))
-            }
-            #[inline]
-            fn looks(&self, endpoint: EpId) -> bool {
-                (A::ON && self.0.looks(endpoint)) || (B::ON && self.1.looks(endpoint))
-            }
-            #[inline]
-            fn frames(&self, port: PortId) -> bool {
-                (A::ON && self.0.frames(port)) || (B::ON && self.1.frames(port))
-            }
-            #[inline]
-            fn weighs(&self, endpoint: EpId) -> bool {
-                (A::ON && self.0.weighs(endpoint)) || (B::ON && self.1.weighs(endpoint))
-            }
-            #[inline]
-            fn measures(&self, port: PortId) -> bool {
-                (A::ON && self.0.measures(port)) || (B::ON && self.1.measures(port))
-            }
-            #[inline]
-            fn measures_end(&self, endpoint: EpId) -> bool {
-                (A::ON && self.0.measures_end(endpoint)) || (B::ON && self.1.measures_end(endpoint))
+            fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+                self.0.endpoint_interest(endpoint).when(A::ON) | self.1.endpoint_interest(endpoint).when(B::ON)
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -159,44 +156,12 @@ macro_rules! events {
         impl<O: Observer> Observer for &mut O {
             const ON: bool = O::ON;
             #[inline]
-            fn sees(&self, port: PortId) -> bool {
-                (**self).sees(port)
+            fn port_interest(&self, port: PortId) -> Interest {
+                (**self).port_interest(port)
             }
             #[inline]
-            fn joins(&self, port: PortId) -> bool {
-                (**self).joins(port)
-            }
-            #[inline]
-            fn crosses(&self, port: PortId) -> bool {
-                (**self).crosses(port)
-            }
-            #[inline]
-            fn prompt(&self, port: PortId) -> bool {
-                (**self).prompt(port)
-            }
-            #[inline]
-            fn hears(&self, endpoint: EpId) -> bool {
-                (**self).hears(endpoint)
-            }
-            #[inline]
-            fn looks(&self, endpoint: EpId) -> bool {
-                (**self).looks(endpoint)
-            }
-            #[inline]
-            fn frames(&self, port: PortId) -> bool {
-                (**self).frames(port)
-            }
-            #[inline]
-            fn weighs(&self, endpoint: EpId) -> bool {
-                (**self).weighs(endpoint)
-            }
-            #[inline]
-            fn measures(&self, port: PortId) -> bool {
-                (**self).measures(port)
-            }
-            #[inline]
-            fn measures_end(&self, endpoint: EpId) -> bool {
-                (**self).measures_end(endpoint)
+            fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+                (**self).endpoint_interest(endpoint)
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -211,139 +176,139 @@ macro_rules! events {
     };
 }
 
-/// Where a variable is.
+/// Owner of a gauge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
-    /// In the queue of a port.
+    /// Queue of a port.
     Queue(PortId),
-    /// In an endpoint.
+    /// Endpoint.
     End(EpId),
 }
 
 events! {
     /// An endpoint handed a segment to the network.
     SendEvent => on_send {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which endpoint.
+        /// Endpoint.
         endpoint: EpId,
-        /// The packet as the first port will see it.
+        /// The packet as the first port receives it.
         pkt: Packet,
         /// The segment.
         seg: Segment,
     }
     /// A port accepted a packet, to wait or to be sent at once.
     EnqueueEvent => on_enqueue {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which port.
+        /// Port.
         port: PortId,
         /// The packet.
         pkt: Packet,
-        /// What waits now, the packet included unless it was sent at once.
+        /// Backlog, including the packet unless it was sent at once.
         backlog: Backlog,
     }
     /// A packet left the queue: its transmission begins.
     DequeueEvent => on_dequeue {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which port.
+        /// Port.
         port: PortId,
         /// The packet; `at` is its arrival time at this queue.
         pkt: Packet,
-        /// What waits behind it.
+        /// Backlog behind it.
         backlog: Backlog,
         /// The segment.
         seg: Segment,
     }
     /// A packet was dropped by a queue or lost on a link.
     DropEvent => on_drop {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which port.
+        /// Port.
         port: PortId,
         /// The packet.
         pkt: Packet,
-        /// Why.
+        /// Reason.
         why: DropReason,
-        /// What waits now in the queue of that port.
+        /// Backlog of the port.
         backlog: Backlog,
         /// The segment.
         seg: Segment,
     }
     /// The last bit of a packet reached the far end of a link.
     HopEvent => on_hop {
-        /// When.
+        /// Time.
         time: Time,
-        /// The port whose link it crossed.
+        /// Port of the link it crossed.
         port: PortId,
         /// The packet.
         pkt: Packet,
         /// The segment.
         seg: Segment,
     }
-    /// A wireless station begins to send a frame, or has received one well, whomever it was for.
+    /// A wireless station begins to send a frame, or has received one without error, whether for itself or not.
     FrameEvent => on_frame {
-        /// When.
+        /// Time.
         time: Time,
-        /// The port of that station.
+        /// Port of that station.
         port: PortId,
-        /// The port of the station that sends.
+        /// Port of the sending station.
         from: PortId,
-        /// The port of the station that the frame is for.
+        /// Port of the destination station.
         to: PortId,
         /// The frame; its stations are numbered on their channel.
         frame: Frame,
-        /// Its power, where it was received.
+        /// Received power, if it was received.
         heard: Option<Power>,
-        /// What data that are sent carry, unless their receiver has it already.
+        /// Packet of a data frame that is sent, unless its receiver has it already.
         packet: Option<(Packet, Segment)>,
     }
-    /// A control opened or closed a flow, or the flow is over, whose turn ends with it.
+    /// A flow controller opened or closed a flow, or the flow has ended.
     TurnEvent => on_turn {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which flow.
+        /// Flow.
         flow: FlowId,
-        /// Whether it may send from now on.
+        /// True if it may send from now on.
         open: bool,
     }
-    /// An endpoint was called: what holds of it now, before what it sends goes out.
+    /// An endpoint was called: its state, before its segments are sent.
     MomentEvent => on_moment {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which endpoint.
+        /// Endpoint.
         endpoint: EpId,
         /// Window and states.
         moment: SenderState,
     }
-    /// An inner variable of a queue or of an endpoint, as its time series have it.
+    /// Gauge of a queue or of an endpoint, as in its time series.
     GaugeEvent => on_gauge {
-        /// When.
+        /// Time.
         time: Time,
-        /// Whose.
+        /// Owner.
         of: Inside,
-        /// Its name.
+        /// Name.
         name: &'static str,
-        /// Its value.
+        /// Value.
         value: f64,
     }
-    /// An endpoint was called: what limits it until the next call, before what it sends goes out.
+    /// An endpoint was called: what limits it until the next call, before its segments are sent.
     LimitEvent => on_limit {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which endpoint.
+        /// Endpoint.
         endpoint: EpId,
-        /// What limits it.
+        /// Limit.
         limit: Limit,
         /// Retransmission timeouts so far.
         timeouts: u64,
     }
     /// A segment reached an endpoint.
     ReceiveEvent => on_receive {
-        /// When.
+        /// Time.
         time: Time,
-        /// Which endpoint.
+        /// Endpoint.
         endpoint: EpId,
         /// The flow.
         flow: FlowId,

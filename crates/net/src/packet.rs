@@ -1,4 +1,4 @@
-//! Packets: the 64-byte record in the arena, the small copy that queues and links handle, the segment that endpoints see.
+//! Packets: the 64-byte segment in the arena that endpoints see, and the 32-byte record that queues and links handle.
 
 use crate::cookie::FastOpen;
 use crate::ids::FlowId;
@@ -28,7 +28,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a queue may mark instead of drop.
+    /// Returns true if a queue may mark instead of drop.
     pub const fn capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
@@ -42,7 +42,7 @@ impl Ecn {
     }
 }
 
-/// What a queue or a link holds of a packet: all that a hop needs, 32 bytes.
+/// Record of a packet in a queue or on a link: all that a hop needs, 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Handle of the full record.
@@ -53,7 +53,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Position in the route table: the hop it is on.
     pub hop: u32,
-    /// When it arrived at this queue; on a link, when it reaches the other end.
+    /// Arrival time at this queue; on a link, arrival time at its far end.
     pub at: Time,
     /// Traffic class.
     pub class: Class,
@@ -61,17 +61,17 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Transport protocol, for classifiers.
     pub proto: Proto,
-    /// Whether it carries data (false: a pure acknowledgement, SYN or FIN).
+    /// True if it carries data (false: a pure acknowledgement, SYN or FIN).
     pub data: bool,
-    /// Whether it travels from the flow's receiver to its sender.
+    /// True if it travels from the flow's receiver to its sender.
     pub back: bool,
-    /// Which connection of the flow it belongs to: one more each time that the flow begins again.
+    /// Connection of the flow that it belongs to, counted up each time that the flow reconnects.
     pub conn: u16,
 }
 
 impl Packet {
-    /// Links that it has crossed, before the one that it waits for or is on, its flow's hops beginning where [`crate::World::first_hop`] says; `arrived`: it has
-    /// reached its end, and its last link does not count.
+    /// Links crossed before the one that it waits for or is on. `first_hop`: see [`crate::World::first_hop`]. `arrived`: it has reached its end, and
+    /// the last link does not count.
     pub fn crossed(&self, first_hop: u32, arrived: bool) -> u32 {
         if first_hop == crate::hop::COUNTED {
             return crate::hop::links(self.hop).saturating_sub(1);
@@ -79,7 +79,7 @@ impl Packet {
         self.hop.wrapping_sub(first_hop) - u32::from(arrived)
     }
 
-    /// A record to be overwritten.
+    /// Placeholder.
     pub(crate) const BLANK: Self = Self {
         id: PacketRef(0),
         len: 0,
@@ -133,14 +133,13 @@ pub struct Block {
     pub end: u64,
 }
 
-/// A sequence number as it stands in a TCP header: 64 bits folded to 32 (RFC 9293 section 3.4), numbered from `isn` on, the number of the SYN, which
-/// is 0 here.
+/// Folds a sequence number to the 32 bits of a TCP header (RFC 9293 section 3.4). `isn`: number of the SYN, which is 0 here.
 pub const fn fold(seq: u64, isn: u32) -> u32 {
     (seq as u32).wrapping_add(isn)
 }
 
-/// The sequence number that `folded` stands for, near `about`: less than 2^31 from it, which any window of RFC 7323 section 2.3 is.
-/// Below the first number there is none: 0 then.
+/// Unfolds a 32-bit sequence number to the one nearest to `about`: less than 2^31 from it, as is any window of RFC 7323 section 2.3.
+/// Returns 0 if that is below the first number.
 pub const fn unfold(folded: u32, isn: u32, about: u64) -> u64 {
     let ahead = folded.wrapping_sub(fold(about, isn)) as i32;
     about.saturating_add_signed(ahead as i64)
@@ -156,7 +155,7 @@ pub struct Segment {
     pub seq: u64,
     /// Acknowledgment number.
     pub ack: u64,
-    /// When the transport handed it to the network; set by the network.
+    /// Time at which the transport handed it to the network; set by the network.
     pub sent: Time,
     opt: [i32; 8],
     /// Receive window in bytes, scaling already applied.
@@ -185,12 +184,12 @@ impl Segment {
     pub const fn end(&self) -> u64 {
         self.seq + self.payload as u64 + (self.flags & flag::SYN != 0) as u64 + (self.flags & flag::FIN != 0) as u64
     }
-    /// Whether the header bit(s) `f` are set.
+    /// Returns true if any of the header bits `f` is set.
     #[inline]
     pub const fn has(&self, f: u8) -> bool {
         self.flags & f != 0
     }
-    /// ECN field of its IP header.
+    /// ECN field of the IP header.
     #[inline]
     pub const fn ecn(&self) -> Ecn {
         Ecn::from_bits(self.meta >> ECN_SHIFT)
@@ -200,7 +199,7 @@ impl Segment {
     pub const fn set_ecn(&mut self, e: Ecn) {
         self.meta = self.meta & !(3 << ECN_SHIFT) | (e as u8) << ECN_SHIFT;
     }
-    /// Whether the sender retransmitted it (for observers and counters; not on the wire).
+    /// True if the sender retransmitted it (for observers and counters; not on the wire).
     #[inline]
     pub const fn retransmission(&self) -> bool {
         self.meta & RETX != 0
@@ -210,12 +209,12 @@ impl Segment {
     pub const fn set_retransmission(&mut self) {
         self.meta |= RETX;
     }
-    /// Whether it carries nothing beyond header and payload: no option, no mark in the ECN field, no AE bit.
+    /// Returns true if it has no option, no ECN field and no AE bit.
     #[inline]
     pub const fn plain(&self) -> bool {
         self.meta & !RETX == 0
     }
-    /// The three-bit field of AccECN, AE (once NS), CWR and ECE in that order (RFC 9768 section 3.1).
+    /// Three-bit field of AccECN: AE (NS in older RFCs), CWR and ECE, in that order (RFC 9768 section 3.1).
     #[inline]
     pub const fn ace(&self) -> u8 {
         (self.meta & AE) >> 5 | self.flags >> 6
@@ -238,26 +237,26 @@ impl Segment {
         self.opt[7] = ecr as i32;
         self.meta |= HAS_TS;
     }
-    /// The Fast Open option (RFC 7413 section 4.1.1), which only a SYN may carry.
+    /// Fast Open option (RFC 7413 section 4.1.1), which only a SYN may carry.
     #[inline]
     pub const fn fast_open(&self) -> Option<FastOpen> {
         let [a, b, c, d, form, ..] = self.opt;
         if self.flags & flag::SYN != 0 { FastOpen::unpack([a, b, c, d], form) } else { None }
     }
-    /// Sets the Fast Open option of a SYN: it lies where other segments have SACK blocks.
+    /// Sets the Fast Open option of a SYN. It takes the place of SACK blocks.
     #[inline]
     pub const fn set_fast_open(&mut self, option: FastOpen) {
         let (words, form) = option.pack();
         [self.opt[0], self.opt[1], self.opt[2], self.opt[3]] = words;
         self.opt[4] = form;
     }
-    /// The eight words that a transport other than TCP keeps in the header of its own; TCP's options lie in the same place.
+    /// Eight header words of a transport other than TCP, in the place of TCP's options.
     #[inline]
     pub const fn words(&self) -> [u32; 8] {
         let o = &self.opt;
         [o[0] as u32, o[1] as u32, o[2] as u32, o[3] as u32, o[4] as u32, o[5] as u32, o[6] as u32, o[7] as u32]
     }
-    /// Sets the eight words of a transport that is not TCP.
+    /// Sets the eight header words of a transport other than TCP.
     #[inline]
     pub const fn set_words(&mut self, w: [u32; 8]) {
         self.opt = [w[0] as i32, w[1] as i32, w[2] as i32, w[3] as i32, w[4] as i32, w[5] as i32, w[6] as i32, w[7] as i32];
@@ -287,11 +286,11 @@ impl Segment {
     }
 }
 
-/// All packets alive, in one growing array with a free list; a handle is an index.
+/// Memory of all packets: one growing array with a free list. A handle is an index.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
     segs: Vec<Segment>,
-    free: Vec<u32>,
+    free_slots: Vec<u32>,
 }
 
 impl Arena {
@@ -300,10 +299,10 @@ impl Arena {
     pub fn insert(&mut self, seg: &Segment) -> PacketRef {
         self.insert_sent(seg, seg.sent)
     }
-    /// Stores a segment as one that was sent at `sent`: copied once, in whole words.
+    /// Stores a segment with another time of sending, in one copy.
     #[inline]
     pub(crate) fn insert_sent(&mut self, seg: &Segment, sent: Time) -> PacketRef {
-        let i = self.free.pop().unwrap_or_else(|| self.add());
+        let i = self.free_slots.pop().unwrap_or_else(|| self.add());
         let place = &mut self.segs[i as usize];
         *place = *seg;
         place.sent = sent;
@@ -317,44 +316,44 @@ impl Arena {
     /// Takes a segment out.
     #[inline]
     pub fn remove(&mut self, r: PacketRef) -> Segment {
-        *self.let_go(r)
+        *self.free(r)
     }
-    /// The same where it lies: it stays there until another is stored.
+    /// Frees the slot and returns the segment in place; valid until the next insert.
     #[inline(always)]
-    pub(crate) fn let_go(&mut self, r: PacketRef) -> &mut Segment {
-        self.free.push(r.0);
+    pub(crate) fn free(&mut self, r: PacketRef) -> &mut Segment {
+        self.free_slots.push(r.0);
         &mut self.segs[r.0 as usize]
     }
-    /// Looks at a segment.
+    /// Segment of a packet.
     #[inline]
     pub fn get(&self, r: PacketRef) -> &Segment {
         &self.segs[r.0 as usize]
     }
-    /// Changes a segment on its way.
+    /// Segment of a packet, to be changed.
     #[inline]
     pub(crate) fn get_mut(&mut self, r: PacketRef) -> &mut Segment {
         &mut self.segs[r.0 as usize]
     }
-    /// Brings a segment near.
+    /// Prefetches a segment.
     #[inline]
     pub(crate) fn prefetch(&self, r: PacketRef) {
         if let Some(s) = self.segs.get(r.0 as usize) {
             crate::prefetch::prefetch(s, 64);
         }
     }
-    /// One that holds nothing that could be read: so many packets are alive, and so many were at most.
+    /// Creates an arena with given counts and no readable packets.
     pub(crate) fn of(alive: usize, peak: usize) -> Self {
-        Self { segs: vec![Segment::default(); peak], free: (alive as u32..peak as u32).collect() }
+        Self { segs: vec![Segment::default(); peak], free_slots: (alive as u32..peak as u32).collect() }
     }
-    /// Number of packets alive.
+    /// Packets alive.
     pub fn len(&self) -> usize {
-        self.segs.len() - self.free.len()
+        self.segs.len() - self.free_slots.len()
     }
     /// Most packets alive at one time so far.
     pub fn peak(&self) -> usize {
         self.segs.len()
     }
-    /// Whether none is alive.
+    /// True if no packet is alive.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -389,7 +388,7 @@ mod tests {
         assert_eq!((d.ecn(), d.sack_len()), (Ecn::Ce, 1));
     }
 
-    /// RFC 9293 section 3.4: arithmetic is modulo 2^32, and what is sent across the wrap comes back as it was.
+    /// Arithmetic is modulo 2^32 (RFC 9293 section 3.4): numbers survive the wrap.
     #[test]
     fn sequence_numbers_fold_and_unfold_across_the_wrap() {
         assert_eq!(fold(0, u32::MAX), u32::MAX);

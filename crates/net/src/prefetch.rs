@@ -1,6 +1,6 @@
-//! Asks the processor to bring memory near before it is needed. A hint: it changes no result.
+//! Memory prefetching: a hint to the processor, which changes no result.
 
-/// Fetches the cache lines of the first `bytes` bytes of `x`.
+/// Prefetches the cache lines of the first `bytes` bytes of `x`.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub(crate) fn prefetch<T>(x: &T, bytes: usize) {

@@ -1,6 +1,6 @@
-//! A first-in first-out ring of small records that grows to its high-water mark and stays there until it is told to give room back.
+//! FIFO ring buffer of small records. It grows to its high-water mark; only `shrink` gives memory back.
 
-/// A FIFO of `Copy` records.
+/// FIFO of `Copy` records.
 #[derive(Clone, Debug)]
 pub struct Ring<T: Copy> {
     buf: Box<[T]>,
@@ -8,7 +8,7 @@ pub struct Ring<T: Copy> {
     len: u32,
 }
 
-/// The same records with room for `len` of them, no more; new ones are `filler`.
+/// Resizes a boxed slice to exactly `len` records; new ones are `filler`.
 pub(crate) fn with_room<T: Copy>(records: Box<[T]>, len: usize, filler: T) -> Box<[T]> {
     let mut records = records.into_vec();
     records.reserve_exact(len.saturating_sub(records.len()));
@@ -28,7 +28,7 @@ impl<T: Copy> Ring<T> {
     pub fn len(&self) -> usize {
         self.len as usize
     }
-    /// Whether it holds none.
+    /// True if it holds no records.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -42,7 +42,7 @@ impl<T: Copy> Ring<T> {
     pub fn push(&mut self, x: T) {
         self.push_copy(&x);
     }
-    /// The same of one that lies elsewhere: copied once, as a whole.
+    /// Appends a record by reference, in one copy.
     #[inline(always)]
     pub(crate) fn push_copy(&mut self, x: &T) {
         if self.len() == self.buf.len() {
@@ -60,7 +60,7 @@ impl<T: Copy> Ring<T> {
         let size = (2 * self.buf.len()).max(1);
         self.buf = with_room(std::mem::take(&mut self.buf), size, filler);
     }
-    /// Gives room back of which less than a quarter is taken.
+    /// Shrinks the buffer if at most a quarter of it is used.
     pub fn shrink(&mut self) {
         let size = self.len().next_power_of_two();
         if size * 4 <= self.buf.len() {
@@ -68,12 +68,12 @@ impl<T: Copy> Ring<T> {
             self.head = 0;
         }
     }
-    /// Forgets the oldest record, if any.
+    /// Removes the oldest record, if any.
     #[inline]
     pub fn advance(&mut self) {
         self.skip(1);
     }
-    /// Forgets the oldest `n` records.
+    /// Removes the oldest `n` records.
     #[inline]
     pub fn skip(&mut self, n: usize) {
         let n = self.len.min(n as u32);
@@ -81,7 +81,7 @@ impl<T: Copy> Ring<T> {
             self.pass(n);
         }
     }
-    /// The oldest `n` records are no more; there are as many.
+    /// Removes the oldest `n` records, which exist.
     #[inline]
     fn pass(&mut self, n: u32) {
         self.head = self.head.wrapping_add(n) & (self.buf.len() as u32 - 1);
@@ -105,16 +105,16 @@ impl<T: Copy> Ring<T> {
         self.len -= 1;
         Some(self.buf[self.index(self.len)])
     }
-    /// The newest record.
+    /// Newest record.
     pub fn back(&self) -> Option<&T> {
         self.len.checked_sub(1).map(|last| &self.buf[self.index(last)])
     }
-    /// The oldest record.
+    /// Oldest record.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { Some(&self.buf[self.index(0)]) }
     }
-    /// The oldest record, for those who know that there is one; one of before if there is not.
+    /// Oldest record, which exists; a former record otherwise.
     #[inline]
     pub(crate) fn head(&self) -> Option<&T> {
         self.buf.get(self.index(0))
@@ -124,7 +124,7 @@ impl<T: Copy> Ring<T> {
     pub fn get(&self, i: usize) -> Option<&T> {
         if i < self.len() { Some(&self.buf[self.index(i as u32)]) } else { None }
     }
-    /// Record `i`, counted from the oldest.
+    /// Record `i`, to be changed.
     #[inline]
     pub fn get_mut(&mut self, i: usize) -> Option<&mut T> {
         if i < self.len() {
@@ -134,7 +134,7 @@ impl<T: Copy> Ring<T> {
             None
         }
     }
-    /// Forgets the newest records, all but `len`.
+    /// Removes the newest records, all but `len`.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len as u32);
     }
@@ -142,7 +142,7 @@ impl<T: Copy> Ring<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|i| &self.buf[self.index(i)])
     }
-    /// Forgets all records and keeps the memory.
+    /// Removes all records and keeps the memory.
     pub fn clear(&mut self) {
         self.head = 0;
         self.len = 0;

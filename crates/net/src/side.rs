@@ -1,40 +1,38 @@
-//! What the loop keeps of an endpoint and of an application beside their state: their timers and the events queued for them.
+//! Timers, events and routes that the loop keeps per endpoint and per application, apart from their state.
 
 use crate::endpoint::Timers;
 use crate::packet::Proto;
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 
-/// What the loop needs of an endpoint beside its state.
+/// Data of an endpoint that the loop needs, apart from its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
     pub(crate) timers: Timers,
     /// Time of the earliest event queued for its timers.
     pub(crate) armed: Time,
-    /// Time of another event queued, not before it: once the first is over, a far deadline needs no second event.
+    /// Time of a second queued event, not before the first: when the first is over, a far deadline needs no new event.
     pub(crate) later: Time,
-    /// Where its route begins in the table of hops.
+    /// Start of its route in the hop table.
     pub(crate) route: u32,
     pub(crate) proto: Proto,
-    /// Which connection of its flow it is an end of.
+    /// Number of its connection of the flow.
     pub(crate) conn: u16,
-    /// Whether anything happened to it since the last sample.
-    pub(crate) stirred: bool,
 }
 
 impl Side {
-    /// Of an endpoint whose packets' hops begin there.
+    /// Creates the data of an endpoint whose route begins at `route`.
     pub(crate) fn new(route: u32, proto: Proto) -> Self {
-        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0, stirred: true }
+        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0 }
     }
 
-    /// [`Self::arm`] after a call since the last time in which deadlines up from `soonest` were set, and which no event of a timer caused: mostly nothing is to be done.
+    /// [`Self::arm`] after a call that set deadlines from `soonest` on, and that no timer event caused. Mostly there is nothing to do.
     #[inline(always)]
     pub(crate) fn arm_from(&mut self, soonest: Time) -> Option<Time> {
         if soonest < self.armed { self.arm() } else { None }
     }
 
-    /// The time for which an event is to be queued now, if any.
+    /// Returns the time for which an event has to be queued now, if any.
     #[inline(always)]
     pub(crate) fn arm(&mut self) -> Option<Time> {
         let next = self.timers.next();
@@ -48,7 +46,7 @@ impl Side {
         Some(next)
     }
 
-    /// An event queued for `now` is over.
+    /// Notes that an event at `now` is over.
     #[inline]
     pub(crate) fn disarm(&mut self, now: Time) {
         if self.armed == now {
@@ -60,7 +58,7 @@ impl Side {
     }
 }
 
-/// An application with its stream and its next wake-up.
+/// Application with its random stream and next wake-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Host<A> {
     pub(crate) app: A,

@@ -1,6 +1,6 @@
 //! Delay from the second node of a path on: what a packet meets after its sender's own access link.
 
-use fairlane_net::{HopEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent, Summary};
+use fairlane_net::{HopEvent, Interest, Observer, PacketRef, PortId, ReceiveEvent, SendEvent, Summary};
 use fairlane_units::Time;
 
 /// What is known of a packet under way.
@@ -39,9 +39,8 @@ impl HopDelay {
 }
 
 impl Observer for HopDelay {
-    /// Departures do not matter here.
-    fn prompt(&self, _: PortId) -> bool {
-        false
+    fn port_interest(&self, _: PortId) -> Interest {
+        Interest::HOP
     }
 
     fn on_send(&mut self, e: &SendEvent) {

@@ -1,7 +1,7 @@
 //! Why flows sent no more, and what their queues had to do with it: time by time, in whole picoseconds.
 
 use fairlane_net::{
-    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Limit, LimitEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Interest, Limit, LimitEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent,
 };
 use fairlane_units::Time;
 use std::collections::BTreeMap;
@@ -168,8 +168,8 @@ impl LimitReport {
 
 impl Observer for LimitReport {
     #[inline]
-    fn weighs(&self, endpoint: EpId) -> bool {
-        !endpoint.receives()
+    fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+        Interest::SEGMENT | Interest::LIMIT.when(!endpoint.receives())
     }
 
     fn on_limit(&mut self, e: &LimitEvent) {

@@ -12,8 +12,8 @@ use crate::link::{LinkDef, LinkInfo};
 use crate::order::Turn;
 use crate::outage::{Frail, Outages, Plan, Spans, merged};
 use crate::packet::{Arena, Proto};
-use crate::path::{Path, Relays};
-use crate::port::Port;
+use crate::path::{Path, Shortcuts, Visible};
+use crate::port::{Port, Role};
 use crate::qdisc::Qdisc;
 use crate::route::Routing;
 use crate::route::reroute::Reroutes;
@@ -273,7 +273,7 @@ impl<P: Components> WorldBuilder<P> {
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
         let mut ports = self.ports;
-        roughen(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.contains_key(&i));
+        set_slow_paths(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.contains_key(&i));
         drop(self.links);
         for (i, down) in self.down {
             let port = &mut ports[i as usize];
@@ -283,7 +283,7 @@ impl<P: Components> WorldBuilder<P> {
             ports[i as usize].put_on_air();
         }
         for (&i, slot) in lates.iter().zip(slots.lates..) {
-            if let Some(late) = ports[i as usize].impair_mut().and_then(|imp| imp.late.as_mut()) {
+            if let Some(late) = ports[i as usize].impair_mut().and_then(|imp| imp.reorder_buffer.as_mut()) {
                 late.place(slot, sides.len());
             }
         }
@@ -306,7 +306,7 @@ impl<P: Components> WorldBuilder<P> {
                 drops: Vec::new(),
                 hops_before_reset: 0,
                 copies: Vec::new(),
-                relays: Relays::default(),
+                shortcuts: Shortcuts::default(),
             },
             endpoints: self.endpoints,
             last_views: Vec::new(),
@@ -330,10 +330,8 @@ impl<P: Components> WorldBuilder<P> {
             fingerprint: 0,
         };
         if shortcuts {
-            let watched = world.sampler.as_ref().map_or(&[] as &[u32], |s| s.watched());
-            world.path.find_relays(&[], |_| false);
-            world.path.find_sampled(watched);
-            world.path.find_lanes(&[]);
+            let sampled = Sampler::sampled_ports(world.sampler.as_ref(), world.path.ports.len());
+            world.path.choose_shortcuts(|i| Visible { port: sampled[i as usize], ..Visible::default() });
         }
         Ok(world)
     }
@@ -350,15 +348,15 @@ fn lates(links: &[Line]) -> impl Iterator<Item = u32> {
     (0..).zip(links).filter(move |(_, l)| late(l)).map(|(i, _)| i)
 }
 
-/// Ports that `rough` names go the long way at the end of their link, and those behind which a queue rewrites windows.
-fn roughen<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, rough: impl Fn(u32) -> bool) {
+/// Puts ports on the slow path that `slow` names, and those behind which a queue rewrites windows.
+fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, slow: impl Fn(u32) -> bool) {
     let clampers = clampers(ports, links);
     for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
-        if clamped_by.is_some() || rough(i) {
+        if clamped_by.is_some() || slow(i) {
             let plain = Impairments::default();
             let idle = || Impair::idle(l.impairments.as_deref().unwrap_or(&plain), l.delay, seed, &l.name);
             port.make_impair(idle).clamped_by = clamped_by;
-            port.rough = true;
+            port.role = Role::SlowPath;
         }
     }
 }

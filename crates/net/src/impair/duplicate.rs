@@ -1,4 +1,4 @@
-//! Packets that arrive twice.
+//! Duplication: packets that arrive twice.
 
 use super::{At, Outcome, Impairment, Draws, Work};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ impl Impairment for Duplicate {
 }
 
 impl Work for Duplicate {
-    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
-        fate.twice |= luck.twice < self.0;
+    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+        outcome.twice |= draws.twice < self.0;
     }
 }

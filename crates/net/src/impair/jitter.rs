@@ -1,4 +1,4 @@
-//! The propagation delay varies from packet to packet, as in netem (tc-netem(8)). Jitter may keep the order of the packets (a packet then waits for the
+//! Jitter: the propagation delay varies from packet to packet, as in netem (tc-netem(8)). It may keep the order of packets (a packet then waits for the
 //! one before it) or not.
 
 use super::{At, Finding, Impairment, Work};
@@ -18,12 +18,12 @@ pub struct JitterParams {
     /// Distribution of the variation.
     #[serde(default)]
     pub distribution: Distribution,
-    /// Whether packets wait for those before them; else they overtake each other, as in netem.
+    /// True if packets wait for those before them; else they overtake each other, as in netem.
     #[serde(default)]
     pub keep_order: bool,
 }
 
-/// A distribution of the variation of the delay.
+/// Distribution of the variation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
@@ -53,7 +53,7 @@ impl JsonSchema for JitterSpec {
     }
 }
 
-/// The normal distribution is cut this many deviations from its mean; beyond is one draw in 16,000. netem's table ends there, too.
+/// Deviations from the mean at which the normal distribution is cut, as netem's table is. One draw in 16,000 is beyond.
 const CUT: u64 = 4;
 
 impl Impairment for JitterSpec {
@@ -78,16 +78,16 @@ impl Impairment for JitterSpec {
     }
 }
 
-/// The delay of a link at work.
+/// State of the jitter of a link.
 #[derive(Clone, Debug)]
 pub struct Jittering {
     width: Dur,
     normal: bool,
     keep_order: bool,
-    /// Part of the propagation delay that is added here: what the shortest draw takes away.
+    /// Part of the propagation delay that is added here: the most that a draw takes away.
     early: Dur,
     stream: Stream,
-    /// Arrival of the last packet that keeps its place.
+    /// Arrival of the last packet, if order is kept.
     last: Time,
 }
 

@@ -1,4 +1,4 @@
-//! Losses after transmission: the packet has used the link.
+//! Random and scripted losses after transmission: the packet has used the link.
 //!
 //! - With one probability, independently;
 //! - by the chain of E. N. Gilbert, Capacity of a burst-noise channel, Bell System Technical Journal 39, 1960, with the loss
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Which packets a link loses: a probability, or a table of models.
+/// Losses of a link: a probability, or a table of models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LossSpec {
@@ -23,7 +23,7 @@ pub enum LossSpec {
     Models(LossModels),
 }
 
-/// Models of loss; a packet is lost if any of them says so.
+/// Loss models. A packet is lost if any of them loses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossModels {
@@ -75,7 +75,7 @@ impl Default for LossSpec {
 }
 
 impl LossSpec {
-    /// The models it stands for.
+    /// Equivalent loss models.
     pub fn models(&self) -> LossModels {
         match self {
             Self::Share(share) => LossModels { share: *share, ..LossModels::default() },
@@ -109,7 +109,7 @@ impl Impairment for LossSpec {
     }
 }
 
-/// The losses of a link.
+/// State of the losses of a link.
 #[derive(Clone, Debug)]
 pub struct Losing {
     share: f64,
@@ -117,12 +117,12 @@ pub struct Losing {
     /// 0 for none.
     every: u64,
     list: Arc<[u64]>,
-    /// Moves the chain.
+    /// Random stream of the chain.
     stream: Stream,
     bad: bool,
-    /// Packets so far.
+    /// Packets counted.
     count: u64,
-    /// Entries of the list passed.
+    /// Entries of the list that are used up.
     listed: usize,
 }
 
@@ -131,8 +131,8 @@ impl Work for Losing {
         self.stream.fork(number);
     }
 
-    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
-        let mut lost = luck.loss < self.share;
+    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+        let mut lost = draws.loss < self.share;
         self.count += 1;
         if let Some(c) = self.chain {
             let (moves, loses) = (self.stream.uniform(), self.stream.uniform());
@@ -146,6 +146,6 @@ impl Work for Losing {
             self.listed += 1;
             lost = true;
         }
-        fate.lost |= lost;
+        outcome.lost |= lost;
     }
 }

@@ -1,22 +1,22 @@
-//! What a link does to packets besides carrying them: one file each, and a line in the list below.
+//! Impairments of links, one file each, and a line in the list below.
 //!
-//! A packet that any impairment takes is lost. Each has random streams of its own and always moves on, so that changing one leaves the others'
-//! luck alone. Packets that are to come late are kept as `late.rs` says.
+//! A packet is lost if any impairment loses it. Each has its own random streams and always advances them, so that changing one leaves the draws of the
+//! others alone. Late packets wait in `reorder_buffer.rs`.
 
 use crate::ids::PortId;
-use crate::late::Late;
+use crate::reorder_buffer::ReorderBuffer;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each impairment once: what it is, its name, which is that of its file, and its parameters.
+/// Defines each impairment once: description, name (also of its file), and parameters.
 macro_rules! impairments {
     ($($(#[$attr:meta])* $doc:literal $name:ident: $params:ident;)*) => {
         $(mod $name;)*
         $(pub use $name::$params;)*
 
-        /// What a link does to packets besides carrying them, as far as it is said.
+        /// Impairments of a link, as far as they are given.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct Impairments {
@@ -24,29 +24,29 @@ macro_rules! impairments {
         }
 
         impl Impairments {
-            /// Their names in scenario files.
+            /// Names in scenario files.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// `self` where it says something, else `base`.
+            /// Merges: values of `self`, else of `base`.
             #[must_use]
             pub fn over(&self, base: &Self) -> Self {
                 Self { $($name: self.$name.clone().or_else(|| base.$name.clone())),* }
             }
-            /// Those that are written out even where nothing is said.
+            /// Impairments that are written out even if they are not given.
             pub fn plain() -> Self {
                 Self { $($name: $params::plain()),* }
             }
-            /// What makes no sense on a link with this propagation delay.
+            /// Problems on a link with this propagation delay.
             pub fn findings(&self, delay: Dur) -> Vec<Finding> {
                 [$(self.$name.as_ref().and_then(|p| p.check(delay))),*].into_iter().flatten().collect()
             }
-            /// Whether packets may come later than the propagation delay says.
+            /// Returns true if packets may arrive later than the propagation delay.
             pub fn delays(&self) -> bool {
                 false $(|| self.$name.as_ref().is_some_and(Impairment::delays))*
             }
         }
 
-        /// Those of a link that do something.
+        /// Active impairments of a link.
         #[derive(Clone, Debug)]
         struct Working {
             $($name: Option<<$params as Impairment>::Working>,)*
@@ -59,8 +59,8 @@ macro_rules! impairments {
             fn is_idle(&self) -> bool {
                 true $(&& self.$name.is_none())*
             }
-            fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
-                $(if let Some(w) = &mut self.$name { w.judge(luck, fate); })*
+            fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+                $(if let Some(w) = &mut self.$name { w.apply(draws, outcome); })*
             }
             fn extra(&mut self, now: Time) -> Dur {
                 Dur::ZERO $(+ self.$name.as_mut().map_or(Dur::ZERO, |w| w.extra(now)))*
@@ -86,44 +86,44 @@ impairments! {
 pub use jitter::{Distribution, JitterParams};
 pub use loss::{GilbertElliottSpec, LossModels};
 
-/// The parameters of an impairment.
+/// Parameters of an impairment.
 pub trait Impairment: Sized {
-    /// What it is at work on one direction of a link.
+    /// State on one direction of a link.
     type Working: Work;
 
-    /// What is written out where nothing is said, if anything is.
+    /// Value that is written out if none is given.
     fn plain() -> Option<Self> {
         None
     }
-    /// What makes no sense on a link with this propagation delay, and cannot be said in a schema.
+    /// Checks what a schema cannot, on a link with this propagation delay.
     fn check(&self, delay: Dur) -> Option<Finding> {
         let _ = delay;
         None
     }
-    /// Whether packets may come later than the propagation delay says.
+    /// Returns true if packets may arrive later than the propagation delay.
     fn delays(&self) -> bool {
         false
     }
-    /// At work on a link; `None` if it does nothing.
+    /// Creates the state on a link; `None` if it does nothing.
     fn begin(&self, at: &At<'_>) -> Option<Self::Working>;
 }
 
-/// An impairment at work.
+/// State of an impairment on a link.
 pub trait Work {
-    /// Decides over the next packet.
-    fn judge(&mut self, luck: Draws, fate: &mut Outcome) {
-        let _ = (luck, fate);
+    /// Applies the impairment to the next packet.
+    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+        let _ = (draws, outcome);
     }
-    /// How much later a packet arrives that could arrive at `now`; asked of those that delay, once a packet.
+    /// Extra delay of a packet that could arrive at `now`. Called once per packet.
     fn extra(&mut self, now: Time) -> Dur {
         let _ = now;
         Dur::ZERO
     }
-    /// How much sooner than the propagation delay says packets are to be handed to [`Self::extra`].
+    /// Part of the propagation delay that [`Self::extra`] adds instead.
     fn early(&self) -> Dur {
         Dur::ZERO
     }
-    /// Draws from another stream from now on.
+    /// Draws from another random stream from now on.
     fn reseed(&mut self, number: u64) {
         let _ = number;
     }
@@ -133,43 +133,43 @@ fn unsaid<P: Impairment>(what: &Option<P>) -> bool {
     what.is_none() && P::plain().is_none()
 }
 
-/// Parameters that do not fit.
+/// Problem with a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The parameter.
+    /// Parameter.
     pub key: &'static str,
-    /// What is wrong.
+    /// Problem.
     pub message: String,
-    /// What to write.
+    /// Suggested value.
     pub help: String,
 }
 
-/// Where an impairment is at work.
+/// Link of an impairment.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     seed: u64,
     name: &'a str,
-    /// The propagation delay of the link.
+    /// Propagation delay of the link.
     pub delay: Dur,
 }
 
 impl At<'_> {
-    /// A random stream of the link.
+    /// Creates a random stream of the link.
     pub fn stream(&self, purpose: &'static str) -> Stream {
         Stream::new(self.seed, "port", self.name, purpose)
     }
 }
 
-/// Two draws from 0 to 1 for each packet, which are always made.
+/// Two random numbers from 0 to 1, drawn for each packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws {
-    /// Decides over loss with one probability.
+    /// Decides on loss with one probability.
     pub loss: f64,
-    /// Decides over a copy.
+    /// Decides on duplication.
     pub twice: f64,
 }
 
-/// What happens to a packet at the end of a link.
+/// Fate of a packet at the end of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// It is lost.
@@ -178,18 +178,18 @@ pub struct Outcome {
     pub twice: bool,
 }
 
-/// The impairments of a link at work.
+/// Impairments of a link, with their state.
 #[derive(Clone, Debug)]
 pub struct Impair {
     working: Working,
     /// The port of the other direction, if its queue rewrites the windows of acknowledgements that cross this link.
     pub(crate) clamped_by: Option<PortId>,
     rng: Stream,
-    pub(crate) late: Option<Late>,
+    pub(crate) reorder_buffer: Option<ReorderBuffer>,
 }
 
 impl Impair {
-    /// Of the link `name` with a propagation delay of `delay`; none if it does nothing.
+    /// Creates the impairments of link `name`; `None` if they do nothing.
     pub fn new(what: &Impairments, delay: Dur, seed: u64, name: &str) -> Option<Self> {
         let idle = Working::new(what, &At { seed, name, delay }).is_idle();
         (!idle).then(|| Self::idle(what, delay, seed, name))
@@ -197,43 +197,43 @@ impl Impair {
 
     pub(crate) fn idle(what: &Impairments, delay: Dur, seed: u64, name: &str) -> Self {
         let at = At { seed, name, delay };
-        let late = what.delays().then(Late::default);
-        Self { working: Working::new(what, &at), clamped_by: None, rng: at.stream("impair"), late }
+        let reorder_buffer = what.delays().then(ReorderBuffer::default);
+        Self { working: Working::new(what, &at), clamped_by: None, rng: at.stream("impair"), reorder_buffer }
     }
 
-    /// Draws from other streams from now on.
+    /// Draws from other random streams from now on.
     pub(crate) fn reseed(&mut self, number: u64) {
         self.rng.fork(number);
         self.working.reseed(number);
     }
 
-    /// Loses and copies packets as `what` says from now on; what it says of delays is left alone. `seed`: of models that draw for themselves.
+    /// Changes losses and duplicates; delays stay as they are. `seed`: for models with their own random stream.
     pub(crate) fn change(&mut self, what: &Impairments, seed: u64, name: &str) {
         let at = At { seed, name, delay: Dur::ZERO };
         self.working.loss = what.loss.as_ref().and_then(|p| p.begin(&at));
         self.working.duplicate = what.duplicate.as_ref().and_then(|p| p.begin(&at));
     }
 
-    /// Decides over the next packet.
-    pub fn fate(&mut self) -> Outcome {
-        let luck = Draws { loss: self.rng.uniform(), twice: self.rng.uniform() };
-        let mut fate = Outcome::default();
-        self.working.judge(luck, &mut fate);
-        fate
+    /// Outcome of the next packet.
+    pub fn outcome(&mut self) -> Outcome {
+        let draws = Draws { loss: self.rng.uniform(), twice: self.rng.uniform() };
+        let mut outcome = Outcome::default();
+        self.working.apply(draws, &mut outcome);
+        outcome
     }
 
-    /// When a packet that the propagation delay would bring at `now` is there in truth.
+    /// Arrival time of a packet that would arrive at `now` by the propagation delay alone.
     pub fn arrival(&mut self, now: Time) -> Time {
         now + self.working.extra(now)
     }
 
-    /// The same, with where such packets are kept; `None` if none are late.
-    pub(crate) fn late_arrival(&mut self, now: Time) -> Option<(&mut Late, Time)> {
-        let late = self.late.as_mut()?;
-        Some((late, now + self.working.extra(now)))
+    /// [`Self::arrival`] with the reorder buffer; `None` if the link has none.
+    pub(crate) fn late_arrival(&mut self, now: Time) -> Option<(&mut ReorderBuffer, Time)> {
+        let buffer = self.reorder_buffer.as_mut()?;
+        Some((buffer, now + self.working.extra(now)))
     }
 
-    /// How much sooner than the propagation delay says packets are to be handed to [`Self::arrival`].
+    /// Part of the propagation delay that [`Self::arrival`] adds instead.
     pub fn early(&self) -> Dur {
         self.working.early()
     }

@@ -1,7 +1,7 @@
-//! A share of the packets is singled out and comes a fixed time later; it never holds up others.
+//! Reordering: a share of the packets arrives a fixed time later, and delays no others.
 //!
-//! netem's `reorder` (tc-netem(8)) is the other way round: all packets are delayed but the share named, which overtakes them; who asks for a share of
-//! 1 - x with all of the delay has that.
+//! netem's `reorder` (tc-netem(8)) is the opposite: all packets are delayed but the given share, which overtakes them. A share of 1 - x with the whole
+//! delay gives the same.
 
 use super::{At, Finding, Impairment, Work};
 use fairlane_engine::Stream;
@@ -39,7 +39,7 @@ impl Impairment for ReorderSpec {
     }
 }
 
-/// The packets of a link that are singled out.
+/// State of the reordering of a link.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     what: ReorderSpec,

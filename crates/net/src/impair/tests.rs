@@ -6,7 +6,7 @@ fn impair(what: Impairments) -> Impair {
 
 fn lost(what: Impairments, n: usize) -> Vec<bool> {
     let mut i = impair(what);
-    (0..n).map(|_| i.fate().lost).collect()
+    (0..n).map(|_| i.outcome().lost).collect()
 }
 
 fn losing(models: LossModels) -> Impairments {
@@ -58,7 +58,7 @@ fn elliott_has_its_loss_and_its_bursts() {
     assert!((mean / (want / (want - twice)) - 1.0).abs() < 0.01, "{mean}");
 }
 
-/// What sets the chain apart: the same share of losses, in bursts five times as long as independent ones (mean 1 / (1 - share)).
+/// A chain has the same share of losses, in bursts five times as long as independent ones (mean 1 / (1 - share)).
 #[test]
 fn bursts_are_what_a_single_probability_lacks() {
     let uniform = Impairments { loss: Some(LossSpec::Share(0.04)), ..Impairments::default() };
@@ -94,7 +94,7 @@ fn models_do_not_share_their_luck() {
     let more = Impairments { loss, jitter: Some(jitter(Dur::from_ms(1), false)), ..plain.clone() };
     let (mut a, mut b) = (impair(plain), impair(more));
     for _ in 0..10_000 {
-        let (x, y) = (a.fate(), b.fate());
+        let (x, y) = (a.outcome(), b.outcome());
         b.arrival(Time::ZERO);
         assert_eq!(x.twice, y.twice);
         assert!(!x.lost || y.lost);

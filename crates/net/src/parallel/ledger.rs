@@ -2,9 +2,7 @@
 
 use crate::flow::Flow;
 use crate::ids::FlowId;
-use crate::observe::Observer;
-use crate::stats::PortCounters;
-use crate::stats::Summary;
+use crate::observe::{Observer, PartLedger};
 use fairlane_engine::Slot;
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;
@@ -57,8 +55,7 @@ pub(super) struct Loss {
 
 /// Notes of one part for the others.
 #[derive(Clone, Debug)]
-#[doc(hidden)]
-pub struct Ledger {
+pub(super) struct Ledger {
     /// Part of each endpoint.
     pub(super) homes: Arc<[u16]>,
     pub(super) own: u16,
@@ -75,12 +72,6 @@ impl Ledger {
         Self { homes, own, now, wrote: Vec::new(), deliveries: Vec::new(), measured: Vec::new(), losses: Vec::new() }
     }
 
-    /// Starts an event.
-    #[inline]
-    pub(crate) fn begin(&mut self, time: Time, number: Slot) {
-        self.now = EventStamp { time, number, step: self.now.step };
-    }
-
     /// Ends all events up to `time`.
     pub(super) fn end(&mut self, time: Time) {
         self.now = EventStamp { time, number: Slot::MAX, step: 0 };
@@ -91,53 +82,39 @@ impl Ledger {
         self.now.step += 1;
         self.now
     }
+}
 
-    /// True if an endpoint is in another part.
+impl PartLedger for Ledger {
     #[inline]
-    pub(crate) fn is_away(&self, ep: u32) -> bool {
+    fn begin(&mut self, time: Time, number: Slot) {
+        self.now = EventStamp { time, number, step: self.now.step };
+    }
+    #[inline]
+    fn is_away(&self, ep: u32) -> bool {
         self.homes[ep as usize] != self.own
     }
-
-    /// Notes a round-trip time that an endpoint of a flow measured.
     #[inline]
-    pub(crate) fn measured(&mut self, flow: FlowId, rtt: Dur) {
+    fn measured(&mut self, flow: FlowId, rtt: Dur) {
         let when = self.stamp();
         self.measured.push(Measured { flow, when, rtt });
     }
-
-    /// Notes that the application of a flow with a receiver in another part began, wrote or stopped.
     #[cold]
-    pub(crate) fn wrote(&mut self, id: FlowId, flow: &Flow) {
+    fn wrote(&mut self, id: FlowId, flow: &Flow) {
         let when = self.stamp();
         self.wrote.push(Wrote { flow: id, when, began: flow.started, written: flow.written, closed: flow.closed });
     }
-
-    /// Notes a delivery that may have been the last of a flow with a sender in another part.
+    /// As long as more was written than delivered, the delivery was not the last.
     #[inline]
-    pub(crate) fn delivered(&mut self, id: FlowId, flow: &Flow) {
+    fn delivered(&mut self, id: FlowId, flow: &Flow) {
         if flow.delivered >= flow.written && flow.completed == Time::MAX {
             let when = self.stamp();
             self.deliveries.push(Delivery { flow: id, when, delivered: flow.delivered });
         }
     }
-
-    /// Notes that the queue of a port dropped data of a TCP flow.
     #[cold]
     fn lost(&mut self, port: u32, flow: FlowId, at: Time) {
         let when = self.stamp();
         self.losses.push(Loss { port, flow, at, when });
-    }
-}
-
-/// Counts a data packet of a TCP flow that a queue dropped; `rtt` are the round-trip times that the flow has measured. A part notes the loss and asks for them.
-#[inline]
-pub(crate) fn lost<O: Observer>(c: &mut PortCounters, rtt: &Summary, (port, flow): (u32, FlowId), at: Time, obs: &mut O) {
-    if O::PART
-        && let Some(ledger) = obs.ledger()
-    {
-        ledger.lost(port, flow, at);
-    } else {
-        c.together.lost(flow, at, if rtt.n == 0 { 0 } else { rtt.mean() as u64 });
     }
 }
 
@@ -151,7 +128,7 @@ impl Observer for Ledger {
     const ON: bool = false;
     const PART: bool = true;
     #[inline]
-    fn ledger(&mut self) -> Option<&mut Ledger> {
+    fn ledger(&mut self) -> Option<&mut dyn PartLedger> {
         Some(self)
     }
 }

@@ -18,14 +18,14 @@ mod merge;
 mod part;
 mod partition;
 
-pub use ledger::Ledger;
-pub(crate) use ledger::lost;
 pub use partition::{NotPartitioned, Partition, Portion, Topology};
 
+use crate::path::Visible;
 use crate::world::{Components, Standstill, World};
 use barrier::Barrier;
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
+use ledger::Ledger;
 use mailbox::{CachePadded, Mailbox};
 use part::Part;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -79,11 +79,11 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<P: Components, H: EventQueue> ParallelWorld<P, H> {
     /// Splits a world that has not begun.
     pub fn new(mut world: World<P, H>, partition: Partition) -> Self {
-        if world.path.has_short_ways() {
-            // The relay of a cut link is in the part where that ends, and none is one itself: the event at its end is another part's.
-            world.path.untie_all();
-            world.path.find_relays(&partition.links, |_| false);
-            world.path.find_lanes(&[]);
+        if world.path.has_shortcuts() {
+            // No cut link is a downstream link: the event at its far end belongs to another part.
+            world.path.disable_all_shortcuts();
+            let is_cut = |i| partition.near[i as usize] != partition.far[i as usize];
+            world.path.choose_shortcuts(|i| Visible { port: is_cut(i), ..Visible::default() });
         }
         let (slots, count) = (world.path.slots, partition.portions.len());
         let ends: Arc<[u16]> = partition.ends.clone().into();

@@ -3,7 +3,6 @@
 use super::ledger::{Ledger, Loss};
 use super::mailbox::{Answer, Mailbox, Notices, Question, Sent};
 use crate::endpoint::Endpoint;
-use crate::order::Turn;
 use crate::packet::Packet;
 use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
@@ -44,11 +43,9 @@ pub(super) struct Part<P: Components, H: EventQueue> {
 impl<P: Components, H: EventQueue> Part<P, H> {
     pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize, load: u64) -> Self {
         for &(i, _) in &exits {
-            let port = &mut world.path.ports[i as usize];
-            port.ring.push(STOPPER);
-            port.feeds = false;
+            world.path.ports[i as usize].ring.push(STOPPER);
         }
-        world.path.forget_feeders();
+        world.path.end_upstream(exits.iter().map(|&(i, _)| i));
         Self {
             world,
             ledger,
@@ -67,17 +64,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         for Sent { mut pkt, seg } in mail.sent.drain(..) {
             let port = path.hops[pkt.hop as usize];
             pkt.id = path.arena.insert(&seg);
-            if path.ports[port as usize].feeds {
-                let slot = path.pass_on(port, &mut pkt, path.relays.on);
-                path.place(port, &pkt, slot);
-                continue;
-            }
-            let ring = &mut path.ports[port as usize].ring;
-            let first = ring.is_empty();
-            ring.push(pkt);
-            if first {
-                path.push(pkt.at, port, Turn::Act);
-            }
+            path.receive_remote(port, pkt);
         }
         if !mail.notices.is_empty() {
             self.inbox.append(&mut mail.notices);
@@ -161,8 +148,8 @@ impl<P: Components, H: EventQueue> Part<P, H> {
     /// Runs all events up to and including `until`. Returns their number.
     pub(super) fn run(&mut self, until: Time) -> u64 {
         let before = self.world.events_run;
-        // Packets keep to the shortcuts from one window to the next.
-        self.world.set_out::<Ledger>();
+        // Shortcuts stay active from one window to the next.
+        self.world.path.activate_shortcuts::<Ledger>();
         self.world.carry_on(until, u64::MAX, &mut self.ledger);
         self.ledger.end(until);
         self.close(until);
@@ -183,7 +170,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
             let path = &mut self.world.path;
             let port = &mut path.ports[i as usize];
             // The ring holds the stopper, packets on the link, then queued packets.
-            let on_link = port.ring.len() - port.held.pkts as usize - 1;
+            let on_link = port.ring.len() - port.waiting.pkts as usize - 1;
             let sent = &mut self.outbox[to as usize].sent;
             for k in 1..=on_link {
                 if let Some(&pkt) = port.ring.get(k) {
@@ -217,7 +204,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
 
     /// Ends the run: carries out all departures due by `now`, so that counters are those of this instant.
     pub(super) fn settle(&mut self, now: Time) {
-        self.world.path.part_all(None, &mut self.ledger);
+        self.world.path.materialize(None, &mut self.ledger);
         self.world.settle(&mut self.ledger);
         self.close(now);
     }
@@ -236,7 +223,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
 
     /// Resets the counters at the end of the warm-up.
     pub(super) fn reset_counters(&mut self) {
-        self.world.path.part_all(None, &mut self.ledger);
+        self.world.path.materialize(None, &mut self.ledger);
         self.world.reset_counters(&mut self.ledger);
         self.first += self.waiting.len() as u64;
         self.waiting.clear();

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::endpoint::{Cx, Endpoint, Timers};
 use crate::ids::{EpId, FlowId};
 use crate::packet::Proto;
-use crate::port::Port;
+use crate::port::{Port, Role};
 use crate::qdisc::Qdisc;
 use crate::world::{Components, World};
 use fairlane_engine::EventQueue;
@@ -139,7 +139,7 @@ impl Sets {
 
 /// True if a link can be cut: it has a delay and nothing else, and its queue may be settled late.
 fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
-    let plain = port.impair().is_none() && !port.rough && port.frail().is_none() && !port.is_on_air();
+    let plain = port.impair().is_none() && port.role != Role::SlowPath && port.frail().is_none() && !port.is_on_air();
     plain && port.delay > Dur::ZERO && port.ring.is_empty() && !port.qdisc.drops_late() && port.qdisc.ready_at().is_none()
 }
 

@@ -1,36 +1,37 @@
-//! Queues that are replaced, and links that change, while the run goes on.
+//! Queues and links that change during the run.
 
 use super::Path;
 use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::packet::{Arena, Ecn, Packet};
+use crate::port::Role;
 use crate::qdisc::{DropReason, QCx, Qdisc};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of the packets that wait in a queue that is replaced.
+/// Treatment of the packets in a queue that is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Waiting {
-    /// They move over in the order in which they would have left, as far as the new queue takes them.
+    /// Packets move to the new queue, in departure order, as far as it takes them.
     #[default]
     Move,
-    /// They are dropped.
+    /// Packets are dropped.
     Drop,
 }
 
-/// A queue that does not let go of its packets.
+/// The queue does not release its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the queue does not let go of the packets that wait in it")]
 pub struct Stuck;
 
-/// Times in a row that a queue may be asked in vain.
+/// Successive failed attempts to take a packet out of a queue.
 const PATIENCE: u32 = 1000;
 
-/// The packets that wait in a queue, in the order in which they would leave it, as they came: what the queue would do to them meanwhile is undone.
+/// Packets of a queue in departure order, as they arrived: drops and marks that the queue would make are undone.
 pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Result<Vec<Packet>, Stuck> {
     let (mut rng, mut drops) = (Stream::new(0, "port", "", "emptied"), Vec::new());
     let (mut all, mut now, mut vain): (Vec<Packet>, _, _) = (Vec::new(), now, 0);
@@ -49,7 +50,7 @@ pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Resul
         } else if vain == PATIENCE {
             return Err(Stuck);
         } else {
-            // A shaper: later it will.
+            // A shaper releases it later.
             vain += 1;
             now = queue.ready_at().filter(|&t| t > now && t < Time::MAX).unwrap_or(now + Dur::from_ms(1));
         }
@@ -58,7 +59,7 @@ pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Resul
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// The timer of a queue that came while the run went on.
+    /// Runs the timer of a queue that was set during the run.
     pub(crate) fn on_tick<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
         let next = self.tick(i, now, obs);
         self.ports[i as usize].set_tick(next);
@@ -70,7 +71,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 }
 
 impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
-    /// The rate of a link is another from now on.
+    /// Changes the rate of a link.
     pub(crate) fn set_rate<O: Observer>(&mut self, i: u32, rate: Rate, obs: &mut O) {
         let now = self.now;
         self.settle::<O, true>(i, now, obs);
@@ -84,15 +85,15 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
             last.at = at;
             port.ring.push(last);
             if moved {
-                // The event of before finds another head on the ring, or none that is due.
-                port.rough = true;
+                // The former event is stale: it finds another head, or none that is due.
+                port.role = Role::SlowPath;
                 self.push(at, i, Turn::Act);
             }
         }
         self.arm_wake(i, obs);
     }
 
-    /// Puts another queue in the place of that of port `i`.
+    /// Replaces the queue of port `i`.
     pub(crate) fn set_queue<O: Observer>(&mut self, i: u32, queue: Q, waiting: Waiting, obs: &mut O) -> Result<(), Stuck> {
         let now = self.now;
         self.settle::<O, true>(i, now, obs);
@@ -126,7 +127,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
         Ok(())
     }
 
-    /// Packets that wait at a port, in the order in which they leave.
+    /// Packets that wait at a port, in departure order.
     pub(crate) fn waiting(&self, port: PortId) -> Result<Vec<Packet>, Stuck> {
         emptied(self.ports[port.0 as usize].qdisc.clone(), self.now, &self.arena)
     }

@@ -1,27 +1,27 @@
-//! A port that changes while the run goes on.
+//! Changes of a port during the run.
 
-use super::{Pace, Port};
+use super::{Pace, Port, Role};
 use crate::impair::{Impair, Impairments};
 use crate::qdisc::Qdisc;
 use crate::schedule::{Schedule, Steps};
 use fairlane_units::{Dur, Rate, Time};
 
-/// What changes have left to do.
+/// Pending consequences of changes.
 #[derive(Clone, Debug)]
 pub(super) struct Changed {
-    /// The delay became shorter.
+    /// Set after the delay became shorter.
     shorter: Option<Shorter>,
-    /// When the timer of a queue is due that came while the run went on; `MAX` for none.
+    /// Timer deadline of a queue that was set during the run; `MAX` for none.
     tick: Time,
 }
 
-/// A delay that is shorter than that of packets on the link. None overtakes another.
+/// Delay that is shorter than that of packets on the link. No packet overtakes another.
 #[derive(Clone, Copy, Debug)]
 struct Shorter {
     delay: Dur,
-    /// When the last packet arrives that had the longer one.
+    /// Arrival of the last packet with the longer delay.
     last: Time,
-    /// Whether the transmission of another has begun since.
+    /// True if another transmission has begun since.
     begun: bool,
 }
 
@@ -33,7 +33,7 @@ impl<Q: Qdisc> Port<Q> {
         self.more().changed.get_or_insert(Changed { shorter: None, tick: Time::MAX })
     }
 
-    /// The rate at a time; of a trace its mean.
+    /// Rate at a time; mean rate of a trace.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self.schedule() {
             Some(Schedule::Steps(s)) => s.rate_at(now),
@@ -41,8 +41,8 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// The rate is another from `now` on; the bits of a packet in transmission that are still to be sent go at it, too. Returns by how much later, or
-    /// sooner, that packet ends: its old end and the new one. The packets of a trace and of a device are beyond it.
+    /// Changes the rate from `now` on, also for the remaining bits of the packet in transmission. Returns the old and the new end of that packet.
+    /// Links that follow a trace or have a device stay as they are.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) -> Option<(Time, Time)> {
         let first = self.rate();
         let before = self.busy_until;
@@ -53,7 +53,7 @@ impl<Q: Qdisc> Port<Q> {
         (before > now).then_some((before, self.busy_until))
     }
 
-    /// The propagation delay is another for packets whose transmission ends from now on. They overtake none.
+    /// Changes the propagation delay of packets whose transmission ends from now on. They overtake none.
     pub(crate) fn set_delay(&mut self, delay: Dur) {
         let delay = delay.saturating_sub(self.impair().map_or(Dur::ZERO, |i| i.early()));
         let last = self.ring.back().map(|p| p.at);
@@ -63,12 +63,12 @@ impl<Q: Qdisc> Port<Q> {
             self.changed().shorter = shorter;
         }
         if shorter.is_some() {
-            // Each packet is looked at until the link is in order by itself.
+            // Check each packet until the link is in order by itself.
             self.pace = Pace::uneven(self.rate());
         }
     }
 
-    /// The delay of the packet whose transmission ends at `end`.
+    /// Sets the delay of the packet whose transmission ends at `end`.
     pub(super) fn keep_order(&mut self, end: Time) {
         let Some(Shorter { delay, last, .. }) = self.has_changed().and_then(|c| c.shorter) else { return };
         self.delay = delay.max(last.since(end));
@@ -81,15 +81,15 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// When the packet in transmission arrives that would have been there at `at`, now that its transmission ends at `after` in place of `before`; the one before it is there at
-    /// `previous`.
+    /// New arrival time of the packet in transmission, which was `at`: its transmission ends at `after` instead of `before`. The packet before it
+    /// arrives at `previous`.
     pub(crate) fn moved(&mut self, at: Time, (before, after): (Time, Time), previous: Time) -> Time {
         let moved = after.later(at.since(before)).max(previous);
         match self.more.as_mut().and_then(|m| m.changed.as_mut()).and_then(|c| c.shorter.as_mut()) {
-            // It would have arrived sooner but for the one that it must not overtake.
+            // It would have arrived sooner, but must not overtake the last one with the longer delay.
             Some(s) if s.begun => after.later(s.delay).max(s.last),
             Some(s) => {
-                // The one that others must not overtake.
+                // It is the last one with the longer delay.
                 s.last = moved;
                 moved
             }
@@ -97,24 +97,24 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// The delay that packets have which need not wait for others.
+    /// Delay of packets that need not wait for others.
     pub(super) fn own_delay(&self) -> Dur {
         self.has_changed().and_then(|c| c.shorter).map_or(self.delay, |s| s.delay)
     }
 
-    /// Loses and copies packets as `what` says from now on.
+    /// Sets losses and duplicates.
     pub(crate) fn set_losses(&mut self, what: &Impairments, seed: u64, name: &str) {
         self.make_impair(|| Impair::idle(&Impairments::default(), Dur::ZERO, seed, name)).change(what, seed, name);
-        self.rough = true;
+        self.role = Role::SlowPath;
     }
 
-    /// When the timer of a queue is due that came while the run went on.
+    /// Sets the timer deadline of a queue that was set during the run.
     pub(crate) fn set_tick(&mut self, at: Option<Time>) {
         if at.is_some() || self.has_changed().is_some() {
             self.changed().tick = at.unwrap_or(Time::MAX);
         }
     }
-    /// Whether it is due.
+    /// Returns true if that timer is due.
     pub(crate) fn ticks(&self, now: Time) -> bool {
         self.has_changed().is_some_and(|c| c.tick <= now)
     }

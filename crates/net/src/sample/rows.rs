@@ -36,11 +36,6 @@ impl<const N: usize> Rows<N> {
         }
     }
 
-    /// How a row was at the last instant.
-    pub(crate) fn last(&self, row: usize) -> Option<&[u64; N]> {
-        self.before.get(row)
-    }
-
     /// How a row is at this instant. One that is passed over is as it was.
     #[inline(always)]
     pub(crate) fn put(&mut self, row: usize, now: [u64; N], out: &mut Vec<u8>) {

@@ -12,32 +12,24 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Rate, Time};
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// A port is about to be another.
-    fn untie(&mut self, port: PortId) {
-        self.path.untie(port.0);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.look_at(port);
-        }
-    }
-
     /// The rate of a link; the bits of a packet in transmission that are still to be sent go at it, too. Zero is an outage. A link that follows a trace or has a device
     /// stays as it is.
     pub fn set_rate<O: Observer>(&mut self, port: PortId, rate: Rate, obs: &mut O) {
-        self.untie(port);
+        self.path.disable_shortcut(port.0);
         self.path.set_rate(port.0, rate, obs);
     }
 
     /// The propagation delay of a link, for packets whose transmission begins from now on. They overtake none: where it becomes shorter they arrive no sooner than those
     /// before them.
     pub fn set_delay<O: Observer>(&mut self, port: PortId, delay: Dur, obs: &mut O) {
-        self.untie(port);
+        self.path.disable_shortcut(port.0);
         self.path.settle::<O, true>(port.0, self.path.now, obs);
         self.path.ports[port.0 as usize].set_delay(delay);
     }
 
     /// Losses and copies on a link, which are decided at its far end: also of packets under way.
     pub fn set_losses(&mut self, port: PortId, what: &Impairments, seed: u64, name: &str) {
-        self.untie(port);
+        self.path.disable_shortcut(port.0);
         // A model that draws for itself is another each time.
         self.path.ports[port.0 as usize].set_losses(what, seed ^ self.path.now.as_ps(), name);
     }
@@ -47,7 +39,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// # Errors
     /// The old queue does not let go of the packets in it; then nothing has changed.
     pub fn set_queue<O: Observer>(&mut self, port: PortId, queue: P::Qdisc, waiting: Waiting, obs: &mut O) -> Result<(), Stuck> {
-        self.untie(port);
+        self.path.disable_shortcut(port.0);
         self.path.set_queue(port.0, queue, waiting, obs)?;
         if let Some(clock) = self.clocks.iter_mut().find(|c| **c == port.0) {
             // Its timer was that of the old queue.

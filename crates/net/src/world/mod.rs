@@ -18,7 +18,7 @@ use crate::controllers::Govern;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
-use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
+use crate::observe::{GaugeEvent, Inside, Interest, LimitEvent, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
 use crate::packet::{Arena, Ecn, Packet};
@@ -83,9 +83,9 @@ impl<P: Components, H: EventQueue> World<P, H> {
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
-        self.set_out::<O>();
+        self.path.activate_shortcuts::<O>();
         let stopped = self.carry_on(until, budget, obs);
-        self.path.part_all(stopped, obs);
+        self.path.materialize(stopped, obs);
         stopped.is_none()
     }
 
@@ -163,9 +163,9 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// Brings near what the events to come will touch. With thousands of links most of an event's time would go to waiting for memory.
     #[inline]
     fn look_ahead(&self) {
-        self.path.fetch_port(7);
-        self.path.fetch_head(5);
-        if let Some(ep) = self.path.fetch_next(3) {
+        self.path.prefetch_port(7);
+        self.path.prefetch_head(5);
+        if let Some(ep) = self.path.prefetch_next(3) {
             prefetch(&self.endpoints[ep as usize], 512);
             prefetch(&self.sides[ep as usize], 64);
         }
@@ -193,7 +193,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     #[inline]
     fn receive<O: Observer>(&mut self, ep: u32, pkt: &Packet, now: Time, obs: &mut O) {
         // Read where it lies, which is before anything is sent in answer.
-        let seg = self.path.arena.let_go(pkt.id);
+        let seg = self.path.arena.free(pkt.id);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
             if pkt.data && ep & 1 == 1 {
@@ -219,7 +219,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             c.last_delay = delay + 1;
         }
         if O::ON {
-            if obs.hears(EpId(ep)) {
+            if obs.endpoint_interest(EpId(ep)).has(Interest::SEGMENT) {
                 obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg: *seg });
             }
             if self.govern.as_ref().is_some_and(|g| g.deaf(ep)) {
@@ -228,8 +228,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         let side = &mut self.sides[ep as usize];
         if pkt.conn != side.conn {
-            // Of a connection that is over: nobody is there who would hear. It counts as one that came.
-            side.stirred = true;
+            // Of a former connection: it is counted, and no endpoint receives it.
             return;
         }
         self.call_endpoint(ep, now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
@@ -252,7 +251,6 @@ impl<P: Components, H: EventQueue> World<P, H> {
         call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena),
     ) {
         let side = &mut self.sides[ep as usize];
-        side.stirred = true;
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[ep as usize], &mut cx, &self.path.arena);
         let (delivered, rtt, soonest) = (cx.delivered, cx.rtt, cx.timers.soonest);
@@ -261,16 +259,16 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         let origin = (side.route, side.proto, side.conn);
         if O::ON
-            && obs.looks(EpId(ep))
+            && obs.endpoint_interest(EpId(ep)).has(Interest::STATE)
             && let Some(moment) = self.moment(EpId(ep))
         {
             obs.on_moment(&MomentEvent { time: now, endpoint: EpId(ep), moment });
         }
-        if O::ON && obs.measures_end(EpId(ep)) {
+        if O::ON && obs.endpoint_interest(EpId(ep)).has(Interest::GAUGE) {
             let of = Inside::End(EpId(ep));
             self.endpoints[ep as usize].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
         }
-        if O::ON && obs.weighs(EpId(ep)) {
+        if O::ON && obs.endpoint_interest(EpId(ep)).has(Interest::LIMIT) {
             let e = &self.endpoints[ep as usize];
             let limit = e.limit(&self.sides[ep as usize].timers);
             let timeouts = self.moment(EpId(ep)).map_or(0, |m| m.timeouts);
@@ -457,14 +455,14 @@ impl<P: Components, H: EventQueue> World<P, H> {
     }
 
     fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
-        if O::ON && !self.path.relays.unseen {
+        if O::ON && !self.path.shortcuts.fit_observer {
             self.path.settle_all::<O, true>(now, obs);
         }
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
             let ends = |f: usize| (&endpoints[2 * f], &endpoints[2 * f + 1]);
-            let next = s.record(now, &mut self.path, ends, &mut self.sides, open, obs);
+            let next = s.record(now, &mut self.path, ends, open, obs);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }

@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, Timers};
 use crate::flow::Past;
 use crate::ids::{EpId, FlowId};
 use crate::limit::Limit;
-use crate::observe::{LimitEvent, MomentEvent, Observer};
+use crate::observe::{Interest, LimitEvent, MomentEvent, Observer};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
@@ -34,7 +34,6 @@ impl<P: Components, H: EventQueue> World<P, H> {
             let side = &mut self.sides[ep.0 as usize];
             side.timers = Timers::default();
             side.conn = side.conn.wrapping_add(1);
-            side.stirred = true;
             self.endpoints[ep.0 as usize] = end;
         }
         if let Some(g) = &mut self.govern {
@@ -46,12 +45,12 @@ impl<P: Components, H: EventQueue> World<P, H> {
             g.renew(number, host, ep, &mut side.timers);
         }
         if O::ON {
-            if obs.looks(sender)
+            if obs.endpoint_interest(sender).has(Interest::STATE)
                 && let Some(moment) = self.moment(sender)
             {
                 obs.on_moment(&MomentEvent { time: now, endpoint: sender, moment });
             }
-            if obs.weighs(sender) {
+            if obs.endpoint_interest(sender).has(Interest::LIMIT) {
                 // Until the application writes nothing is to be limited.
                 obs.on_limit(&LimitEvent { time: now, endpoint: sender, limit: Limit::Nothing, timeouts: view.timeouts });
             }

@@ -3,9 +3,10 @@
 use super::{Components, World};
 use crate::endpoint::{Endpoint, SenderState, Timers};
 use crate::ids::{EpId, PortId};
-use crate::observe::Observer;
+use crate::observe::{Interest, Observer};
 use crate::packet::Packet;
-use crate::path::Stuck;
+use crate::path::{Stuck, Visible};
+use crate::sample::Sampler;
 use fairlane_engine::{EventQueue, Stream};
 
 impl<P: Components, H: EventQueue> World<P, H> {
@@ -31,34 +32,32 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// From now on packets take the short ways, where the observer sees nothing of them.
-    pub(crate) fn set_out<O: Observer>(&mut self) {
-        if !self.path.relays.on && (!O::ON || self.path.relays.unseen) {
-            self.path.relays.on = true;
-            self.path.line_up_all();
-        }
-    }
-
-    /// An observer watches from the beginning on and never sees more ports than now: what it does not see keeps to the short ways of packets. Before the first event only.
+    /// Lets an observer watch some ports from the beginning; it never sees more of them later. Shortcuts stay where it sees nothing of them.
+    /// Called before the first event.
     pub fn watch_some<O: Observer>(&mut self, obs: &O) {
-        debug_assert!(self.events_run == 0, "packets are under way");
-        if !self.path.has_short_ways() {
+        debug_assert!(self.events_run == 0, "packets are in flight");
+        if !self.path.has_shortcuts() {
             return;
         }
-        self.path.untie_all();
-        let seen: Vec<u32> = (0..self.path.ports.len() as u32).filter(|&i| obs.sees(PortId(i))).collect();
-        self.path.find_relays(&seen, |i| obs.crosses(PortId(i)));
-        self.path.find_sampled(self.sampler.as_ref().map_or(&[], |s| s.watched()));
-        let whole = |&i: &u32| obs.joins(PortId(i)) || obs.prompt(PortId(i));
-        self.path.find_lanes(&seen.into_iter().filter(whole).collect::<Vec<_>>());
-        self.path.relays.unseen = true;
+        self.path.disable_all_shortcuts();
+        let sampled = Sampler::sampled_ports(self.sampler.as_ref(), self.path.ports.len());
+        self.path.choose_shortcuts(|i| {
+            let wants = obs.port_interest(PortId(i));
+            let port = wants.has(Interest::PORT);
+            Visible {
+                port: port || sampled[i as usize],
+                hop: wants.has(Interest::HOP),
+                queue: port && wants.has(Interest::ENQUEUE | Interest::PROMPT),
+            }
+        });
+        self.path.shortcuts.fit_observer = true;
     }
 
     /// An observer begins to watch, or wants to see more than before: departures of before are carried out unseen, and those to come when they are due.
     pub fn watch<O: Observer>(&mut self, obs: &O) {
         self.path.settle_all::<(), false>(self.path.now, &mut ());
         for i in 0..self.path.ports.len() as u32 {
-            if obs.prompt(PortId(i)) && !self.path.ports[i as usize].is_on_air() {
+            if obs.port_interest(PortId(i)).has(Interest::PROMPT) && !self.path.ports[i as usize].is_on_air() {
                 self.path.arm_wake(i, obs);
             }
         }

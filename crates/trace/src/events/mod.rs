@@ -19,8 +19,8 @@ pub use table::{columns, texts};
 
 use ears::Ears;
 use fairlane_net::{
-    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, MomentEvent, Observer, Packet, PacketRef,
-    PortId, ReceiveEvent, Segment, SendEvent, SenderState,
+    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Interest, MomentEvent, Observer, Packet,
+    PacketRef, PortId, ReceiveEvent, Segment, SendEvent, SenderState,
 };
 use fairlane_units::Time;
 use output::{Output, Sink};
@@ -369,29 +369,23 @@ impl Recorder {
 
 impl Observer for Recorder {
     #[inline]
-    fn sees(&self, port: PortId) -> bool {
+    fn port_interest(&self, port: PortId) -> Interest {
         let wanted = |links: &Vec<bool>| links.get(port.0 as usize).is_some_and(|&w| w);
-        self.kinds & (Kind::AT_LINKS | Kind::Gauge.bit()) != 0 && self.filter.links.as_ref().is_none_or(wanted)
+        let gauges = self.wants(Kind::Gauge);
+        let any = self.kinds & Kind::AT_LINKS != 0 || gauges;
+        (Interest::PACKETS | Interest::GAUGE.when(gauges)).when(any && self.filter.links.as_ref().is_none_or(wanted))
     }
 
     #[inline]
-    fn looks(&self, endpoint: EpId) -> bool {
-        self.kinds & Kind::OF_SENDERS != 0 && !endpoint.receives()
+    fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+        let states = self.kinds & Kind::OF_SENDERS != 0;
+        let gauges = self.wants(Kind::Gauge) && self.filter.links.is_none();
+        Interest::SEGMENT | (Interest::STATE.when(states) | Interest::GAUGE.when(gauges)).when(!endpoint.receives())
     }
 
     #[inline]
     fn enough(&self) -> bool {
         self.ears.as_ref().is_some_and(|ears| ears.enough(self.rows.len()))
-    }
-
-    #[inline]
-    fn measures(&self, port: PortId) -> bool {
-        self.wants(Kind::Gauge) && self.sees(port)
-    }
-
-    #[inline]
-    fn measures_end(&self, endpoint: EpId) -> bool {
-        self.wants(Kind::Gauge) && !endpoint.receives() && self.filter.links.is_none()
     }
 
     fn on_gauge(&mut self, e: &GaugeEvent) {

@@ -102,8 +102,8 @@ fn what_changes_inside_of_a_queue() {
     let at = |link| ("gauge", link, 0, 0);
     assert_eq!(recorded(named.clone(), told), [at(Some(0)), at(Some(1)), at(Some(0)), at(None)]);
     recorded(Filter { links: Some(vec![false, true]), ..named }, |r| {
-        assert_eq!([0, 1].map(|p| r.measures(PortId(p))), [false, true]);
-        assert!(!r.measures_end(EpId(2)));
+        assert_eq!([0, 1].map(|p| r.port_interest(PortId(p)).has(Interest::GAUGE)), [false, true]);
+        assert!(!r.endpoint_interest(EpId(2)).has(Interest::GAUGE));
     });
     assert_eq!(recorded(Filter::default(), told), []);
 }

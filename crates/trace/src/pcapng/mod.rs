@@ -21,7 +21,9 @@ pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use fairlane_net::{DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, Packet, PortId, ReceiveEvent, Segment, SendEvent};
+use fairlane_net::{
+    DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Interest, Observer, Packet, PortId, ReceiveEvent, Segment, SendEvent,
+};
 use fairlane_units::Time;
 use form::{Forms, Key};
 use frame::{HEAD, Lengths, Seen, render, store};
@@ -386,33 +388,17 @@ fn write_rest(sink: &mut Sink, place: Place, pkt: &Packet, seg: &Segment, length
 
 impl Observer for Capture {
     #[inline]
-    fn sees(&self, port: PortId) -> bool {
-        self.ports.at(port.0).any(|tap| !self.ports.all[tap].inbound)
+    fn port_interest(&self, port: PortId) -> Interest {
+        let mut interest = Interest::FRAME.when(self.listeners.iter().any(|l| l.station(port).is_some()));
+        for tap in self.ports.at(port.0) {
+            interest = interest | if self.ports.all[tap].inbound { Interest::HOP } else { Interest::PORT };
+        }
+        interest | Interest::PROMPT.when(self.order.get(port.0 as usize).is_some_and(|o| o.prompt))
     }
 
     #[inline]
-    fn joins(&self, _: PortId) -> bool {
-        false
-    }
-
-    #[inline]
-    fn crosses(&self, port: PortId) -> bool {
-        self.ports.at(port.0).any(|tap| self.ports.all[tap].inbound)
-    }
-
-    #[inline]
-    fn prompt(&self, port: PortId) -> bool {
-        self.order.get(port.0 as usize).is_some_and(|o| o.prompt)
-    }
-
-    #[inline]
-    fn hears(&self, endpoint: EpId) -> bool {
-        !endpoint.receives() && !self.senders.at(endpoint.0).is_empty()
-    }
-
-    #[inline]
-    fn frames(&self, port: PortId) -> bool {
-        self.listeners.iter().any(|l| l.station(port).is_some())
+    fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+        Interest::SEGMENT.when(!endpoint.receives() && !self.senders.at(endpoint.0).is_empty())
     }
 
     #[cold]

@@ -48,9 +48,9 @@ fn an_enhanced_packet_block() {
     let request = Request { file: folder.join("x.pcapng"), points: Points::Links(vec![link_end()]) };
     let mut c = Capture::new(network(), Style::default(), std::slice::from_ref(&request)).unwrap();
     // Of what it sends it wants what leaves, of what it receives what has crossed the link.
-    let asked = |i| (c.sees(PortId(i)), c.joins(PortId(i)), c.crosses(PortId(i)));
-    assert_eq!([0, 1, 2].map(asked), [(true, false, false), (false, false, true), (false, false, false)]);
-    assert!(!c.prompt(PortId(0)) && c.before_hop(PortId(1)) == Some(PortId(0)));
+    let asked = |i| [Interest::PORT, Interest::ENQUEUE, Interest::HOP].map(|what| c.port_interest(PortId(i)).has(what));
+    assert_eq!([0, 1, 2].map(asked), [[true, false, false], [false, false, true], [false, false, false]]);
+    assert!(!c.port_interest(PortId(0)).has(Interest::PROMPT) && c.before_hop(PortId(1)) == Some(PortId(0)));
     let seg = Segment::new(1, 1, flag::ACK, 1000);
     let (time, backlog) = (Time::from_ps(5_000_000_001_999), Backlog { pkts: 2, bytes: 2080 });
     c.on_dequeue(&DequeueEvent { time, port: PortId(0), pkt: pkt(0), backlog, seg });
@@ -89,7 +89,7 @@ fn a_node_with_two_links_wants_departures_in_time() {
     let other = LinkEnd { name: "m".into(), sends: Some(PortId(1)), receives: None, ..link_end() };
     let request = Request { file: folder.join("x.pcapng"), points: Points::Links(vec![link_end(), other]) };
     let c = Capture::new(network(), Style::default(), &[request]).unwrap();
-    assert!(c.prompt(PortId(0)) && c.prompt(PortId(1)) && c.before_hop(PortId(1)).is_none());
+    assert!([0, 1].iter().all(|&i| c.port_interest(PortId(i)).has(Interest::PROMPT)) && c.before_hop(PortId(1)).is_none());
     drop(c);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "what is given up leaves nothing");
     std::fs::remove_dir_all(folder).unwrap();

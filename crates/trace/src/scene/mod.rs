@@ -9,7 +9,7 @@ mod code;
 
 use code::{Zeros, apart, put, zigzag};
 use fairlane_net::{
-    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, Packet, PacketRef, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Interest, MomentEvent, Observer, Packet, PacketRef, ReceiveEvent, SendEvent,
 };
 use fairlane_units::Time;
 
@@ -342,8 +342,8 @@ impl Scene {
 
 impl Observer for Scene {
     #[inline]
-    fn looks(&self, endpoint: EpId) -> bool {
-        !endpoint.receives()
+    fn endpoint_interest(&self, endpoint: EpId) -> Interest {
+        Interest::SEGMENT | Interest::STATE.when(!endpoint.receives())
     }
 
     fn on_send(&mut self, e: &SendEvent) {

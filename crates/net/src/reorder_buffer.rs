@@ -1,7 +1,7 @@
-//! Packets that take longer over a link than the one behind them: because they were singled out, or because the propagation delay varies.
+//! Reorder buffer of a link: packets that arrive after those behind them, because they were selected or because the propagation delay varies.
 //!
-//! The ring of a port stays in order: a packet leaves it at the earliest time it could arrive and is then kept here, in a heap with a source of events
-//! of its own, until its time has come.
+//! The ring of a port stays in order: a packet leaves it at its earliest possible arrival, and waits here until it arrives. The buffer is a heap with
+//! events of its own.
 //!
 //! Reordering is counted as in RFC 4737 section 3.3: a packet is reordered if one of the same flow and direction that entered the link later has
 //! left it before.
@@ -36,34 +36,34 @@ impl Ord for Held {
     }
 }
 
-/// The late packets of a link.
+/// Late packets of a link.
 #[derive(Clone, Debug)]
-pub(crate) struct Late {
+pub(crate) struct ReorderBuffer {
     held: BinaryHeap<Reverse<Held>>,
     /// Time of the earliest event queued.
     armed: Time,
-    /// The source of its events.
+    /// Event slot.
     pub(crate) slot: Slot,
     /// Packets so far.
     count: u64,
-    /// By endpoint: the latest packet that has arrived.
+    /// By endpoint, number of the latest packet that has arrived.
     newest: Vec<u64>,
 }
 
-impl Default for Late {
+impl Default for ReorderBuffer {
     fn default() -> Self {
         Self { held: BinaryHeap::new(), armed: Time::MAX, slot: Slot::MAX, count: 0, newest: Vec::new() }
     }
 }
 
-impl Late {
-    /// Where the network puts its events, and how many endpoints there are.
+impl ReorderBuffer {
+    /// Sets the event slot and the number of endpoints.
     pub(crate) fn place(&mut self, slot: Slot, endpoints: usize) {
         self.slot = slot;
         self.newest = vec![0; endpoints];
     }
 
-    /// Packets held.
+    /// Packets in the buffer.
     pub(crate) fn len(&self) -> usize {
         self.held.len()
     }
@@ -88,14 +88,14 @@ impl Late {
         sooner
     }
 
-    /// An event queued for `now` is over.
+    /// Notes that an event at `now` is over.
     pub(crate) fn disarm(&mut self, now: Time) {
         if self.armed == now {
             self.armed = Time::MAX;
         }
     }
 
-    /// The next packet whose time has come, with its number.
+    /// Takes the next packet that is due, with its number.
     pub(crate) fn due(&mut self, now: Time) -> Option<(Packet, u64)> {
         if self.held.peek()?.0.at > now {
             return None;
@@ -103,22 +103,22 @@ impl Late {
         self.held.pop().map(|h| (h.0.pkt, h.0.number))
     }
 
-    /// The next packet, its time come or not.
+    /// Takes the next packet, due or not.
     pub(crate) fn take(&mut self) -> Option<Packet> {
         self.held.pop().map(|h| h.0.pkt)
     }
 
-    /// When the next event is needed, if none is queued for that time.
+    /// Time of the next event, if it has to be queued.
     pub(crate) fn next(&mut self) -> Option<Time> {
         let at = self.held.peek()?.0.at;
         self.arm(at).then_some(at)
     }
 
-    /// A packet has arrived; whether it is reordered (RFC 4737 section 3.3).
+    /// Notes an arrival. Returns true if the packet is reordered (RFC 4737 section 3.3).
     pub(crate) fn arrived(&mut self, pkt: &Packet, number: u64) -> bool {
         let Some(newest) = self.newest.get_mut((pkt.flow.0 as usize) << 1 | usize::from(pkt.back)) else { return false };
-        let late = number < *newest;
+        let reordered = number < *newest;
         *newest = number.max(*newest);
-        late
+        reordered
     }
 }

@@ -1,10 +1,10 @@
-//! What a station of a channel asks of its port and of the nodes behind it.
+//! Ports of wireless stations: a station takes packets from its port, and hands received packets to the receiving node.
 
 use super::Path;
-use super::inside::measure;
+use super::measure;
 use crate::hop::{NOWHERE, place};
 use crate::ids::PortId;
-use crate::observe::{DequeueEvent, FrameEvent, Observer};
+use crate::observe::{DequeueEvent, FrameEvent, Interest, Observer};
 use crate::order::Turn;
 use crate::packet::{Packet, Segment};
 use crate::qdisc::{DropReason, QCx, Qdisc};
@@ -13,10 +13,10 @@ use fairlane_units::Time;
 use fairlane_wireless::mac::OVERHEAD;
 use fairlane_wireless::{Above, Frame, Kind, Msdu, Power};
 
-/// The ports above the stations of one channel. The packet that a station has in hand is the one in the ring of its port.
+/// Ports above the stations of one channel. The ring of a port holds the packet that its station is sending.
 pub(crate) struct Station<'a, Q, H, O> {
     pub(crate) path: &'a mut Path<Q, H>,
-    /// The port of the channel's first station.
+    /// Port of the channel's first station.
     pub(crate) first: u32,
     pub(crate) obs: &'a mut O,
 }
@@ -43,8 +43,8 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     #[inline]
     fn sends(&mut self, station: u32, frame: &Frame, now: Time) {
         let port = PortId(self.first + station);
-        if O::ON && self.obs.frames(port) {
-            // What its receiver has already is in nobody's hands any more.
+        if O::ON && self.obs.port_interest(port).has(Interest::FRAME) {
+            // None if the receiver already has the packet.
             let pkt = self.path.ports[port.0 as usize].ring.front().copied().filter(|_| frame.kind == Kind::Data);
             let packet = pkt.map(|p| (p, *self.path.arena.get(p.id)));
             self.obs.on_frame(&self.event(station, frame, None, packet, now));
@@ -52,7 +52,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     }
     #[inline]
     fn hears(&mut self, station: u32, frame: &Frame, power: Power, now: Time) {
-        if O::ON && self.obs.frames(PortId(self.first + station)) {
+        if O::ON && self.obs.port_interest(PortId(self.first + station)).has(Interest::FRAME) {
             self.obs.on_frame(&self.event(station, frame, Some(power), None, now));
         }
     }
@@ -72,7 +72,7 @@ impl<Q, H, O> Station<'_, Q, H, O> {
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// The next packet of the queue of port `i`, which the station has in hand from now on.
+    /// Takes the next packet of the queue of port `i` for its station to send.
     fn take_for_air<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> Option<Packet> {
         let port = &mut self.ports[i as usize];
         if !port.queued {
@@ -89,14 +89,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let port = &mut self.ports[i as usize];
         let Some(pkt) = left else {
-            // A shaper holds it back.
+            // A shaper delays it.
             if let Some(at) = port.qdisc.ready_at().filter(|&t| port.queued && t > now && t < port.wake) {
                 port.wake = at;
                 self.push(at, i, Turn::Depart);
             }
             return None;
         };
-        if O::ON && obs.sees(PortId(i)) {
+        if O::ON && obs.port_interest(PortId(i)).has(Interest::PORT) {
             obs.on_dequeue(&DequeueEvent { time: now, port: PortId(i), pkt, backlog: level, seg: *self.arena.get(pkt.id) });
             measure(port, i, now, obs);
         }
@@ -110,7 +110,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         Some(pkt)
     }
 
-    /// Tells the station of port `i` in this instant that a packet waits, unless it has one in hand and will ask by itself.
+    /// Wakes the idle station of port `i` at this instant, because a packet waits. A busy station asks by itself.
     pub(super) fn call_station(&mut self, i: Slot) {
         let port = &mut self.ports[i as usize];
         if port.queued && port.ring.is_empty() && port.wake > self.now {

@@ -1,4 +1,4 @@
-//! A port: a queue discipline and the link it feeds, as one ring of packets in flight.
+//! Ports: a queue discipline and its link, a ring of packets in flight.
 
 mod change;
 
@@ -9,6 +9,7 @@ use crate::outage::Frail;
 use crate::packet::Packet;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Backlog, Qdisc, Room};
+use crate::reorder_buffer::ReorderBuffer;
 use crate::ring::Ring;
 use crate::schedule::Schedule;
 use crate::stats::PortCounters;
@@ -16,10 +17,56 @@ use change::Changed;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 
-/// No packet is longer, its headers included.
+/// Upper bound of packet lengths, headers included.
 pub(crate) const LONGEST: u32 = 1 << 17;
-/// [`Port::busy_until`] of a port whose link is down. That of a station is `MAX`.
+/// [`Port::busy_until`] while the link is down. That of a wireless station is `MAX`.
 pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
+
+/// [`Port::upstream`] of a port without one.
+pub(crate) const NO_PORT: u32 = u32::MAX;
+
+/// How packets reach the far end of a port's link. Shortcuts are explained in `path/shortcut`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Role {
+    /// Each packet has one event, at its arrival.
+    Plain,
+    /// Packets may go on through the downstream port without an event here.
+    Upstream,
+    /// Packets may come from [`Port::upstream`] without an event there.
+    Downstream,
+    /// A former upstream or downstream port: each packet has one event, and others are stale.
+    Released,
+    /// Events may be stale, or the far end does more than hand packets on: impairments, outages, dynamic routes.
+    SlowPath,
+}
+
+/// How packets wait at a port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(crate) enum Queueing {
+    /// Every packet goes through the queue discipline.
+    Discipline,
+    /// Packets that find the port free skip the discipline, which is tail drop.
+    Passthrough,
+    /// Likewise, and packets wait on the ring.
+    Ring,
+    /// Packets wait on the ring. Even an empty queue would drop some packets, so the discipline sees those that find the port free.
+    RingChecked,
+}
+
+impl Queueing {
+    /// Returns true if packets that find the port free skip the queue discipline.
+    #[inline(always)]
+    pub(crate) fn skips_empty(self) -> bool {
+        matches!(self, Self::Passthrough | Self::Ring)
+    }
+    /// Returns true if packets wait on the ring.
+    #[inline(always)]
+    pub(crate) fn on_ring(self) -> bool {
+        self >= Self::Ring
+    }
+}
 
 /// One direction of a link with its queue.
 ///
@@ -27,53 +74,47 @@ pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
 /// transmitter is free, but the port looks only when something happens here: an arrival, or a packet reaching the far end,
 /// which is never before the next transmission begins. So a hop costs one event, congested or not.
 ///
-/// The fields that every hop touches come first: those of the packet that arrives at the far end share a cache line, those of one that begins have the next.
+/// Fields are in the order of use: a packet that arrives at the far end touches the first cache line, one that begins transmission also the second.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Port<Q> {
     pub(crate) ring: Ring<Packet>,
-    /// Before it nothing leaves the queue: the transmitter is at work, or the device is full.
+    /// Nothing leaves the queue before this time: the transmitter is busy, or the device is full.
     pub(crate) busy_until: Time,
-    /// What waits on the ring, at its end.
-    pub(crate) held: Backlog,
+    /// Packets that wait at the end of the ring.
+    pub(crate) waiting: Backlog,
     /// Propagation delay, less what an impairment adds to each packet.
     pub(crate) delay: Dur,
-    /// Whether anything waits in the queue.
+    /// True if packets wait, in the queue discipline or on the ring.
     pub(crate) queued: bool,
-    /// Whether more is to be done at the far end of the link than to hand packets on, or events may have lost their meaning.
-    pub(crate) rough: bool,
-    /// Whether it is a feeder or a relay (see `path/relay.rs`).
-    pub(crate) tied: bool,
-    /// Whether packets that leave it may pass the next port at once.
-    pub(crate) feeds: bool,
-    /// The feeder of a relay.
-    pub(crate) fed_by: u32,
+    pub(crate) role: Role,
+    pub(crate) queueing: Queueing,
+    /// True if [`Shortcuts`](crate::path::Shortcuts) lists the port as a ring queue with packets.
+    pub(crate) listed: bool,
+    /// Upstream port of a downstream port, else [`NO_PORT`].
+    pub(crate) upstream: u32,
     // The second cache line.
     pace: Pace,
     pub(crate) counters: PortCounters,
-    /// The limit of its queue, if packets wait on the ring (see `path/lane.rs`).
-    pub(crate) lane: Option<Room>,
-    /// Packets on their way to a relay that it has to be asked about.
-    pub(crate) ahead: u32,
-    /// Whether the loop knows that packets wait there.
-    pub(crate) listed: bool,
-    /// Whether any packet passes its queue that finds nothing waiting, and nobody wants to see that.
-    pub(crate) open: bool,
-    // What few hops touch.
-    /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
+    /// Limit of the queue, if packets skip the queue discipline.
+    pub(crate) limit: Room,
+    /// Packets on their way to a downstream port that have an event there.
+    pub(crate) pending_downstream: u32,
+    // Rarely used.
+    /// Time of the wake event that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
     pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
     more: Option<Box<More<Q>>>,
 }
 
-/// The rate of a link: picoseconds a byte if that is a whole number and always the same, else bits a second with [`UNEVEN`].
+/// Rate of a link: picoseconds per byte if that is a whole number and constant, else bits per second with [`UNEVEN`].
 #[derive(Clone, Copy, Debug)]
 struct Pace(u64);
 
-/// Marks a rate of which the path has to work out each end of a transmission.
+/// Flag of a rate for which each end of a transmission has to be computed.
 const UNEVEN: u64 = 1 << 63;
-/// Picoseconds that a byte takes at one bit a second.
+/// Picoseconds per byte at one bit per second.
 const SLOWEST: u64 = 8 * fairlane_units::PS_PER_SEC;
 
 impl Pace {
@@ -84,26 +125,26 @@ impl Pace {
         Self(rate.as_bps().min(UNEVEN - 1) | UNEVEN)
     }
     #[inline]
-    fn ps_a_byte(self) -> Option<u64> {
+    fn ps_per_byte(self) -> Option<u64> {
         (self.0 < UNEVEN).then_some(self.0)
     }
     fn rate(self) -> Rate {
-        Rate::from_bps(self.ps_a_byte().map_or(self.0 ^ UNEVEN, |ps| SLOWEST / ps))
+        Rate::from_bps(self.ps_per_byte().map_or(self.0 ^ UNEVEN, |ps| SLOWEST / ps))
     }
 }
 
-/// What hardly any port has.
+/// Optional state that few ports have.
 #[derive(Clone, Debug)]
 struct More<Q> {
-    /// Losses, copies, late packets.
+    /// Losses, duplicates, late packets.
     impair: Option<Box<Impair>>,
-    /// How the rate changes, if it does.
+    /// Changes of the rate.
     schedule: Option<Schedule>,
-    /// What waits between queue and transmitter, where anything can.
+    /// Packets between queue and transmitter.
     device: Option<Device>,
-    /// What changes while the run went on have left to do.
+    /// Pending consequences of changes during the run.
     changed: Option<Changed>,
-    /// What is needed where the link can fail.
+    /// State of a link that can fail.
     frail: Option<Frail<Q>>,
 }
 
@@ -122,16 +163,14 @@ impl<Q: Qdisc> Port<Q> {
             busy_until: Time::ZERO,
             pace: if schedule.is_none() { Pace::of(rate) } else { Pace::uneven(rate) },
             delay: delay.saturating_sub(early),
+            waiting: Backlog::default(),
             queued: false,
-            rough: impair.is_some(),
-            tied: false,
-            feeds: false,
-            fed_by: u32::MAX,
-            held: Backlog::default(),
+            role: if impair.is_some() { Role::SlowPath } else { Role::Plain },
+            queueing: Queueing::Discipline,
             listed: false,
-            open: false,
-            lane: None,
-            ahead: 0,
+            upstream: NO_PORT,
+            limit: Room { pkts: 0, bytes: 0, arriving: false },
+            pending_downstream: 0,
             wake: Time::MAX,
             qdisc,
             rng,
@@ -141,21 +180,21 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// Its rate; of one that changes the one it was built with.
+    /// Rate of the link; if it changes, the initial one.
     fn rate(&self) -> Rate {
         self.pace.rate()
     }
     fn more(&mut self) -> &mut More<Q> {
         self.more.get_or_insert_default()
     }
-    /// Losses, copies and late packets of its link.
+    /// Losses, duplicates and late packets of the link.
     pub(crate) fn impair(&self) -> Option<&Impair> {
         self.more.as_ref()?.impair.as_deref()
     }
     pub(crate) fn impair_mut(&mut self) -> Option<&mut Impair> {
         self.more.as_mut()?.impair.as_deref_mut()
     }
-    /// The same where there has to be some.
+    /// Returns the impairments, created by `idle` if there are none.
     pub(crate) fn make_impair(&mut self, idle: impl FnOnce() -> Impair) -> &mut Impair {
         self.more().impair.get_or_insert_with(|| Box::new(idle()))
     }
@@ -165,41 +204,41 @@ impl<Q: Qdisc> Port<Q> {
     fn device(&self) -> Option<&Device> {
         self.more.as_ref()?.device.as_ref()
     }
-    /// What is needed where the link can fail.
+    /// State of a link that can fail.
     pub(crate) fn frail(&self) -> Option<&Frail<Q>> {
         self.more.as_ref()?.frail.as_ref()
     }
-    /// The link can fail.
+    /// Makes the link one that can fail.
     pub(crate) fn set_frail(&mut self, frail: Frail<Q>) {
         self.more().frail = Some(frail);
     }
 
-    /// With a device that holds packets below the queue.
+    /// Adds a device that holds packets below the queue.
     pub(crate) fn with_device(mut self, room: Option<Len>) -> Self {
         if let Some(device) = room.and_then(Device::new) {
             self.more().device = Some(device);
-            // All ends of transmissions are worked out where the device is asked.
+            // The device takes part in computing each end of a transmission.
             self.pace = Pace::uneven(self.rate());
         }
         self
     }
 
-    /// That of a station on a channel: nothing leaves the queue by itself, the station takes it.
+    /// Makes it the port of a wireless station, which takes packets from the queue itself.
     pub(crate) fn put_on_air(&mut self) {
         self.busy_until = Time::MAX;
     }
-    /// Whether a station takes what leaves the queue.
+    /// Returns true if a wireless station takes packets from the queue.
     #[inline]
     pub(crate) fn is_on_air(&self) -> bool {
         self.busy_until == Time::MAX
     }
 
-    /// A packet of those that come late.
+    /// Takes a packet out of the reorder buffer.
     pub(crate) fn take_late(&mut self) -> Option<Packet> {
-        self.impair_mut()?.late.as_mut()?.take()
+        self.impair_mut()?.reorder_buffer.as_mut()?.take()
     }
 
-    /// The transmission under way ends here, and what waits in the device is gone: neither was carried.
+    /// Aborts the current transmission, and empties the device: neither counts as carried.
     pub(crate) fn cut(&mut self, now: Time) {
         self.counters.initial.unsent -= self.unsent(now) + (8 * self.ahead(now)) as f64;
         let Some(more) = &mut self.more else { return };
@@ -211,10 +250,10 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
+    /// Starts the transmission of a packet that leaves the queue at `start`. Returns its end, and sets [`Self::busy_until`].
     #[inline]
     pub(crate) fn tx_end(&mut self, pkt: &Packet, start: Time) -> Time {
-        let Some(ps) = self.pace.ps_a_byte() else { return self.uneven_end(pkt, start) };
+        let Some(ps) = self.pace.ps_per_byte() else { return self.uneven_end(pkt, start) };
         let end = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
         self.busy_until = end;
         end
@@ -237,53 +276,64 @@ impl<Q: Qdisc> Port<Q> {
         end
     }
 
-    /// Brings near what every packet touches here.
+    /// Prefetches the memory that every packet touches.
     #[inline]
-    pub(crate) fn fetch(&self) {
+    pub(crate) fn prefetch(&self) {
         prefetch(self, 128);
         prefetch(&self.qdisc, 128);
     }
 
-    /// When the next waiting packet may start.
+    /// Time at which the next waiting packet may start.
     #[inline]
     pub(crate) fn next_start(&self) -> Time {
         match self.qdisc.ready_at() {
-            // A plug-in may name a time that is over: nothing happens before what has happened.
+            // A plug-in may name a time in the past.
             Some(t) => t.max(self.busy_until).max(self.counters.known_waiting().map_or(Time::ZERO, |w| w.occupancy.since())),
             None => self.busy_until,
         }
     }
 
-    /// Whether there is nothing to it but a queue and a link.
+    /// Returns true if the port is a queue and a link, and nothing else.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.rough && !self.is_on_air() && self.more.is_none()
+        self.role != Role::SlowPath && !self.is_on_air() && self.more.is_none()
     }
-    /// Picoseconds that a byte takes, if that is a whole number and always the same.
+    /// Picoseconds per byte, if that is a whole number and constant.
     #[inline]
-    pub(crate) fn ps_a_byte(&self) -> Option<u64> {
-        self.pace.ps_a_byte()
+    pub(crate) fn ps_per_byte(&self) -> Option<u64> {
+        self.pace.ps_per_byte()
     }
-    /// Packets may wait on its ring, as many as there is room for, or none may.
-    pub(crate) fn set_lane(&mut self, lane: Option<Room>) {
-        self.lane = lane;
-        self.open = lane.is_some_and(|room| room.admits(Backlog::default(), LONGEST));
+    /// Returns true if the queue is tail drop, and takes any packet when it is empty.
+    pub(crate) fn takes_any(&self) -> bool {
+        self.qdisc.tail().is_some_and(|limit| limit.admits(Backlog::default(), LONGEST))
     }
-    /// Whether nothing is on the link.
+    /// Lets packets skip the queue discipline as far as possible. A port is no upstream port and ring queue at once.
+    pub(crate) fn choose_queueing(&mut self) {
+        let Some(limit) = self.qdisc.tail() else { return };
+        self.limit = limit;
+        self.queueing = match (self.role != Role::Upstream && self.ps_per_byte().is_some(), self.takes_any()) {
+            (true, true) => Queueing::Ring,
+            (true, false) => Queueing::RingChecked,
+            (false, true) => Queueing::Passthrough,
+            (false, false) => Queueing::Discipline,
+        };
+    }
+    /// Ends the role of an upstream or downstream port.
+    pub(crate) fn release(&mut self) {
+        if matches!(self.role, Role::Upstream | Role::Downstream) {
+            self.role = Role::Released;
+        }
+    }
+    /// Returns true if the link is empty.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.ring.len() == self.held.pkts as usize
+        self.ring.len() == self.waiting.pkts as usize
     }
-    /// The packet that reaches the far end of the link next.
+    /// Packet that reaches the far end of the link next.
     #[inline]
     pub(crate) fn first(&self) -> Option<&Packet> {
         if self.is_idle() { None } else { self.ring.head() }
     }
-    /// Whether it is rough or tied: one look at both.
-    #[inline(always)]
-    pub(crate) fn is_odd(&self) -> bool {
-        u16::from_ne_bytes([self.rough.into(), self.tied.into()]) != 0
-    }
-    /// Takes the packet that reaches the far end of the link, if there is any; when the one behind it does, if there is one.
+    /// Takes the head of the ring, if there is one. Returns the arrival time of the packet behind it, if any.
     #[inline(always)]
     pub(crate) fn take(&mut self, into: &mut Packet) -> Option<Option<Time>> {
         let &pkt = self.ring.front()?;
@@ -292,39 +342,39 @@ impl<Q: Qdisc> Port<Q> {
         *into = pkt;
         Some(next)
     }
-    /// The packet that leaves the queue next, where that is known beforehand.
+    /// Packet that leaves the queue next, if known in advance.
     #[inline]
     pub(crate) fn next(&self) -> Option<&Packet> {
-        if self.held.pkts > 0 { self.ring.get(self.ring.len() - self.held.pkts as usize) } else { self.qdisc.head() }
+        if self.waiting.pkts > 0 { self.ring.get(self.ring.len() - self.waiting.pkts as usize) } else { self.qdisc.head() }
     }
-    /// Of a plain port: how long the transmission of so many bytes takes.
+    /// Transmission time of `len` bytes at a plain port.
     pub(crate) fn tx_time(&self, len: u32) -> Dur {
         let len = u64::from(len);
-        self.pace.ps_a_byte().map_or_else(|| self.rate().tx_time(len), |ps| Dur::from_ps(len * ps))
+        self.pace.ps_per_byte().map_or_else(|| self.rate().tx_time(len), |ps| Dur::from_ps(len * ps))
     }
-    /// Of a plain port: when the transmission of a packet on its ring ends.
+    /// End of the transmission of a packet on the ring of a plain port.
     pub(crate) fn end(&self, pkt: &Packet) -> Time {
         Time::ZERO + pkt.at.since(Time::ZERO + self.delay)
     }
-    /// Of a plain port: when the transmission of a packet on its ring began.
+    /// Start of the transmission of a packet on the ring of a plain port.
     pub(crate) fn begun(&self, pkt: &Packet) -> Time {
         Time::ZERO + pkt.at.since(Time::ZERO + self.delay + self.tx_time(pkt.len))
     }
-    /// Whether the next packet of a feeder may be at the far end of its link before the one at the head of its ring has its event.
+    /// Returns true if the next packet of an upstream port may cross its link before the head of its ring has its event.
     #[inline]
     pub(crate) fn misses(&self) -> bool {
-        self.feeds && self.queued && self.ring.front().is_some_and(|p| p.at > self.busy_until.later(self.delay))
+        self.role == Role::Upstream && self.queued && self.ring.front().is_some_and(|p| p.at > self.busy_until.later(self.delay))
     }
 
-    /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.
+    /// Rate and delay of the link: the initial rate if it changes, the mean delay if it varies.
     pub fn link(&self) -> LinkInfo {
         LinkInfo { rate: self.rate(), delay: self.own_delay() + self.impair().map_or(Dur::ZERO, Impair::early) }
     }
-    /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
+    /// Bytes in the device whose transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {
         self.device().map_or(0, |d| d.ahead(now))
     }
-    /// Bits of the packet in transmission that are still to be sent at `now`.
+    /// Bits of the packet in transmission that are not sent yet at `now`.
     pub fn unsent(&self, now: Time) -> f64 {
         let (end, left) = self.device().map_or((self.busy_until, None), |d| d.serving(now));
         match self.schedule() {
@@ -333,29 +383,24 @@ impl<Q: Qdisc> Port<Q> {
             None => self.rate().as_bps() as f64 * end.since(now).as_secs_f64(),
         }
     }
-    /// Bits carried since the last reset: of a packet in transmission what is sent of it.
+    /// Bits carried since the last reset, including those sent of the packet in transmission.
     ///
-    /// The end of a transmission is a whole picosecond, so of a packet that has just begun there may seem to be a little more to send than it has: that
-    /// is nothing carried, and not less.
+    /// The end of a transmission is rounded to a picosecond. So a packet that has just begun may seem to have more bits left than it has: the result
+    /// is not below zero.
     pub fn carried(&self, now: Time) -> f64 {
         let c = &self.counters;
         ((8 * (c.sent_bytes + c.initial.ahead - self.ahead(now))) as f64 + c.initial.unsent - self.unsent(now)).max(0.0)
     }
-    /// Bits carried, packets dropped by the queue, and packets that a link lost which was down, as counters have them.
+    /// Bits carried, packets dropped by the queue, and packets lost in outages.
     #[inline]
     pub(crate) fn progress(&self, now: Time) -> (f64, u64, u64) {
         let c = &self.counters;
         if self.more.is_some() || c.has_rare() {
             return (self.carried(now), c.queue_drops(), c.outage_losses());
         }
-        // The same, of which all the rest is zero.
+        // All other terms are zero.
         let unsent = if self.busy_until <= now { 0.0 } else { self.unsent(now) };
         (((8 * c.sent_bytes) as f64 - unsent).max(0.0), 0, 0)
-    }
-    /// Whether nothing waits or is sent, and nothing was ever lost: what a sample tells then follows from the bytes that were sent.
-    #[inline]
-    pub(crate) fn rests(&self, now: Time) -> bool {
-        !self.queued && self.busy_until <= now && self.more.is_none() && !self.counters.has_rare()
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
@@ -365,21 +410,21 @@ impl<Q: Qdisc> Port<Q> {
         };
         self.frail().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
     }
-    /// Its queue discipline.
+    /// Queue discipline.
     pub fn qdisc(&self) -> &Q {
         &self.qdisc
     }
-    /// What waits, in the queue or on the ring.
+    /// Packets that wait, in the queue discipline or on the ring.
     pub(crate) fn backlog(&self) -> Backlog {
         let Backlog { pkts, bytes } = self.qdisc.backlog();
-        Backlog { pkts: pkts + self.held.pkts, bytes: bytes + self.held.bytes }
+        Backlog { pkts: pkts + self.waiting.pkts, bytes: bytes + self.waiting.bytes }
     }
-    /// Its counters.
+    /// Counters.
     pub fn counters(&self) -> &PortCounters {
         &self.counters
     }
-    /// Packets on the link, the one in transmission included.
+    /// Packets on the link, including the one in transmission.
     pub fn in_flight(&self) -> usize {
-        self.ring.len() + self.impair().and_then(|i| i.late.as_ref()).map_or(0, crate::late::Late::len)
+        self.ring.len() + self.impair().and_then(|i| i.reorder_buffer.as_ref()).map_or(0, ReorderBuffer::len)
     }
 }

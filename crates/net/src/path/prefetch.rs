@@ -1,4 +1,4 @@
-//! What events to come will touch is brought near: with thousands of links most of an event's time would go to waiting for memory.
+//! Prefetching for the next events. With thousands of links an event would mostly wait for memory.
 
 use super::Path;
 use crate::hop::END;
@@ -8,24 +8,24 @@ use crate::qdisc::Qdisc;
 use fairlane_engine::EventQueue;
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// The port whose event may come `k` events from now.
+    /// Port whose event may come `k` events from now.
     #[inline]
     fn upcoming(&self, k: usize) -> Option<&Port<Q>> {
         let (time, number) = self.events.upcoming(k)?;
         self.ports.get(self.slots.order.slot(time, number) as usize)
     }
 
-    /// Fetches what the event `k` events from now will touch first: its port.
+    /// Prefetches the port of the event `k` events from now.
     #[inline]
-    pub(crate) fn fetch_port(&self, k: usize) {
+    pub(crate) fn prefetch_port(&self, k: usize) {
         if let Some(port) = self.upcoming(k) {
-            port.fetch();
+            port.prefetch();
         }
     }
 
-    /// Fetches what comes after that, the port itself being near by now: the packets at the head of link and queue.
+    /// Prefetches the packets at the head of link and queue of that port, which is in the cache by now.
     #[inline]
-    pub(crate) fn fetch_head(&self, k: usize) {
+    pub(crate) fn prefetch_head(&self, k: usize) {
         let Some(port) = self.upcoming(k) else { return };
         if let Some(head) = port.ring.front() {
             prefetch(head, 64);
@@ -40,12 +40,12 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// Where the packet goes next: a port, which is fetched, or an endpoint with its segment, which is told.
+    /// Prefetches the next port of the head packet, or its segment and flow. Returns the endpoint that it reaches, if any.
     #[inline]
-    pub(crate) fn fetch_next(&self, k: usize) -> Option<u32> {
+    pub(crate) fn prefetch_next(&self, k: usize) -> Option<u32> {
         let port = self.upcoming(k)?;
         if port.queued {
-            // The departure will be counted under its waiting time, which is known by now.
+            // The departure will be counted in the histogram cell of its waiting time, which is known by now.
             if let (Some(next), Some(waiting)) = (port.next(), port.counters.known_waiting()) {
                 let wait = port.busy_until.since(next.at).as_ps();
                 if let Some(cell) = waiting.waits.hist.cell(wait) {
@@ -56,7 +56,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let head = port.ring.front()?;
         let next = *self.hops.get(head.hop as usize + 1)?;
         if next & END == 0 {
-            self.ports.get(next as usize)?.fetch();
+            self.ports.get(next as usize)?.prefetch();
             return None;
         }
         self.arena.prefetch(head.id);
