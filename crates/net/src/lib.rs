@@ -63,7 +63,7 @@ pub use problem::Problem;
 pub use qdisc::{Backlog, BuildContext, DropReason, Drops, FlowInfo, QCx, Qdisc, Room};
 pub use ring::Ring;
 pub use route::Routing;
-pub use sample::{Column, Fill, FlowSample, Place, PortSample, Recording, Sampler, Sampling, Series, Stretch};
+pub use sample::{Column, Cursor, Fill, FlowSample, Instants, PortSample, Recording, Sampler, Sampling, Series};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
 pub use stats::{
     FlowCounters, Histogram, Initial, LossesTogether, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons, Summary,

@@ -26,7 +26,7 @@ fn packets_of_a_connection_that_is_over_are_in_its_series() {
     w.advance(Time::ZERO + Dur::from_us(30_100), u64::MAX, &mut ());
     w.begin(f, Once(f, Time::ZERO + Dur::from_secs(9)), ends(), &mut ());
     w.advance(Time::ZERO + Dur::from_ms(100), u64::MAX, &mut ());
-    let series = w.take_sampler().unwrap().flows.kept.column("received").unwrap().unwrap();
+    let series = w.take_sampler().unwrap().flows.kept.column("received").unwrap();
     // The first is there after 41 ms, which is the step that ends then, and one in each millisecond from then on.
     let want: Vec<f64> = (0..=400).map(|step| if step % 4 == 0 && (164..244).contains(&step) { 1000.0 } else { 0.0 }).collect();
     assert_eq!(series, want);

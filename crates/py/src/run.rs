@@ -295,7 +295,7 @@ fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyR
         }
         return Ok(out.into_any());
     }
-    view(py, &series.column(name).ok_or_else(missing)??)
+    view(py, &series.column(name).ok_or_else(missing)?)
 }
 
 /// A table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` take as they are.

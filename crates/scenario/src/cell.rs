@@ -36,7 +36,7 @@ pub fn cell(run: &RunOutput, key: &str, engine: &str, wanted: Option<&[Wanted]>)
     }
     for (name, series) in [("flow_series", &run.flow_series), ("link_series", &run.link_series)] {
         if let Some(series) = series {
-            out.series(name, series)?;
+            out.series(name, series);
         }
     }
     out.long.end()
@@ -57,22 +57,21 @@ impl<'a> Tables<'a> {
         }
     }
 
-    fn series(&mut self, name: &'static str, series: &'a SeriesTable) -> io::Result<()> {
+    fn series(&mut self, name: &'static str, series: &'a SeriesTable) {
         if !series.names().iter().any(|metric| *metric != TIME && self.wants(name, metric)) {
-            return Ok(());
+            return;
         }
         let mut subjects = Subjects::new(series.subjects.iter().map(|s| s.as_str()));
         let instants = series.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(0..count as u32, instants));
-        let (each, times): (Vec<u32>, _) = (instants.flatten().collect(), series.column(TIME).transpose()?);
+        let (each, times): (Vec<u32>, _) = (instants.flatten().collect(), series.column(TIME));
         let of = Of { table: name, subjects: Some(&each), times: times.as_deref() };
         for metric in series.names().iter().filter(|metric| **metric != TIME) {
             if self.wants(name, metric)
                 && let Some(values) = series.column(metric)
             {
-                self.column(of, &mut subjects, metric, &values?);
+                self.column(of, &mut subjects, metric, &values);
             }
         }
-        Ok(())
     }
 
     fn wants(&self, table: &str, metric: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Time series of a run, read by column or by stretches of time, and written as a file.
 
 use crate::run::Table;
-use fairlane_net::{Place, Recording, Stretch};
+use fairlane_net::{Cursor, Instants, Recording};
 use fairlane_trace::SeriesFile;
 use fairlane_units::Name;
 use std::fs::File;
@@ -41,37 +41,28 @@ impl SeriesTable {
         &self.kept.names
     }
 
-    /// The numbers of one of them; `None` if there is no such column.
-    ///
-    /// # Errors
-    /// The temporary file that holds them cannot be read.
-    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
+    /// Values of a column; `None` if there is no such column.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let column = self.kept.column(name)?;
         let Some(named) = &self.named else { return Some(column) };
         let instants = self.kept.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
-        Some(column.map(|all| all.into_iter().zip(instants.flatten()).filter(|(_, there)| **there).map(|(x, _)| x).collect()))
+        Some(column.into_iter().zip(instants.flatten()).filter(|(_, there)| **there).map(|(x, _)| x).collect())
     }
 
-    /// The same as a whole, with the name of its subject in each row.
-    ///
-    /// # Errors
-    /// As `column`.
-    pub fn table(&self) -> io::Result<Table> {
+    /// The whole series as a table, with the name of its subject in each row.
+    pub fn table(&self) -> Table {
         let instants = self.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&self.subjects[..count], instants));
         let named = instants.flatten().cloned().collect();
-        let numbers = self.names().iter().filter_map(|name| Some(self.column(name)?.map(|values| (*name, values))));
-        Ok(Table { text: vec![(self.key, named)], numbers: numbers.collect::<io::Result<_>>()? })
+        let numbers = self.names().iter().filter_map(|name| Some((*name, self.column(name)?)));
+        Table { text: vec![(self.key, named)], numbers: numbers.collect() }
     }
 
-    /// The next instants of some columns, by their numbers in `names`. `place` is the same from call to call; no more than `most` rows are taken, but one instant at least. `None` at the end.
-    ///
-    /// # Errors
-    /// As `column`; or there is no such column.
-    pub fn next(&self, place: &mut Place, columns: &[usize], most: usize) -> io::Result<Option<SeriesRows>> {
-        let Some(Stretch { rows, mut columns }) = self.kept.next(place, columns, most)? else { return Ok(None) };
+    /// Reads the next instants of some columns, by their numbers in `names`: at most `most` rows, but at least one instant. Returns `None` at the end.
+    pub fn next(&self, cursor: &mut Cursor, columns: &[usize], most: usize) -> Option<SeriesRows> {
+        let Instants { rows, mut columns } = self.kept.next(cursor, columns, most)?;
         let Some(named) = &self.named else {
             let subjects = rows.iter().flat_map(|&n| 0..n as u32).collect();
-            return Ok(Some(SeriesRows { subjects, columns }));
+            return Some(SeriesRows { subjects, columns });
         };
         let there = |n: usize| named[..n].iter().copied();
         for column in &mut columns {
@@ -79,7 +70,7 @@ impl SeriesTable {
             column.retain(|_| keep.next().unwrap_or(false));
         }
         let subjects = rows.iter().flat_map(|&n| 0..there(n).filter(|t| *t).count() as u32).collect();
-        Ok(Some(SeriesRows { subjects, columns }))
+        Some(SeriesRows { subjects, columns })
     }
 }
 
@@ -99,7 +90,7 @@ pub struct SeriesWriter {
     names: Vec<&'static str>,
     /// Runs that are done with, and how far the next has been read.
     done: usize,
-    place: Place,
+    cursor: Cursor,
 }
 
 impl SeriesWriter {
@@ -116,20 +107,20 @@ impl SeriesWriter {
             }
         }
         let file = SeriesFile::new(File::create(path)?, first.key, &names)?;
-        Ok(Some(Self { file, names, done: 0, place: Place::default() }))
+        Ok(Some(Self { file, names, done: 0, cursor: Cursor::default() }))
     }
 
     /// Writes one more group of rows; false when all are written.
     ///
     /// # Errors
-    /// What reading the series or writing the file says.
+    /// Writing the file failed.
     pub fn more(&mut self, runs: &[(u64, &SeriesTable)]) -> io::Result<bool> {
         let Some(&(seed, run)) = runs.get(self.done) else { return Ok(false) };
         let own = run.names();
         let columns: Vec<usize> = (0..own.len()).collect();
-        let Some(SeriesRows { subjects: rows, columns: mut values }) = run.next(&mut self.place, &columns, GROUP / own.len().max(1))?
+        let Some(SeriesRows { subjects: rows, columns: mut values }) = run.next(&mut self.cursor, &columns, GROUP / own.len().max(1))
         else {
-            (self.done, self.place) = (self.done + 1, Place::default());
+            (self.done, self.cursor) = (self.done + 1, Cursor::default());
             return Ok(true);
         };
         if own != self.names {

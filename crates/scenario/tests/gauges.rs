@@ -15,7 +15,7 @@ fn sampled(cc: &str) -> Table {
     );
     let scenario = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{cc}: {e}"));
     let mut runs = run_all(&scenario, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
-    runs.pop().unwrap().flow_series.unwrap().table().unwrap()
+    runs.pop().unwrap().flow_series.unwrap().table()
 }
 
 /// The names in code after "Gauge:" or "Gauges:" on the algorithm's page; none without a page of its own.

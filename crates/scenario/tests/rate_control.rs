@@ -28,7 +28,7 @@ fn column<'a>(table: &'a fairlane_scenario::Table, name: &str) -> &'a [f64] {
 
 /// Mean rates and coefficients of variation of each flow, from its throughput in each second after the warm-up.
 fn rates(out: &RunOutput) -> Vec<(f64, f64)> {
-    let series = &out.flow_series.as_ref().unwrap().table().unwrap();
+    let series = &out.flow_series.as_ref().unwrap().table();
     let (time, rate, names) = (column(series, "time"), column(series, "throughput"), &series.text[0].1);
     out.flows.text[0]
         .1
@@ -79,7 +79,7 @@ fn limited_sources_get_what_they_write() {
         for k in 4..8 {
             assert!((goodput[k] / (400e3 * (1.0 - lost[k])) - 1.0).abs() < 0.03, "{kind}: {} {}", goodput[k], lost[k]);
         }
-        let series = &runs[0].flow_series.as_ref().unwrap().table().unwrap();
+        let series = &runs[0].flow_series.as_ref().unwrap().table();
         let (rate, names) = (column(series, "rate"), &series.text[0].1);
         assert!(names.iter().zip(rate).all(|(n, r)| if n.starts_with("tcp") { r.is_nan() } else { *r > 0.0 }), "{kind}");
     }

@@ -4,57 +4,57 @@ use crate::endpoint::SenderSample;
 use crate::qdisc::Backlog;
 use fairlane_units::Dur;
 
-/// A flow at the instant of a sample.
+/// Sample of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowSample {
-    /// Now, in seconds.
+    /// Time of the sample in seconds.
     pub time: f64,
-    /// Seconds since the sample before.
+    /// Seconds since the previous sample.
     pub step: f64,
-    /// What its sender says of itself.
+    /// State of the sender.
     pub sender: SenderSample,
-    /// Payload bytes that reached the receiver for the first time since the sample before.
+    /// Payload bytes that reached the receiver for the first time since the previous sample.
     pub arrived: u64,
-    /// Bytes on the wire that reached the receiver since the sample before.
+    /// Bytes on the wire that reached the receiver since the previous sample.
     pub received: u64,
-    /// Share of the step in which its control let the flow send; NaN for a flow without one.
+    /// Share of the step in which the flow controller let the flow send; NaN without a flow controller.
     pub open: f64,
 }
 
-/// A port at the instant of a sample.
+/// Sample of a port.
 #[derive(Clone, Debug)]
 pub struct PortSample {
-    /// Now, in seconds.
+    /// Time of the sample in seconds.
     pub time: f64,
-    /// Seconds since the sample before.
+    /// Seconds since the previous sample.
     pub step: f64,
-    /// What waits.
+    /// Queued packets and bytes.
     pub backlog: Backlog,
-    /// Bits carried since the sample before.
+    /// Bits carried since the previous sample.
     pub carried: f64,
-    /// Packets dropped by the queue since the sample before.
+    /// Packets dropped by the queue since the previous sample.
     pub drops: u64,
-    /// Packets that the link lost because it failed or was down, since the sample before.
+    /// Packets that the link lost because it failed or was down, since the previous sample.
     pub outage: u64,
 }
 
-/// What a row is recorded as: words of which most are zero, or as they were, and of the others most have nothing in their upper half.
+/// A sample that is recorded as words. In most of them the upper half is zero.
 pub(crate) trait Sample<const N: usize>: Sized {
-    /// The sample that was recorded so.
+    /// Returns the sample with these words.
     fn of(words: &[u64; N], time: f64, step: f64) -> Self;
 }
 
-/// Words of a flow's row.
+/// Words of a flow's sample.
 pub(crate) const FLOW: usize = 7;
-/// Those of a port's.
+/// Words of a port's sample.
 pub(crate) const PORT: usize = 5;
 
-/// Whole numbers up to 2^21 and many others have nothing in the lower half of their bits.
+/// Word of a number: its bits, with the halves swapped. Integers up to 2^21, among others, have a zero lower half of bits.
 pub(crate) fn word(value: f64) -> u64 {
     value.to_bits().rotate_left(32)
 }
 
-fn value(word: u64) -> f64 {
+pub(crate) fn value(word: u64) -> f64 {
     f64::from_bits(word.rotate_right(32))
 }
 
@@ -72,8 +72,8 @@ impl Sample<PORT> for PortSample {
     }
 }
 
-/// Adds the values of some samples to a column.
+/// Appends the values of some samples to a column.
 pub type Fill<S> = fn(&[S], &mut Vec<f64>);
 
-/// How one column comes out of samples of type `S`: by its name.
+/// A column of samples of type `S`: its name, and the function that makes it.
 pub type Column<S> = (&'static str, Fill<S>);

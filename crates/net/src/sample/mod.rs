@@ -1,11 +1,10 @@
 //! Time series of flows and ports.
 
+mod chunks;
 pub(crate) mod columns;
 mod recording;
-mod rows;
 mod sampler;
-mod shelf;
 
 pub use columns::{Column, Fill, FlowSample, PortSample};
-pub use recording::{Place, Recording, Stretch};
+pub use recording::{Cursor, Instants, Recording};
 pub use sampler::{Sampler, Sampling, Series};

@@ -1,9 +1,7 @@
-//! Time series, sampled at a fixed step by a source of events of its own. Which columns there are, its user says: the world only
-//! knows what can be seen of a flow and of a port at one instant.
+//! The sampler: takes a sample of all flows and of chosen ports at a fixed step. Users choose the columns that are made of the samples.
 
 use super::columns::{Column, FLOW, FlowSample, PORT, PortSample, word};
-use super::recording::{Made, Recording};
-use super::rows::Rows;
+use super::recording::{Fills, Recording};
 use crate::endpoint::{Endpoint, SenderSample};
 use crate::flow::Flow;
 use crate::observe::Observer;
@@ -18,7 +16,7 @@ use fairlane_units::{Dur, Time};
 pub struct Sampling {
     /// Time between two samples.
     pub step: Dur,
-    /// Columns of the flows' series; none: flows are not looked at.
+    /// Columns of the flows' series; if empty, flows are not sampled.
     pub flows: Vec<Column<FlowSample>>,
     /// Columns of the ports' series.
     pub ports: Vec<Column<PortSample>>,
@@ -27,68 +25,54 @@ pub struct Sampling {
 /// A series that is being recorded.
 #[derive(Clone, Debug)]
 pub struct Series<const N: usize> {
-    /// What is recorded.
+    /// The recorded part.
     pub kept: Recording,
-    rows: Rows<N>,
-    /// Rows whose gauges may be others at this instant than before.
-    telling: Vec<u32>,
-    /// The values of all gauges at this instant.
+    /// Values of all gauges at this instant.
     gauges: Vec<Vec<f64>>,
 }
 
 impl<const N: usize> Series<N> {
-    fn new(kept: Recording) -> Self {
-        Self { kept, rows: Rows::new(), telling: Vec::new(), gauges: Vec::new() }
+    fn new(step: Dur, fills: Fills, names: Vec<&'static str>, subjects: Vec<u32>) -> Self {
+        Self { kept: Recording::new(step, fills, N, names, subjects), gauges: Vec::new() }
     }
 
-    /// The row of a subject at this instant; without it, it is as before.
+    /// Adds the sample of the next subject of this instant.
     #[inline]
-    fn put(&mut self, subject: usize, now: [u64; N]) {
-        self.rows.put(subject, now, &mut self.kept.shelf.rows);
+    fn push(&mut self, sample: [u64; N]) {
+        self.kept.push(sample);
     }
 
-    /// The instant has the rows of so many subjects. `gauges` are told the row's place there, if it may have some, and add to it.
+    /// Ends an instant with `count` rows; `gauges` passes the gauges of a row to its argument.
     fn end(&mut self, count: usize, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
-        let asked = self.kept.asked();
-        let (kept, told) = (&mut self.kept, &mut self.gauges);
-        self.rows.end(&mut kept.shelf.rows);
-        let before = kept.spans.last().map_or(0, |(of, _)| *of);
-        for column in told.iter_mut() {
-            // Less what the shelf has added.
-            column.truncate(before);
+        let sampled = self.kept.sampled_columns();
+        let (kept, columns) = (&mut self.kept, &mut self.gauges);
+        for column in columns.iter_mut() {
+            column.clear();
             column.resize(count, f64::NAN);
         }
-        for i in self.telling.drain(..).map(|i| i as usize) {
-            told.iter_mut().for_each(|column| column[i] = f64::NAN);
-            // Algorithms tell their variables in one order: the next column is looked at first.
-            let mut next = asked;
+        for i in 0..count {
+            // Algorithms report their gauges in one order: the next column is tried first.
+            let mut next = sampled;
             gauges(i, &mut |name, value| {
                 let is = |n: &&'static str| std::ptr::eq(*n, name) || *n == name;
                 let at = if kept.names.get(next).is_some_and(is) {
                     next
-                } else if let Some(at) = kept.names[asked..].iter().position(is) {
-                    asked + at
+                } else if let Some(at) = kept.names[sampled..].iter().position(is) {
+                    sampled + at
                 } else {
-                    kept.add(name);
-                    told.push(vec![f64::NAN; count]);
+                    kept.add_gauge(name);
+                    columns.push(vec![f64::NAN; count]);
                     kept.names.len() - 1
                 };
                 next = at + 1;
-                told[at - asked][i] = value;
+                columns[at - sampled][i] = value;
             });
         }
-        for (at, column) in told.iter_mut().enumerate() {
-            kept.shelf.put(at, column);
-        }
-        kept.shelf.end();
-        match kept.spans.last_mut() {
-            Some((of, instants)) if *of == count => *instants += 1,
-            _ => kept.spans.push((count, 1)),
-        }
+        kept.end_instant(count, columns);
     }
 }
 
-/// Counters of a flow at the sample before. Counters fall back to zero at the end of the warm-up: these then go below it, and wrap.
+/// Counters of a flow at the previous sample. A reset at the end of the warm-up may take them below zero: they wrap.
 #[derive(Clone, Debug, Default)]
 struct FlowBefore {
     received: u64,
@@ -111,7 +95,7 @@ impl PortBefore {
     }
 }
 
-/// The sampler and what it has recorded.
+/// The sampler and its recordings.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     step: Dur,
@@ -124,31 +108,30 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Samples flows, and links in `watched`.
+    /// Creates a sampler of flows, and of the links in `watched`.
     pub(crate) fn new(sampling: Sampling, watched: Vec<u32>) -> Self {
         let Sampling { step, flows, ports } = sampling;
         let ports_before = vec![PortBefore::default(); watched.len()];
         let (names, fill): (Vec<_>, Vec<_>) = flows.into_iter().unzip();
-        let flows = Series::new(Recording::new(step, Made::Flows(fill), names, Vec::new()));
+        let flows = Series::new(step, Fills::Flows(fill), names, Vec::new());
         let (names, fill): (Vec<_>, Vec<_>) = ports.into_iter().unzip();
-        let mut links = Series::new(Recording::new(step, Made::Ports(fill), names, watched));
-        links.rows.set_len(ports_before.len());
+        let links = Series::new(step, Fills::Ports(fill), names, watched);
         Self { step, flows_before: Vec::new(), ports_before, flows, links }
     }
 
-    /// By port, true if it is sampled.
+    /// Returns for each port true if it is sampled.
     pub(crate) fn sampled_ports(sampler: Option<&Self>, count: usize) -> Vec<bool> {
         let mut sampled = vec![false; count];
         sampler.iter().flat_map(|s| &s.links.kept.subjects).for_each(|&i| sampled[i as usize] = true);
         sampled
     }
 
-    /// The step.
+    /// Time between two samples.
     pub fn step(&self) -> Dur {
         self.step
     }
 
-    /// All counters are about to begin anew.
+    /// Prepares for a reset of all counters.
     pub(crate) fn reset<'a, Q: Qdisc + 'a>(&mut self, time: Time, flows: impl Iterator<Item = &'a Flow>, ports: &[Port<Q>]) {
         for (before, flow) in self.flows_before.iter_mut().zip(flows) {
             before.received = before.received.wrapping_sub(flow.counters.received_bytes);
@@ -169,37 +152,31 @@ impl Sampler {
         mut open: Option<impl Iterator<Item = f64>>,
         obs: &mut O,
     ) -> Time {
-        // Whose series has no columns is not looked at.
-        let count = if self.flows.kept.asked() == 0 { 0 } else { path.flows.len() };
+        // A series without columns is not sampled.
+        let count = if self.flows.kept.sampled_columns() == 0 { 0 } else { path.flows.len() };
         if count > self.flows_before.len() {
             self.flows_before.resize_with(count, FlowBefore::default);
             let subjects = &mut self.flows.kept.subjects;
             subjects.extend(subjects.len() as u32..count as u32);
-            self.flows.rows.set_len(count);
         }
         for i in 0..count {
             let (before, flow) = (&mut self.flows_before[i], &path.flows[i]);
             let (sender, receiver) = ends(i);
             let (received, arrived) = (flow.counters.received_bytes, flow.delivered + flow.kept(receiver));
             let SenderSample { cwnd, ssthresh, in_flight, srtt } = sender.sample();
-            let now = (arrived.saturating_sub(before.arrived), received.wrapping_sub(before.received)); // a reset throws away what waited
+            let now = (arrived.saturating_sub(before.arrived), received.wrapping_sub(before.received)); // a reset discards kept bytes
             let share = open.as_mut().and_then(Iterator::next);
             *before = FlowBefore { received, arrived };
-            self.flows.telling.push(i as u32);
-            self.flows.put(i, [cwnd, ssthresh, in_flight, srtt.as_ps(), now.0, now.1, word(share.unwrap_or(f64::NAN))]);
+            self.flows.push([cwnd, ssthresh, in_flight, srtt.as_ps(), now.0, now.1, word(share.unwrap_or(f64::NAN))]);
         }
         self.flows.end(count, |i, out| ends(i).0.gauges(out));
         let watched = std::mem::take(&mut self.links.kept.subjects);
-        for (row, (&i, before)) in watched.iter().zip(&mut self.ports_before).enumerate() {
+        for (&i, before) in watched.iter().zip(&mut self.ports_before) {
             let mut port = &path.ports[i as usize];
-            // Other ports start their due transmissions later: nobody can tell.
+            // Ports without a sampler may start due transmissions later: no result depends on it.
             if port.queued && port.busy_until <= time {
                 path.settle::<O, true>(i, time, obs);
                 port = &path.ports[i as usize];
-            }
-            // Tail drop has no gauges.
-            if port.qdisc.tail().is_none() {
-                self.links.telling.push(row as u32);
             }
             let mut now = PortBefore::now(port, time);
             // `carried` never falls, but for the rounding of the packet in transmission.
@@ -209,7 +186,7 @@ impl Sampler {
             let (drops, outage) = (now.drops.wrapping_sub(before.drops), now.outage.wrapping_sub(before.outage));
             let words = [word(now.carried - before.carried), pkts.into(), bytes, drops, outage];
             *before = now;
-            self.links.put(row, words);
+            self.links.push(words);
         }
         self.links.end(watched.len(), |i, out| path.ports[watched[i] as usize].qdisc().gauges(out));
         self.links.kept.subjects = watched;
