@@ -1,37 +1,37 @@
-//! What the network asks of an application: when to write how much.
+//! Interface of an application, the source of traffic.
 
 use crate::ids::{EpId, FlowId};
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 
-/// What an application does at one end of a flow.
+/// Action of an application at one end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Writes bytes; `fin`: nothing follows.
     Write {
         /// Bytes ([`crate::ENDLESS`]: unlimited).
         bytes: u64,
-        /// Whether this closes the flow.
+        /// True if this closes the flow.
         fin: bool,
     },
     /// Stops: unsent data is discarded.
     Stop,
-    /// A transaction is complete: a page is there, an answer has come. Counted with its duration.
+    /// A transaction is complete (a page has loaded, an answer has arrived): counts its duration.
     Done {
-        /// When it began.
+        /// Start of the transaction.
         since: Time,
     },
 }
 
-/// The surroundings of an application during one call.
+/// Context of an application during one call.
 pub struct AppCx<'a> {
-    /// The time of the call.
+    /// Time of the call.
     pub now: Time,
-    /// The application's random stream.
+    /// Random stream of the application.
     pub rng: &'a mut Stream,
-    /// What it wants done, in order.
+    /// Requested actions, in order.
     pub actions: &'a mut Vec<(EpId, Action)>,
-    /// When it wants to be woken next; [`Time::MAX`] for never.
+    /// Time of the next wake-up; [`Time::MAX`] for none.
     pub wake: &'a mut Time,
 }
 
@@ -48,7 +48,7 @@ impl AppCx<'_> {
     pub fn stop(&mut self, flow: FlowId) {
         self.actions.push((EpId::sender(flow), Action::Stop));
     }
-    /// Stops what the receiving end of a flow writes.
+    /// Stops the receiving end of a flow.
     pub fn stop_reply(&mut self, flow: FlowId) {
         self.actions.push((EpId::receiver(flow), Action::Stop));
     }
@@ -56,36 +56,36 @@ impl AppCx<'_> {
     pub fn done(&mut self, flow: FlowId, since: Time) {
         self.actions.push((EpId::sender(flow), Action::Done { since }));
     }
-    /// Asks to be woken at `at`, in place of any earlier request.
+    /// Requests a wake-up at `at`, which replaces any earlier request.
     pub fn wake_at(&mut self, at: Time) {
         *self.wake = at;
     }
 }
 
-/// How an application uses its flow; asked once, before the transport is made.
+/// Use of a flow by an application; read once, before the transport is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The receiving end asks and the sending end answers. The receiving end opens the connection then, and no end closes only because the other did.
+    /// True if the receiving end sends requests and the sending end answers. Then the receiving end opens the connection, and each end closes by itself.
     pub dialogue: bool,
-    /// What it writes are amounts of data, not packets: a transport that sends datagrams chooses their length.
+    /// True if writes are amounts of data, not packets: a datagram transport chooses the length of its packets.
     pub amounts: bool,
 }
 
-/// An application: the source of traffic on one or more flows.
+/// An application, the source of traffic of one or more flows.
 pub trait App: Send {
-    /// When it first wants to be woken: the start time of its first flow.
+    /// Time of the first wake-up, the start of the first flow.
     fn starts_at(&self) -> Time;
-    /// The time it asked for has come.
+    /// Called at the requested time.
     fn on_wake(&mut self, cx: &mut AppCx<'_>);
-    /// Bytes arrived, in order, at this end of a flow it drives. Called only if `listens`.
+    /// Called if [`Self::listens`] when bytes were delivered in order at one end of a flow.
     fn on_delivered(&mut self, at: EpId, bytes: u64, cx: &mut AppCx<'_>) {
         let _ = (at, bytes, cx);
     }
-    /// Whether it wants `on_delivered`.
+    /// True if the application needs `on_delivered`.
     fn listens(&self) -> bool {
         false
     }
-    /// How it uses its flow.
+    /// Returns the use of its flow.
     fn usage(&self) -> Usage {
         Usage::default()
     }

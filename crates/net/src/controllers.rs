@@ -1,6 +1,6 @@
-//! The controls of a world and the gates of their flows.
+//! Flow controllers of a world, and the gates of their flows.
 //!
-//! Nothing here is called in the loop compiled for `()`.
+//! The loop compiled for `()` calls nothing here.
 
 use crate::control::{Control, SenderSignal};
 use crate::endpoint::{Cx, Endpoint, Timers};
@@ -13,15 +13,15 @@ use fairlane_units::{Dur, Time};
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// What a control is to be told of a gate.
+/// Notification of a controller about a gate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum News {
+pub(crate) enum Notification {
     Begin,
     Signal(SenderSignal),
     Finish,
 }
 
-/// Counters of a sender when its control last heard of it.
+/// Counters of a sender at its last notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     fast_recoveries: u64,
@@ -29,28 +29,28 @@ struct Seen {
     ecn_cuts: u64,
 }
 
-/// A governed flow.
+/// Gate of a controlled flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) flow: u32,
-    pub(crate) warden: u32,
-    /// Its number among the flows of its control.
+    pub(crate) controller: u32,
+    /// Number of the flow in the list of its controller.
     pub(crate) member: u32,
     pub(crate) closed: bool,
     pub(crate) begun: bool,
     pub(crate) ended: bool,
-    /// The application stopped: what was sent is all there is.
+    /// True if the application stopped: no more data follows.
     pub(crate) stopped: bool,
-    /// The endpoint keeps what is written while it is closed.
+    /// True if the endpoint holds data while the gate is closed.
     pub(crate) keeps: bool,
-    /// The application stands still for it.
+    /// True if the clock of the application is stopped for this gate.
     pub(crate) stands: bool,
     seen: Seen,
-    /// When it was last opened or closed, or its time last counted.
+    /// Time up to which `open_time` is counted.
     pub(crate) since: Time,
     pub(crate) open_time: Dur,
     pub(crate) turns: u32,
-    /// Open time up to the last sample.
+    /// `open_time` at the last sample.
     pub(crate) sampled: Dur,
 }
 
@@ -66,47 +66,48 @@ impl Gate {
     }
 }
 
-/// An application of which a flow may be closed.
+/// Clock of an application whose flows may be closed.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
-    /// It was woken once.
+    /// True after the first wake-up.
     pub(crate) woken: bool,
-    /// Closed flows whose endpoint does not keep what is written.
+    /// Closed gates for which the clock is stopped.
     pub(crate) stops: u32,
-    /// When it came to stand.
+    /// Time when the clock was stopped.
     pub(crate) since: Time,
-    /// What it was waiting for.
+    /// Wake-up that was due later when the clock was stopped.
     pub(crate) wake: Time,
-    /// For how long it has stood still so far.
+    /// Total time for which the clock was stopped.
     pub(crate) lag: Dur,
-    /// Bytes that arrived meanwhile, by endpoint.
+    /// Bytes that arrived while the clock was stopped, by endpoint.
     pub(crate) owed: Vec<(EpId, u64)>,
 }
 
-/// A control with its flows.
+/// A controller with the gates of its flows.
 #[derive(Clone, Debug)]
-pub(crate) struct Warden<C> {
+pub(crate) struct Controller<C> {
     pub(crate) control: C,
     pub(crate) gates: Vec<u32>,
     pub(crate) wake: Time,
     pub(crate) armed: Time,
 }
 
-/// All controls of a world.
+/// All flow controllers of a world.
 #[derive(Clone, Debug)]
-pub(crate) struct Govern<C> {
-    pub(crate) wardens: Vec<Warden<C>>,
+pub(crate) struct FlowControllers<C> {
+    pub(crate) controllers: Vec<Controller<C>>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) clocks: Vec<Clock>,
-    /// By flow, its gate; by application, its clock.
+    /// Gate of each flow.
     pub(crate) gate_of: Vec<u32>,
+    /// Clock of each application.
     pub(crate) clock_of: Vec<u32>,
-    pub(crate) news: Vec<(u32, News)>,
+    pub(crate) notifications: Vec<(u32, Notification)>,
     pub(crate) orders: Vec<(usize, bool)>,
 }
 
-impl<C: Control> Govern<C> {
-    /// The controls of these flows; an error names a flow that two of them govern.
+impl<C: Control> FlowControllers<C> {
+    /// Creates the controllers of these flows. The error is a flow with two controllers.
     pub(crate) fn new<E: Endpoint>(
         controls: Vec<(C, Vec<FlowId>)>,
         flows: &[Flow],
@@ -118,12 +119,12 @@ impl<C: Control> Govern<C> {
             return Ok(None);
         }
         let mut g = Self {
-            wardens: Vec::new(),
+            controllers: Vec::new(),
             gates: Vec::new(),
             clocks: Vec::new(),
             gate_of: vec![NONE; flows.len()],
             clock_of: vec![NONE; apps],
-            news: Vec::new(),
+            notifications: Vec::new(),
             orders: Vec::new(),
         };
         for (control, members) in controls {
@@ -142,14 +143,14 @@ impl<C: Control> Govern<C> {
                 }
                 g.gates.push(Gate {
                     flow: id.0,
-                    warden: g.wardens.len() as u32,
+                    controller: g.controllers.len() as u32,
                     member: member as u32,
                     closed,
                     begun: false,
                     ended: false,
                     stopped: false,
-                    // Nothing was sent yet: an endpoint that is told to hold has nothing to do but to remember it.
-                    keeps: closed && tell(&mut endpoints[2 * f], &mut sides[2 * f].timers),
+                    // Before the run an endpoint only remembers that it is held.
+                    keeps: closed && hold(&mut endpoints[2 * f], &mut sides[2 * f].timers),
                     stands: false,
                     seen: Seen::default(),
                     since: Time::ZERO,
@@ -159,7 +160,7 @@ impl<C: Control> Govern<C> {
                 });
             }
             let gates = (first..g.gates.len() as u32).collect();
-            g.wardens.push(Warden { control, gates, wake: Time::MAX, armed: Time::MAX });
+            g.controllers.push(Controller { control, gates, wake: Time::MAX, armed: Time::MAX });
         }
         Ok(Some(Box::new(g)))
     }
@@ -169,12 +170,12 @@ impl<C: Control> Govern<C> {
         self.gates.get_mut(i as usize).map(|g| (i, g))
     }
 
-    /// For how long an application has stood still so far.
+    /// Total time for which the clock of an application was stopped.
     pub(crate) fn lag(&self, app: usize) -> Dur {
         self.clocks.get(self.clock_of[app] as usize).map_or(Dur::ZERO, |c| c.lag)
     }
 
-    /// Keeps what arrived for an application that stands still; false if it does not.
+    /// Keeps bytes that arrived for an application with a stopped clock. Returns false if its clock runs.
     pub(crate) fn keep(&mut self, app: usize, at: EpId, bytes: u64) -> bool {
         let Some(clock) = self.clocks.get_mut(self.clock_of[app] as usize).filter(|c| c.stops > 0) else { return false };
         match clock.owed.iter_mut().find(|o| o.0 == at) {
@@ -184,51 +185,51 @@ impl<C: Control> Govern<C> {
         true
     }
 
-    /// Whether the sender of a closed flow does not hear.
+    /// True for the sender of a closed flow that ignores arriving segments.
     pub(crate) fn deaf(&self, ep: u32) -> bool {
         let gate = self.gates.get(self.gate_of[(ep >> 1) as usize] as usize);
-        ep & 1 == 0 && gate.is_some_and(|g| g.closed && g.begun && !g.ended && self.wardens[g.warden as usize].control.deaf())
+        ep & 1 == 0 && gate.is_some_and(|g| g.closed && g.begun && !g.ended && self.controllers[g.controller as usize].control.deaf())
     }
 
-    /// A flow starts.
+    /// Starts a flow.
     pub(crate) fn begin(&mut self, flow: usize, now: Time) {
         let Some((i, gate)) = self.gate_mut(flow).filter(|g| !g.1.begun) else { return };
         gate.begun = true;
         gate.since = now;
         gate.turns += u32::from(!gate.closed);
-        self.news.push((i, News::Begin));
+        self.notifications.push((i, Notification::Begin));
     }
 
-    /// The application of a flow stops it.
+    /// Notes that the application of a flow stopped.
     pub(crate) fn stop(&mut self, flow: usize) {
         if let Some((_, gate)) = self.gate_mut(flow) {
             gate.stopped = true;
         }
     }
 
-    /// What an application that is gone has stood still for is nobody's, and its flow is over: its control is to hear of it.
+    /// Ends a flow whose application is replaced, and notifies its controller.
     pub(crate) fn abandon(&mut self, flow: usize, app: usize) {
         if let Some(clock) = self.clocks.get_mut(self.clock_of[app] as usize) {
             clock.wake = Time::MAX;
             clock.owed.clear();
         }
         if let Some((i, _)) = self.gate_mut(flow).filter(|g| g.1.begun && !g.1.ended) {
-            self.news.push((i, News::Finish));
+            self.notifications.push((i, Notification::Finish));
         }
     }
 
-    /// A flow is to begin again as if it never had: with this sender, and an application whose clock is right.
+    /// Resets the gate of a flow that reconnects with a new sender and a new application.
     pub(crate) fn renew<E: Endpoint>(&mut self, flow: usize, app: usize, sender: &mut E, timers: &mut Timers) {
         let Some(gate) = self.gates.get_mut(self.gate_of[flow] as usize) else { return };
-        let closed = self.wardens[gate.warden as usize].control.begins_closed();
-        (gate.closed, gate.keeps, gate.stands) = (closed, closed && tell(sender, timers), false);
+        let closed = self.controllers[gate.controller as usize].control.begins_closed();
+        (gate.closed, gate.keeps, gate.stands) = (closed, closed && hold(sender, timers), false);
         (gate.begun, gate.ended, gate.stopped, gate.seen) = (false, false, false, Seen::default());
         if let Some(clock) = self.clocks.get_mut(self.clock_of[app] as usize) {
             (clock.woken, clock.stops, clock.lag) = (false, 0, Dur::ZERO);
         }
     }
 
-    /// After a call of an endpoint: whether it met congestion, and whether the flow is over.
+    /// Checks a sender after each call: queues notifications of congestion and of the end of the flow.
     pub(crate) fn look<E: Endpoint>(&mut self, flow: usize, f: &Flow, proto: Proto, sender: &E) {
         let Some((i, gate)) = self.gate_mut(flow).filter(|g| g.1.begun && !g.1.ended) else { return };
         let v = sender.view();
@@ -245,15 +246,15 @@ impl<C: Control> Govern<C> {
             (SenderSignal::Echo, seen.ecn_cuts > before.ecn_cuts),
         ] {
             if new {
-                self.news.push((i, News::Signal(sign)));
+                self.notifications.push((i, Notification::Signal(sign)));
             }
         }
         if over {
-            self.news.push((i, News::Finish));
+            self.notifications.push((i, Notification::Finish));
         }
     }
 
-    /// Counters begin anew.
+    /// Resets the counters.
     pub(crate) fn reset(&mut self, now: Time) {
         for g in &mut self.gates {
             g.count(now);
@@ -261,14 +262,14 @@ impl<C: Control> Govern<C> {
         }
     }
 
-    /// How long a flow was open since counters were last reset, and how often it was opened.
+    /// Open time of a flow since the last reset, and the number of times it was opened.
     pub(crate) fn opened(&self, flow: usize, now: Time) -> Option<(Dur, u32)> {
         let g = self.gates.get(self.gate_of[flow] as usize)?;
         let running = if g.open() { now - g.since } else { Dur::ZERO };
         Some((g.open_time + running, g.turns))
     }
 
-    /// For each flow the share of the time since the last sample in which it was open; NaN without a control.
+    /// Share of the time since the last sample in which each flow was open; NaN without a controller.
     pub(crate) fn shares<'a>(&'a mut self, now: Time, step: Dur) -> impl Iterator<Item = f64> + 'a {
         for g in &mut self.gates {
             g.count(now);
@@ -283,7 +284,7 @@ impl<C: Control> Govern<C> {
     }
 }
 
-/// Tells an endpoint that has not begun to hold.
-fn tell<E: Endpoint>(e: &mut E, timers: &mut Timers) -> bool {
+/// Holds an endpoint that has not begun.
+fn hold<E: Endpoint>(e: &mut E, timers: &mut Timers) -> bool {
     e.hold(true, &mut Cx::new(Time::ZERO, &mut Vec::new(), timers))
 }

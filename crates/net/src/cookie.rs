@@ -1,6 +1,6 @@
 //! The TCP Fast Open option (RFC 7413 section 4.1.1): a request for a cookie, or a cookie.
 
-/// A Fast Open cookie: 4 to 16 bytes, an even number of them; none in a request for one.
+/// A Fast Open cookie: 4 to 16 bytes, an even number; empty in a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cookie {
     bytes: [u8; Self::LONGEST],
@@ -8,13 +8,13 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// Bounds of its length (RFC 7413 section 4.1.1).
+    /// Bounds of the length (RFC 7413 section 4.1.1).
     const SHORTEST: usize = 4;
     const LONGEST: usize = 16;
     /// The request for a cookie.
     pub const REQUEST: Self = Self { bytes: [0; Self::LONGEST], len: 0 };
 
-    /// A cookie, or with no bytes a request; none of another length (RFC 7413 section 4.1.1: what is too short, too long or odd is ignored).
+    /// Creates a cookie, or a request from no bytes. Returns `None` for an invalid length (RFC 7413 section 4.1.1).
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let len = bytes.len();
         if len != 0 && !(Self::SHORTEST..=Self::LONGEST).contains(&len) || !len.is_multiple_of(2) {
@@ -25,8 +25,8 @@ impl Cookie {
         c.len = len as u8;
         Some(c)
     }
-    /// What a server gives to a client, here for the cookies of the simulation: 8 bytes, as in Linux. The constant spreads small numbers (Knuth,
-    /// The Art of Computer Programming, volume 3, section 6.4).
+    /// Cookie of a client at a server: 8 bytes, as in Linux. The constant spreads small numbers (Knuth, The Art of Computer Programming, volume 3,
+    /// section 6.4).
     pub const fn between(client: u32, server: u32) -> Self {
         let v = (((client as u64) << 32 | server as u64) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
         let mut c = Self::REQUEST;
@@ -38,11 +38,11 @@ impl Cookie {
         c.len = v.len() as u8;
         c
     }
-    /// Its bytes.
+    /// Bytes of the cookie.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
-    /// Whether it asks for one.
+    /// True for a request.
     pub const fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -51,7 +51,7 @@ impl Cookie {
 /// The option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FastOpen {
-    /// What it says.
+    /// Contents of the option.
     pub cookie: Cookie,
     /// In the experimental form: kind 254 and the magic number 0xF989 (RFC 6994), once used by Linux, instead of kind 34.
     pub experimental: bool,
@@ -108,7 +108,7 @@ mod tests {
         assert_ne!(Cookie::between(1, 2), Cookie::between(2, 1));
     }
 
-    /// What a SYN carries comes back as it was, timestamps beside it; SACK blocks of other segments are not taken for an option.
+    /// An option of a SYN with timestamps comes back unchanged; SACK blocks of other segments are not read as an option.
     #[test]
     fn a_syn_carries_the_option_beside_timestamps() {
         let bytes: Vec<u8> = (0..16).map(|i| 0xF0 ^ i).collect();

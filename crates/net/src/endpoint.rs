@@ -1,12 +1,11 @@
-//! What the network asks of a transport endpoint. Endpoints are sans-IO: time comes in as an argument,
-//! segments and deadlines go out through [`Cx`].
+//! Interface of a transport endpoint. Endpoints are sans-IO: time comes in as an argument, segments and deadlines go out through [`Cx`].
 
 use crate::limit::Limit;
 use crate::packet::{Class, Segment};
 use fairlane_units::{Dur, Rate, Time};
 use std::ops::Deref;
 
-/// One of the few timers of an endpoint.
+/// Timer of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum TimerId {
@@ -20,7 +19,7 @@ pub enum TimerId {
     Probe,
 }
 
-/// Number of timers an endpoint has.
+/// Number of timers of an endpoint.
 pub const TIMERS: usize = 4;
 
 impl TimerId {
@@ -28,7 +27,7 @@ impl TimerId {
     pub const ALL: [Self; TIMERS] = [Self::Rto, Self::DelAck, Self::Pace, Self::Probe];
 }
 
-/// Deadlines of an endpoint. Setting one is a store; the network keeps at most one event for all of them.
+/// Deadlines of an endpoint. Setting one is a store; the world keeps at most one event for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timers {
     deadline: [Time; TIMERS],
@@ -46,24 +45,24 @@ impl Timers {
     pub fn set(&mut self, id: TimerId, at: Time) {
         self.deadline[id as usize] = at;
     }
-    /// Takes a deadline back.
+    /// Cancels a deadline.
     #[inline]
     pub fn cancel(&mut self, id: TimerId) {
         self.deadline[id as usize] = Time::MAX;
     }
-    /// The deadline, if set.
+    /// Returns the deadline, if set.
     #[inline]
     pub fn get(&self, id: TimerId) -> Option<Time> {
         let t = self.deadline[id as usize];
         (t != Time::MAX).then_some(t)
     }
-    /// The earliest deadline; [`Time::MAX`] if none is set.
+    /// Returns the earliest deadline; [`Time::MAX`] if none is set.
     #[inline]
     pub fn next(&self) -> Time {
         let d = &self.deadline;
         d[0].min(d[1]).min(d[2].min(d[3]))
     }
-    /// Takes one timer that is due, if any, and clears it.
+    /// Clears and returns a timer that is due.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Option<TimerId> {
         let id = TimerId::ALL.into_iter().find(|&id| self.deadline[id as usize] <= now)?;
@@ -72,11 +71,11 @@ impl Timers {
     }
 }
 
-/// The deadlines of an endpoint during one call.
+/// Deadlines of an endpoint during one call.
 #[derive(Debug)]
 pub struct Deadlines<'a> {
     all: &'a mut Timers,
-    /// The earliest that was set during the call: the network need not look at the others.
+    /// Earliest deadline that was set during the call.
     pub(crate) soonest: Time,
 }
 
@@ -89,12 +88,12 @@ impl Deadlines<'_> {
             self.soonest = at;
         }
     }
-    /// Takes a deadline back.
+    /// Cancels a deadline.
     #[inline]
     pub fn cancel(&mut self, id: TimerId) {
         self.all.cancel(id);
     }
-    /// Takes one timer that is due, if any, and clears it.
+    /// Clears and returns a timer that is due.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Option<TimerId> {
         self.all.take_due(now)
@@ -109,7 +108,7 @@ impl Deref for Deadlines<'_> {
     }
 }
 
-/// A segment on its way out, with what the IP layer needs to know.
+/// A segment to be sent, with its IP parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Out {
     /// The segment.
@@ -120,24 +119,24 @@ pub struct Out {
     pub class: Class,
 }
 
-/// The surroundings of an endpoint during one call.
+/// Context of an endpoint during one call.
 pub struct Cx<'a> {
-    /// The time of the call.
+    /// Time of the call.
     pub now: Time,
     /// Segments to send, in order.
     pub out: &'a mut Vec<Out>,
-    /// The endpoint's deadlines.
+    /// Deadlines of the endpoint.
     pub timers: Deadlines<'a>,
     /// Payload bytes handed to the application, in order and for the first time, during this call.
     pub delivered: u64,
-    /// A round-trip time measured during this call.
+    /// Round-trip time measured during this call.
     pub rtt: Option<Dur>,
-    /// Set when every byte the application wrote (and closed with) is acknowledged.
+    /// True once every byte of a closed flow is acknowledged.
     pub finished: bool,
 }
 
 impl<'a> Cx<'a> {
-    /// Surroundings with nothing reported yet.
+    /// Creates a context with nothing reported.
     #[inline]
     pub fn new(now: Time, out: &'a mut Vec<Out>, timers: &'a mut Timers) -> Self {
         Self { now, out, timers: Deadlines { all: timers, soonest: Time::MAX }, delivered: 0, rtt: None, finished: false }
@@ -195,7 +194,7 @@ pub struct FlowView {
 }
 
 impl FlowView {
-    /// The same with what an earlier connection counted: counters add up, the state is that of the newer one.
+    /// Adds the counters of an earlier connection; the state stays that of this one.
     #[must_use]
     pub fn after(self, past: &Self) -> Self {
         Self {
@@ -217,7 +216,7 @@ impl FlowView {
     }
 }
 
-/// What an observer may see change of a connection's sender, cheap to ask for.
+/// State of a sender for observers, cheap to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderState {
     /// Congestion window in bytes.
@@ -226,13 +225,13 @@ pub struct SenderState {
     pub ssthresh: u64,
     /// Retransmission timeouts so far.
     pub timeouts: u64,
-    /// The state of the connection (RFC 9293 section 3.3.2).
+    /// State of the connection (RFC 9293 section 3.3.2).
     pub connection: &'static str,
-    /// The state of the sending half, as Linux names it.
+    /// State of the sending half, in the words of Linux.
     pub sending: &'static str,
 }
 
-/// What series show of a sender.
+/// Sample of a sender for time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderSample {
     /// Congestion window in bytes; 0 for a transport without one.
@@ -253,49 +252,49 @@ impl From<FlowView> for SenderSample {
 
 /// A transport endpoint: one end of a flow.
 pub trait Endpoint: Send {
-    /// Told once, before the run: the rate of the link that its segments enter first.
+    /// Called once before the run, with the rate of the first link of the route.
     fn attach(&mut self, first_link: Rate) {
         let _ = first_link;
     }
-    /// The flow begins: an active opener connects, a passive one waits.
+    /// Starts the endpoint: an active opener connects, a passive one waits.
     fn start(&mut self, cx: &mut Cx<'_>);
-    /// A segment arrived.
+    /// Processes a segment that arrived.
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>);
-    /// A deadline passed.
+    /// Processes a timer that expired.
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>);
-    /// The application wrote `bytes` ([`ENDLESS`] for an unlimited source); `fin`: nothing follows.
+    /// Accepts `bytes` from the application ([`ENDLESS`] for an unlimited source); `fin`: no more data follows.
     fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>);
-    /// The application stops: nothing that was not sent yet will be sent; what was sent is still recovered.
+    /// Discards unsent data, because the application stops; sent data is still recovered.
     fn on_stop(&mut self, cx: &mut Cx<'_>);
-    /// A control at the sender's node closes the flow (`held`) or opens it ([`crate::Control`]). A held endpoint that keeps what is written meanwhile
-    /// and sends nothing on its own says true, and takes up what it put off when it is let go; for any other the application stands still.
+    /// Holds or releases the endpoint, because a flow controller closes or opens its flow ([`crate::Control`]). Returns true if a held endpoint accepts
+    /// data, sends nothing, and resumes when released; otherwise the clock of the application is stopped.
     fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
         let _ = (held, cx);
         false
     }
-    /// Random choices follow `seed` from now on, where there are any.
+    /// Seeds its random choices, if there are any.
     fn reseed(&mut self, seed: u64) {
         let _ = seed;
     }
-    /// Counters and state.
+    /// Returns counters and state.
     fn view(&self) -> FlowView;
-    /// What time series show of it: less than its view.
+    /// Returns its sample for time series, cheaper than [`Self::view`].
     fn sample(&self) -> SenderSample {
         self.view().into()
     }
-    /// Window and states of a transport that has some.
+    /// Returns the state of a sender with a congestion window.
     fn moment(&self) -> Option<SenderState> {
         None
     }
-    /// What keeps it from sending more, now that this call is over.
+    /// Returns what limits the sender after this call.
     fn limit(&self, timers: &Timers) -> Limit {
         if timers.get(TimerId::Pace).is_some() { Limit::Pacing } else { Limit::Application }
     }
-    /// Payload bytes that arrived and are not delivered yet, because something before them is missing.
+    /// Payload bytes that arrived out of order and are not delivered yet.
     fn kept(&self) -> u64 {
         0
     }
-    /// Inner variables for time series, by name, of a transport that has some beyond its view: columns of their own.
+    /// Passes gauges for time series to `out`, by name: variables that are not in the view.
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;
     }

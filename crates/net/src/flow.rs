@@ -11,39 +11,40 @@ pub struct Flow {
     pub name: Name,
     /// Counters since the last reset.
     pub counters: FlowCounters,
-    /// The sender's view at the last reset: subtract it from the present one.
+    /// View of the sender at the last reset, to be subtracted from the present one.
     pub base: Option<Box<FlowView>>,
-    /// When the application first wrote; `MAX` before. Of a flow that began again: for its newest connection.
+    /// Time when the application first wrote on the newest connection; `MAX` before.
     pub started: Time,
-    /// When the last byte written reached the receiving application; `MAX` before. Of a flow that began again: for its newest connection.
+    /// Time when the last byte of the newest connection was delivered; `MAX` before.
     pub completed: Time,
-    /// Payload bytes delivered since the flow began.
+    /// Payload bytes delivered, of all connections.
     pub delivered: u64,
     pub(crate) written: u64,
-    /// The flow is over once the receiver has this much; 0: once it has all that was written.
+    /// Bytes after whose delivery the flow ends; 0: it ends after the last written byte.
     pub(crate) amount: u64,
     pub(crate) closed: bool,
     pub(crate) app: u32,
+    /// True if the application needs `on_delivered`.
     pub(crate) watched: bool,
-    /// Its application drives no other.
+    /// True if its application drives no other flow.
     pub(crate) alone: bool,
-    /// What its connections before the newest one came to.
+    /// Counters of earlier connections.
     pub(crate) past: Option<Box<Past>>,
 }
 
-/// Connections of a flow that are over.
+/// Counters of the earlier connections of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// Counters of their senders.
+    /// Sum of the counters of their senders.
     pub(crate) view: FlowView,
-    /// Bytes that had arrived and were not delivered, because something before them was missing.
+    /// Bytes that arrived out of order and were never delivered.
     pub(crate) kept: u64,
-    /// Bytes that were delivered.
+    /// Bytes delivered.
     pub(crate) delivered: u64,
 }
 
 impl Flow {
-    /// One that no application drives yet.
+    /// Creates a flow without an application.
     pub(crate) fn new(name: Name) -> Self {
         Self {
             name,
@@ -62,23 +63,23 @@ impl Flow {
         }
     }
 
-    /// Whether it has ever begun.
+    /// True if the flow has ever begun.
     pub fn has_begun(&self) -> bool {
         self.started != Time::MAX || self.past.is_some()
     }
 
-    /// What all senders that it had came to, the newest of which this is.
+    /// View of the newest `sender`, with the counters of all earlier ones.
     pub(crate) fn view<E: Endpoint>(&self, sender: &E) -> FlowView {
         let view = sender.view();
         self.past.as_ref().map_or(view, |p| view.after(&p.view))
     }
 
-    /// Bytes that all receivers that it had, the newest of which this is, have kept and not delivered.
+    /// Bytes that arrived out of order at the newest `receiver` and at all earlier ones.
     pub(crate) fn kept<E: Endpoint>(&self, receiver: &E) -> u64 {
         self.past.as_ref().map_or(0, |p| p.kept) + receiver.kept()
     }
 
-    /// Bytes that the newest connection is to carry.
+    /// Bytes written on the newest connection.
     pub(crate) fn own_written(&self) -> u64 {
         self.written - self.past.as_ref().map_or(0, |p| p.delivered)
     }

@@ -1,4 +1,4 @@
-//! Numbers of what a network is made of.
+//! Numbers of nodes, ports, flows and endpoints.
 
 /// Number of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -17,19 +17,19 @@ pub struct FlowId(pub u32);
 pub struct EpId(pub u32);
 
 impl EpId {
-    /// The sender of a flow.
+    /// Returns the sender of a flow.
     pub const fn sender(flow: FlowId) -> Self {
         Self(flow.0 << 1)
     }
-    /// The receiver of a flow.
+    /// Returns the receiver of a flow.
     pub const fn receiver(flow: FlowId) -> Self {
         Self(flow.0 << 1 | 1)
     }
-    /// The flow it belongs to.
+    /// Returns its flow.
     pub const fn flow(self) -> FlowId {
         FlowId(self.0 >> 1)
     }
-    /// Whether it is the side that data flows to.
+    /// True for a receiver.
     pub const fn receives(self) -> bool {
         self.0 & 1 == 1
     }

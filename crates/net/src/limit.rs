@@ -1,36 +1,36 @@
-//! What keeps a sender from sending more at one instant.
+//! Limits of a sender.
 
-/// What limits a sender.
+/// Reason why a sender does not send more at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Limit {
-    /// It has not begun, or is over: nothing is to be limited.
+    /// The flow has not begun, or has ended.
     #[default]
     Nothing,
-    /// The connection is being opened.
+    /// The handshake is not complete.
     Handshake,
-    /// The application has written no more.
+    /// The application has written no more data.
     Application,
     /// The receiver's window.
     Receiver,
-    /// The sender's own bound of what may be out (a send buffer).
+    /// The send buffer.
     SendBuffer,
     /// The congestion window, in slow start.
     SlowStart,
     /// The congestion window, in congestion avoidance.
     Avoidance,
-    /// The congestion window while a loss or a mark is dealt with.
+    /// The congestion window, in recovery from a loss or a mark.
     Recovery,
-    /// Pacing: the windows would let more out.
+    /// Pacing: the windows would allow more.
     Pacing,
-    /// A control at the sender's node.
+    /// A flow controller.
     Control,
-    /// All that it can do is to wait for the retransmission timer. Known once the timer has run out: until then it looks like another.
+    /// The retransmission timer. Known only after it has expired.
     Timeout,
 }
 
 impl Limit {
-    /// All of them, in order.
+    /// All limits, in order.
     pub const ALL: [Self; 11] = [
         Self::Nothing,
         Self::Handshake,
@@ -44,9 +44,9 @@ impl Limit {
         Self::Control,
         Self::Timeout,
     ];
-    /// How many there are.
+    /// Number of limits.
     pub const COUNT: usize = Self::ALL.len();
-    /// The name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -62,7 +62,7 @@ impl Limit {
             Self::Timeout => "timeout",
         }
     }
-    /// Whether there is data that would go out otherwise.
+    /// True if the sender has data that it would send otherwise.
     pub const fn wants(self) -> bool {
         !matches!(self, Self::Nothing | Self::Handshake | Self::Application)
     }

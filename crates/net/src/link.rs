@@ -1,4 +1,4 @@
-//! Links: their definition, and the part of it that queues are told.
+//! Links: their definition, and the part of it that a queue needs.
 
 use crate::ids::NodeId;
 use crate::impair::Impairments;
@@ -8,27 +8,27 @@ use fairlane_units::{Dur, Len, Name, Rate};
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkDef<Q> {
-    /// Unique name; keys the random streams of the port.
+    /// Unique name, the key of the random streams of the port.
     pub name: Name,
-    /// Where it begins.
+    /// Near node.
     pub from: NodeId,
-    /// Where it ends.
+    /// Far node.
     pub to: NodeId,
     /// Transmission rate, above zero.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Dur,
-    /// The queue before it.
+    /// Queue.
     pub qdisc: Q,
-    /// How the rate changes during the run, if it does; `rate` is then what the queue is told.
+    /// Changes of the rate during the run; the queue is built for `rate`.
     pub schedule: Option<Schedule>,
-    /// Losses, duplicates, late packets.
+    /// Losses, duplicates, delayed packets.
     pub impairments: Impairments,
-    /// What a device holds below the queue, besides the packet in transmission.
+    /// Capacity of a device below the queue, without the packet in transmission.
     pub device: Option<Len>,
 }
 
-/// The link a queue feeds, known when the queue is built.
+/// Link behind a queue, known when the queue is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkInfo {
     /// Transmission rate.

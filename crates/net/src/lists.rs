@@ -1,20 +1,20 @@
-//! Many short lists in one piece of memory.
+//! Many short lists in one allocation.
 
 use std::ops::{Index, IndexMut, Range};
 
-/// Lists by number: of the nodes of a large network nearly all have one or two links, and an allocation each would cost more than these.
+/// Lists by number. Most nodes of a large network have one or two links, so one allocation per node would cost more than the links.
 #[derive(Clone, Debug, Default)]
 pub struct Lists<T> {
-    /// Where each begins, and where the last one ends.
+    /// Index of the first item of each list, and the number of all items.
     starts: Vec<u32>,
     all: Vec<T>,
 }
 
 impl<T: Copy + Default> Lists<T> {
-    /// So many lists of what `entries` have for each, in their order; what has no list is left out.
+    /// Creates `count` lists of `entries` as (list, item), in their order. Entries of other lists are ignored.
     pub fn new(count: usize, entries: impl Iterator<Item = (u32, T)> + Clone) -> Self {
         let entries = entries.filter(|e| (e.0 as usize) < count);
-        // Two places on, so that filling moves each start to where it belongs.
+        // Counts are two places ahead, because filling moves each start by one place.
         let mut starts = vec![0; count + 2];
         entries.clone().for_each(|(list, _)| starts[list as usize + 2] += 1);
         for i in 2..starts.len() {
@@ -32,15 +32,15 @@ impl<T: Copy + Default> Lists<T> {
 }
 
 impl<T> Lists<T> {
-    /// How many there are.
+    /// Number of lists.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
-    /// Whether there is none.
+    /// True without lists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// All of them, in order.
+    /// Returns all lists, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         (0..self.len()).map(|i| &self[i])
     }

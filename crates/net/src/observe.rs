@@ -92,7 +92,7 @@ macro_rules! events {
         pub trait Observer {
             /// True if events are made at all.
             const ON: bool = true;
-            /// True if the world is one part of a partitioned network, see [`crate::Parts`].
+            /// True if the world is one part of a partitioned network, see [`crate::ParallelWorld`].
             #[doc(hidden)]
             const PART: bool = false;
             /// Ledger of a part.

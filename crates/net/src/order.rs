@@ -1,31 +1,29 @@
-//! What comes first at one instant.
+//! Order of simultaneous events.
 //!
-//! Real events are never simultaneous. In a simulation with round numbers they are, all the time and in lock-step: behind a shared
-//! link the packets of all senders sit on one lattice of its transmission times. So the rule matters, and a rule that prefers low
-//! numbers would let the first sender always take the last place of a queue. Events of one instant take turns:
-//! see [`Turn`]; within a turn they are in the order of their slot numbers after these are permuted by a hash of the time and the seed of the
-//! run, which favours nobody. So the order is the same for any number of threads, and replications of a scenario break its ties
-//! in different ways: an interval over seeds covers that choice too.
+//! In a simulation with round numbers many events are simultaneous: behind a shared link the packets of all senders arrive at multiples of its
+//! transmission time. A rule that prefers low numbers would always give the last place of a queue to the first sender. So events of one instant are ordered by
+//! [`Turn`], then by their slot numbers, permuted by a hash of the time and of the seed: no sender is favoured. The order is the same for any number of
+//! threads. Replications of a scenario break ties differently, so an interval over seeds covers the choice.
 
 use fairlane_engine::{Slot, Stream, slot_bits};
 use fairlane_units::Time;
 
-/// The turns of one instant.
+/// Turns of one instant, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Turn {
     /// Arrivals, timers, applications.
     Act = 0,
-    /// The start of a transmission, where it needs an event of its own.
+    /// Starts of transmissions that have their own events.
     Depart = 1,
-    /// Looks at the state after all that.
+    /// Samples of the state, and controls.
     Look = 2,
 }
 
 /// Number of turns.
 const TURNS: usize = 3;
 
-/// How the events of one instant are ordered.
+/// Order of the events of one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     bits: u32,
@@ -42,7 +40,7 @@ impl Order {
         Self { bits, mask: (1 << bits) - 1, salt: Stream::new(seed, "world", "", "ties").next_u64() }
     }
 
-    /// Numbers that events can have, for the event queue.
+    /// Count of possible event numbers, for the event queue.
     pub(crate) fn numbers(self) -> usize {
         TURNS << self.bits
     }
@@ -53,25 +51,25 @@ impl Order {
         ((time.as_ps() ^ self.salt).wrapping_mul(GOLDEN) >> 32) as Slot & self.mask
     }
 
-    /// The number under which an event is queued.
+    /// Returns the number of an event in the event queue.
     #[inline]
     pub(crate) fn number(self, time: Time, slot: Slot, turn: Turn) -> Slot {
         (turn as Slot) << self.bits | (slot ^ self.shuffle(time))
     }
 
-    /// The slot of a queued event.
+    /// Returns the slot of a queued event.
     #[inline]
     pub(crate) fn slot(self, time: Time, number: Slot) -> Slot {
         (number & self.mask) ^ self.shuffle(time)
     }
 
-    /// A packet reaches port `port` at the very instant in which the next transmission there begins: whether the departure comes first.
+    /// Returns true if the departure comes first when a packet reaches `port` at the instant of the next departure there.
     #[inline]
     pub(crate) fn departure_first(self, time: Time, port: Slot) -> bool {
         (time.as_ps() ^ self.salt.rotate_left(32) ^ u64::from(port) << 40).wrapping_mul(GOLDEN) >> 63 == 1
     }
 
-    /// Whether the event of a port is a departure: of their two turns, the second.
+    /// Returns true if the event of a port is a departure.
     #[inline]
     pub(crate) fn departs(self, number: Slot) -> bool {
         number > self.mask
@@ -98,7 +96,7 @@ mod tests {
         }
     }
 
-    /// On a lattice of times each of two slots is first about half of the time.
+    /// At equidistant times each of two slots is first in about half of the cases.
     #[test]
     fn nobody_is_favoured() {
         let o = Order::new(130, 7);

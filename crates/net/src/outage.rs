@@ -1,42 +1,42 @@
-//! Links that fail and are repaired at given times, and when routes follow.
+//! Failures and repairs of links at given times, and the delay with which routes follow.
 //!
-//! Routes follow a change that has lasted for a given time, and not one that is over by then. While routes avoid a link it carries nothing, although it may be
-//! repaired already: whoever has no other way has none until they come back to it.
+//! Routes follow a change after it has lasted for a given time; a shorter one is ignored. A link that routes avoid carries no packets, even if it is repaired
+//! already: a flow without another path has none until routes return to the link.
 
 use fairlane_units::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From when on a link is down, and from when on no more; `MAX` for never.
+/// Start and end of each outage of a link; `MAX` for no end.
 pub(crate) type Spans = Vec<(Time, Time)>;
 
-/// What happens at one instant.
+/// Changes at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     pub(crate) at: Time,
-    /// Ports that carry nothing from now on.
+    /// Ports that go down.
     pub(crate) close: Vec<u32>,
-    /// Ports that do again.
+    /// Ports that come up.
     pub(crate) open: Vec<u32>,
-    /// The set of links that routes avoid from now on, by its number; none where they stay.
+    /// Number of the set of links that routes avoid from now on; `None` if unchanged.
     pub(crate) routes: Option<usize>,
 }
 
-/// All failures of a world.
+/// All changes of a world.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) changes: Vec<Change>,
-    /// The sets of links that routes avoid; the first one is empty.
+    /// Sets of links that routes avoid; the first one is empty.
     pub(crate) avoided: Vec<BTreeSet<u32>>,
 }
 
-/// The changes that are still to come.
+/// Changes, of which `next` is the first one to come.
 #[derive(Clone, Debug)]
 pub(crate) struct Outages {
     pub(crate) changes: std::sync::Arc<[Change]>,
     pub(crate) next: usize,
 }
 
-/// What routes know of a link: a change counts once it has lasted for `after`.
+/// Spans in which routes avoid a link: they follow a change after it has lasted for `after`.
 fn known(down: &Spans, after: Dur) -> Spans {
     let edges: Vec<(Time, bool)> = down.iter().flat_map(|&(a, b)| [(a, true), (b, false)]).filter(|e| e.0 != Time::MAX).collect();
     let mut spans: Spans = Vec::new();
@@ -55,7 +55,7 @@ fn known(down: &Spans, after: Dur) -> Spans {
     spans
 }
 
-/// Spans without overlaps, in order.
+/// Merges overlapping spans, and sorts them.
 pub(crate) fn merged(mut spans: Spans) -> Spans {
     spans.sort_unstable();
     let mut out: Spans = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) fn merged(mut spans: Spans) -> Spans {
 }
 
 impl Plan {
-    /// From ports and when their links are down, each once and with spans apart. `reroute`: after which time routes follow; none: never.
+    /// Plans the changes for the outages of each port, which must not overlap. `reroute` is the delay of routes; `None`: they never change.
     pub(crate) fn new(down: &BTreeMap<u32, Spans>, reroute: Option<Dur>) -> Self {
         let seen: Vec<Spans> = down.values().map(|spans| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
         let closed: Vec<Spans> = down.values().zip(&seen).map(|(d, s)| merged([&d[..], &s[..]].concat())).collect();
@@ -95,17 +95,17 @@ impl Plan {
     }
 }
 
-/// What a port needs whose link can fail.
+/// Outages of a port's link.
 #[derive(Clone, Debug)]
-pub(crate) struct Frail<Q> {
-    /// Its queue as it was made: that is what a failure leaves of it, as `qdisc_reset` of Linux does when an interface goes down.
+pub(crate) struct FailureSchedule<Q> {
+    /// The queue as it was built, which replaces it after a failure: Linux resets a queue (`qdisc_reset`) when an interface goes down.
     pub(crate) fresh: Q,
-    /// When the link is down.
+    /// Outages of the link.
     pub(crate) down: Spans,
 }
 
-impl<Q> Frail<Q> {
-    /// Parts of a span in which the link is up.
+impl<Q> FailureSchedule<Q> {
+    /// Returns the parts of a span in which the link is up.
     pub(crate) fn up(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time)> {
         let ends = self.down.iter().map(|d| (d.0, d.1)).chain([(Time::MAX, Time::MAX)]);
         let mut up = Time::ZERO;

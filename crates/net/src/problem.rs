@@ -1,20 +1,20 @@
-//! What a check of parameters finds.
+//! Problem found by a check of parameters.
 
-/// A parameter that makes no sense beside the others, on this link, over this transport or in this network.
+/// An invalid parameter: it contradicts other parameters, the link, the transport or the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The parameter, with a path into inner tables: `max`, `classes.0.match`.
+    /// Parameter, with a path into inner tables: `max`, `classes.0.match`.
     pub field: String,
-    /// What is wrong with it.
+    /// Message that explains the problem.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem with `field`.
+    /// Creates a problem with `field`.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into() }
     }
-    /// The same, found in an inner table at `outer`.
+    /// Prefixes the field with the table `outer`.
     #[must_use]
     pub fn within(self, outer: &str) -> Self {
         Self { field: format!("{outer}.{}", self.field), ..self }

@@ -1,4 +1,4 @@
-//! What a port asks of a queue discipline.
+//! Interface of a queue discipline.
 
 use crate::ids::FlowId;
 use crate::link::LinkInfo;
@@ -6,27 +6,27 @@ use crate::packet::{Ecn, Packet, Proto};
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 
-/// Why a packet was dropped.
+/// Reason why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum DropReason {
     /// The buffer was full.
     Overflow,
-    /// A random early drop by the law of the queue.
+    /// Random early drop.
     Early,
-    /// The law was in its forced region (for instance RED above the maximum threshold).
+    /// Forced drop (for instance RED above the maximum threshold).
     Forced,
-    /// The law dropped at the head (for instance CoDel).
+    /// Drop at the head (for instance CoDel).
     Head,
     /// Evicted from the longest queue to make room.
     Evicted,
     /// Lost on the link by an impairment.
     Link,
-    /// Given up by a wireless station after its last attempt.
+    /// Dropped by a wireless station after the retry limit.
     Retry,
-    /// Under way on a link when that failed.
+    /// In flight on a link that failed.
     Cut,
-    /// Before a link that is down: it waited when that failed, or came later.
+    /// Queued at a link that failed, or arrived while it was down.
     Down,
 }
 
@@ -36,7 +36,7 @@ impl DropReason {
         [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link, Self::Retry, Self::Cut, Self::Down];
     /// Number of reasons.
     pub const COUNT: usize = Self::ALL.len();
-    /// The name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overflow => "overflow",
@@ -50,17 +50,17 @@ impl DropReason {
             Self::Down => "down",
         }
     }
-    /// Whether the packet had left the queue.
+    /// True if the packet had left the queue.
     pub const fn on_link(self) -> bool {
         matches!(self, Self::Link | Self::Retry | Self::Cut)
     }
-    /// Whether the queue discipline decided it.
+    /// True if the queue discipline dropped it.
     pub const fn by_queue(self) -> bool {
         !self.on_link() && !matches!(self, Self::Down)
     }
 }
 
-/// Packets and bytes waiting; the packet in transmission is not among them.
+/// Queued packets and bytes, without the packet in transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets.
@@ -70,13 +70,13 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Counts a packet in.
+    /// Adds a packet.
     #[inline]
     pub const fn add(&mut self, p: &Packet) {
         self.pkts += 1;
         self.bytes += p.len as u64;
     }
-    /// Counts a packet out.
+    /// Removes a packet.
     #[inline]
     pub const fn sub(&mut self, p: &Packet) {
         self.pkts -= 1;
@@ -84,22 +84,22 @@ impl Backlog {
     }
 }
 
-/// How much a queue may hold, ready for the path: two comparisons a packet.
+/// Limit of a queue in packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
     /// Packets.
     pub pkts: u32,
     /// Bytes.
     pub bytes: u64,
-    /// Whether the arriving packet counts.
+    /// True if the arriving packet counts.
     pub arriving: bool,
 }
 
 impl Room {
-    /// Whether a packet of `len` bytes may join `held`.
+    /// True if a packet of `len` bytes may join a queue that holds `held`.
     #[inline]
     pub const fn admits(&self, held: Backlog, len: u32) -> bool {
-        // Fewer than 2^32 packets, none of 2^32 bytes: the sum has room.
+        // No overflow: fewer than 2^32 packets of less than 2^32 bytes.
         held.pkts < self.pkts && held.bytes + len as u64 * self.arriving as u64 <= self.bytes
     }
 }
@@ -107,9 +107,9 @@ impl Room {
 /// A flow as classifiers see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowInfo<'a> {
-    /// Its name: the group's, or the group's and the member's number (`web.3`).
+    /// Name of the group, with the number of the member if there are several (`web.3`).
     pub name: &'a str,
-    /// Address of the sender: the place of its node in the list of all nodes.
+    /// Address of the sender: the index of its node.
     pub from: u32,
     /// Address of the receiver.
     pub to: u32,
@@ -117,17 +117,17 @@ pub struct FlowInfo<'a> {
     pub proto: Proto,
 }
 
-/// Where a queue is put: the link it feeds, and all flows of the network in the order of their numbers.
+/// Context in which a queue is built: its link, and all flows of the network.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildContext<'a> {
-    /// The link.
+    /// Link behind the queue.
     pub link: LinkInfo,
-    /// The flows; `FlowId(i)` is entry `i`.
+    /// Flows; entry `i` is `FlowId(i)`.
     pub flows: &'a [FlowInfo<'a>],
 }
 
 impl From<LinkInfo> for BuildContext<'static> {
-    /// A link in a network of which nothing else is known.
+    /// Creates a context without flows.
     fn from(link: LinkInfo) -> Self {
         Self { link, flows: &[] }
     }
@@ -136,13 +136,13 @@ impl From<LinkInfo> for BuildContext<'static> {
 /// Drops made during one call, with their reasons. Nearly always empty.
 pub type Drops = Vec<(Packet, DropReason)>;
 
-/// The surroundings of a queue discipline during one call.
+/// Context of a queue discipline during one call.
 pub struct QCx<'a> {
-    /// The time of the call. A dequeue may be carried out later than it happens, never in another order.
+    /// Time of the call. A dequeue may be carried out after its time, but never in another order.
     pub now: Time,
-    /// The queue's own random stream.
+    /// Random stream of the queue.
     pub rng: &'a mut Stream,
-    /// Where drops go; the port counts them and frees the packets.
+    /// Dropped packets; the port counts and frees them.
     pub drops: &'a mut Drops,
     /// Number of packets marked during the call.
     pub marks: u32,
@@ -165,15 +165,14 @@ impl QCx<'_> {
 
 /// A queue discipline: stores packets and decides which leaves next.
 ///
-/// The port calls `dequeue` in the order of time, at the start of each transmission, and may be late in
-/// doing so: between two arrivals nothing but `cx.now` tells the queue what time it is.
+/// The port calls `dequeue` for the start of each transmission, in the order of time, but possibly later: only `cx.now` is the time of the departure.
 pub trait Qdisc: Send {
-    /// Offers a packet. It is held, or dropped through `cx`.
+    /// Offers a packet, which is stored or dropped through `cx`.
     fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>);
-    /// The next packet to transmit.
+    /// Takes the next packet to transmit.
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet>;
-    /// Offers a packet to an empty queue before a free link: the same as `enqueue` then `dequeue`, which
-    /// a FIFO can do without storing the packet. Returns whether `p` now is a packet to transmit.
+    /// Offers a packet to an empty queue with a free link: `enqueue`, then `dequeue`. A FIFO need not store the packet. Returns true if `p` is now a
+    /// packet to transmit.
     #[inline]
     fn pass(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {
         self.enqueue(*p, cx);
@@ -185,47 +184,47 @@ pub trait Qdisc: Send {
             None => false,
         }
     }
-    /// Its limit, if it is first in, first out, drops what finds no room and does nothing else that could be told (it has no gauges): the port then keeps packets itself where that is shorter.
+    /// Returns the limit of a plain tail-drop FIFO without gauges: the port may then store the packets itself.
     fn tail(&self) -> Option<Room> {
         None
     }
-    /// Gives memory back that it has kept for packets, where none waits. Packets that come again cost the allocator then.
+    /// Frees unused memory of an empty queue.
     fn give_back(&mut self) {}
-    /// What waits.
+    /// Returns the queued packets and bytes.
     fn backlog(&self) -> Backlog;
-    /// The packet that leaves next, where that is known beforehand: its memory is fetched early. A hint, never used for results.
+    /// Returns the packet that leaves next, if it is known: its memory is prefetched. A hint that no result depends on.
     #[inline]
     fn head(&self) -> Option<&Packet> {
         None
     }
-    /// Shapers: when to ask again although packets wait. `None`: at once.
+    /// Shapers: time of the next dequeue although packets wait. `None`: at once.
     fn ready_at(&self) -> Option<Time> {
         None
     }
-    /// Called at start (at time zero) and at each time returned by the last call: the next periodic update.
+    /// Periodic update, called at time zero and at each time that it returns.
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let _ = cx;
         None
     }
-    /// Whether `on_timer` wants to be called at all.
+    /// True if `on_timer` is needed.
     fn has_timer(&self) -> bool {
         false
     }
-    /// Whether a call of `dequeue` may drop packets; where none does, it makes no difference when a departure is carried out that is due.
+    /// True if `dequeue` may drop packets. If not, a departure may be carried out at any later time.
     fn drops_late(&self) -> bool {
         true
     }
-    /// Inner variables for plots (average queue, drop probability...), by name.
+    /// Passes gauges for time series to `out`, by name (average queue, drop probability).
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;
     }
-    /// The largest receive window, in bytes, that acknowledgements of `flow` may show while they cross the link against the
-    /// direction of this queue; asked only of queues that say [`Qdisc::clamps`]. `None` leaves them alone.
+    /// Largest receive window in bytes for acknowledgments of `flow` that cross the link in the opposite direction; `None` for no limit. Called only if
+    /// [`Qdisc::clamps`].
     fn window_clamp(&self, flow: FlowId) -> Option<u32> {
         let _ = flow;
         None
     }
-    /// Whether the queue rewrites the windows of returning acknowledgements (ModRED).
+    /// True if the queue rewrites the windows of returning acknowledgments (ModRED).
     fn clamps(&self) -> bool {
         false
     }

@@ -1,29 +1,28 @@
-//! Links whose rate changes while the simulation runs: a trace of delivery opportunities, or steps of the rate.
+//! Schedules of a link's rate: a trace of delivery opportunities, or steps of the rate.
 //!
 //! Opportunities follow the link of mahimahi (R. Netravali et al., Mahimahi: accurate record-and-replay for HTTP, USENIX ATC 2015,
-//! section 4, and its program mm-link): a trace lists the milliseconds at which the link could carry one packet of full size, and begins
-//! anew at its last time. An opportunity carries up to [`OPPORTUNITY`] bytes. A packet may need several; what one packet leaves of an
-//! opportunity serves those that wait behind it; what then is left, and every opportunity that finds nobody waiting, is lost.
+//! section 4, and its program mm-link): a trace lists the milliseconds at which the link can carry one packet of full size, and repeats at its last time. An
+//! opportunity carries up to [`OPPORTUNITY`] bytes. A packet may need several; the rest of an opportunity serves the packets queued behind it. Unused bytes, and
+//! opportunities without a queued packet, are lost.
 //!
-//! Deviations. mm-link counts 1504 bytes: 1500 of IP and 4 that its tunnel device puts before each packet; here lengths are those of IP
-//! packets, so packets of full size take one opportunity as there, and a small one leaves 4 bytes more. mm-link knows whole
-//! milliseconds; here an opportunity serves what came before its instant, to the picosecond. A packet leaves the queue when the one before it
-//! has been carried, and waits for its own opportunity in the transmitter; mm-link takes it out at that opportunity.
-//! The trace begins with the simulation, not with the first packet.
+//! Deviations. mm-link counts 1504 bytes: 1500 of IP and 4 that its tunnel device adds to each packet; here lengths are those of IP packets, so packets of full
+//! size take one opportunity, too, and a small one leaves 4 bytes more. mm-link counts whole milliseconds; here an opportunity serves packets that arrived before
+//! its instant, to the picosecond. A packet leaves the queue when the transmission of the packet before it has ended, and waits for its own opportunity in the
+//! transmitter; mm-link dequeues it at that opportunity. The trace begins with the simulation, not with the first packet.
 //!
-//! Departures are carried out late (see `Path::settle`), so all that is asked is the end of a transmission, given its start; starts never go back.
+//! Departures are carried out late (see `Path::settle`): a schedule computes the end of a transmission from its start, and starts never go back.
 
 use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::sync::Arc;
 
-/// Bytes that one opportunity carries: the MTU of an Ethernet (RFC 894), which mahimahi's traces mean by a packet.
+/// Bytes of one opportunity: the Ethernet MTU (RFC 894), which is a packet in mahimahi's traces.
 pub const OPPORTUNITY: u32 = 1500;
-/// A trace counts in milliseconds.
+/// Picoseconds per unit of a trace.
 const PS_PER_MS: u64 = PS_PER_SEC / 1000;
-/// When something ends that never ends; room is left for the propagation delay.
+/// End of a transmission that never ends, with room for the propagation delay.
 const NEVER: u64 = u64::MAX / 2;
 
-/// How the rate of a link changes.
+/// Schedule of a link's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// A trace of delivery opportunities.
@@ -33,33 +32,33 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// When the transmission ends of a packet of `len` bytes that came at `at` and begins at `start`.
+    /// Returns the end of the transmission of a packet of `len` bytes that arrived at `at` and starts at `start`.
     pub fn end(&mut self, at: Time, start: Time, len: u32) -> Time {
         match self {
             Self::Opportunities(o) => o.end(at, start, len),
             Self::Steps(s) => s.end(start, len),
         }
     }
-    /// The transmission under way ends, and with it its hold on opportunities to come.
+    /// Forgets the transmission in progress, and releases its opportunities.
     pub fn forget(&mut self) {
         if let Self::Opportunities(o) = self {
             (o.round, o.next, o.time, o.left) = (0, 0, 0, 0);
         }
     }
-    /// Bytes of the opportunity in use that nobody has taken.
+    /// Unused bytes of the present opportunity.
     pub fn left(&self) -> u32 {
         match self {
             Self::Opportunities(o) => o.left,
             Self::Steps(_) => 0,
         }
     }
-    /// Bits that a transmission has still to send at `now` which ends at `end` and `left` so many bytes of its last opportunity.
+    /// Unsent bits at `now` of a transmission that ends at `end` and leaves `left` bytes of its last opportunity.
     pub fn unsent(&self, now: Time, end: Time, left: u32) -> f64 {
-        // All opportunities between now and its end serve it.
+        // All opportunities until its end serve it.
         let whole = self.capacity(now, end);
         if whole == 0.0 { 0.0 } else { whole - f64::from(8 * left) }
     }
-    /// What the link could carry after `from` and up to `to`, in bits.
+    /// Bits that the link can carry after `from` and up to `to`.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         match self {
             Self::Opportunities(o) => (o.until(to) - o.until(from)) as f64 * f64::from(8 * OPPORTUNITY),
@@ -68,29 +67,29 @@ impl Schedule {
     }
 }
 
-/// A trace of opportunities and how far it is used up.
+/// Trace of opportunities, and the position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// Milliseconds, in order.
     trace: Arc<[u64]>,
-    /// The last of them, in picoseconds: the trace begins anew there.
+    /// Last time of the trace in picoseconds, where it repeats.
     period: u64,
-    /// The next opportunity: round of the trace and place in it.
+    /// Next opportunity: round of the trace, and index in it.
     round: u64,
     next: usize,
-    /// The opportunity in use, and the bytes of it that nobody has taken.
+    /// Present opportunity, and its unused bytes.
     time: u64,
     left: u32,
 }
 
 impl Opportunities {
-    /// A trace: milliseconds in order, the last above 0. None if it is not one.
+    /// Creates a trace of sorted milliseconds, the last above 0; `None` if it is invalid.
     pub fn new(trace: Arc<[u64]>) -> Option<Self> {
         let period = trace.last().copied().filter(|&l| l > 0)?.checked_mul(PS_PER_MS).filter(|&p| p < NEVER)?;
         trace.is_sorted().then_some(Self { trace, period, round: 0, next: 0, time: 0, left: 0 })
     }
 
-    /// The mean rate: opportunities a round, each full.
+    /// Mean rate if all opportunities are used.
     pub fn rate(&self) -> Rate {
         let bits = self.trace.len() as u128 * u128::from(8 * OPPORTUNITY) * u128::from(PS_PER_SEC);
         Rate::from_bps(u64::try_from(bits / u128::from(self.period)).unwrap_or(u64::MAX).max(1))
@@ -103,7 +102,7 @@ impl Opportunities {
 
     fn end(&mut self, at: Time, start: Time, len: u32) -> Time {
         let (at, start) = (at.as_ps(), start.as_ps());
-        // Only one that already waited gets what the packet before it left over.
+        // Only a packet that was queued gets the rest of an opportunity.
         if start != self.time || at >= start {
             self.left = 0;
         }
@@ -128,13 +127,13 @@ impl Opportunities {
         }
     }
 
-    /// Lets the opportunities before `earliest` pass.
+    /// Skips opportunities before `earliest`.
     fn seek(&mut self, earliest: u64) {
         if self.time_of(self.round, self.next) >= earliest {
             return;
         }
         let (mut round, mut within) = (earliest / self.period, earliest % self.period);
-        // The last opportunity of a round and the first instant of the next are one.
+        // The end of a round is the start of the next.
         if within == 0 && round > 0 {
             (round, within) = (round - 1, self.period);
         }
@@ -142,41 +141,41 @@ impl Opportunities {
         self.next = self.trace.partition_point(|ms| ms.saturating_mul(PS_PER_MS) < within);
     }
 
-    /// Opportunities up to and including `t`.
+    /// Number of opportunities up to and including `t`.
     fn until(&self, t: Time) -> u64 {
         let (rounds, within) = (t.as_ps() / self.period, t.as_ps() % self.period);
         rounds * self.trace.len() as u64 + self.trace.partition_point(|ms| ms.saturating_mul(PS_PER_MS) <= within) as u64
     }
 }
 
-/// A rate that changes at given times.
+/// Rate that changes at given times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     first: Rate,
-    /// In the order of time.
+    /// Changes in the order of time.
     then: Arc<[(Time, Rate)]>,
-    /// A packet for which the rate is too low for ever: since when, and what there was to send of it.
+    /// Start and work of a transmission that never ends at the present rate.
     stuck: Option<(Time, u128)>,
 }
 
 impl Steps {
-    /// `first` until the first change.
+    /// Creates a rate of `first` with these changes.
     pub fn new(first: Rate, then: Arc<[(Time, Rate)]>) -> Self {
         Self { first, then, stuck: None }
     }
 
-    /// The rate before change number `i`.
+    /// Rate before change `i`.
     fn before(&self, i: usize) -> Rate {
         i.checked_sub(1).and_then(|k| self.then.get(k)).map_or(self.first, |s| s.1)
     }
 
-    /// A change in the middle of a packet holds for the rest of its bits.
+    /// Returns the end of a transmission; a change of the rate holds for its remaining bits.
     fn end(&mut self, start: Time, len: u32) -> Time {
         self.done(start, u128::from(len) * 8 * u128::from(PS_PER_SEC))
     }
 
-    /// When `work` is done that is begun at `start`, in bits times picoseconds a second: what a rate of 1 bit/s carries in as many picoseconds.
-    /// All is whole numbers; only the end is rounded, to the nearest picosecond.
+    /// Returns the end of `work` that starts at `start`. The unit of work is 1 bit/s times 1 ps: all values are integers, and only the end is rounded, to the
+    /// nearest picosecond.
     fn done(&mut self, start: Time, mut work: u128) -> Time {
         let all = work;
         let mut now = start;
@@ -199,7 +198,7 @@ impl Steps {
         }
     }
 
-    /// What a transmission that ends at `end` has still to do at `now`.
+    /// Remaining work at `now` of a transmission that ends at `end`.
     fn work(&self, now: Time, end: Time) -> u128 {
         match self.stuck {
             Some((since, work)) => work - self.carries(since, now).min(work),
@@ -207,7 +206,7 @@ impl Steps {
         }
     }
 
-    /// What can be done between two times.
+    /// Work that is possible between two times.
     fn carries(&self, from: Time, to: Time) -> u128 {
         let first = self.then.partition_point(|s| s.0 <= from);
         let ends = self.then[first..].iter().map(|s| s.0).chain([Time::MAX]);
@@ -219,7 +218,7 @@ impl Steps {
         work
     }
 
-    /// The rate is another from `now` on, until the next step if there is one. A transmission that ends at `end` is carried on with it: returns its new end.
+    /// Changes the rate from `now` on, until the next step. Returns the new end of a transmission that ended at `end`.
     pub(crate) fn change(&mut self, now: Time, rate: Rate, end: Time) -> Time {
         let work = (end > now).then(|| self.work(now, end));
         let at = self.then.partition_point(|s| s.0 <= now);
@@ -229,12 +228,12 @@ impl Steps {
         work.map_or(end, |work| self.done(now, work))
     }
 
-    /// The rate at a time.
+    /// Rate at a time.
     pub(crate) fn rate_at(&self, now: Time) -> Rate {
         self.before(self.then.partition_point(|s| s.0 <= now))
     }
 
-    /// Bits that fit between time zero and `t`.
+    /// Bits that the link can carry from time zero to `t`.
     fn area(&self, t: Time) -> f64 {
         let ends = self.then.iter().map(|s| s.0).chain([Time::MAX]);
         let mut from = Time::ZERO;

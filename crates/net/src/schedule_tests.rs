@@ -27,7 +27,7 @@ fn a_tiny_trace_by_hand() {
     assert_eq!(o.end(ms(12), ms(12), 40), ms(15));
     // The link was idle until 31 ms: 20, 22, 25, 25 and 30 are lost, 32 is next.
     assert_eq!(o.end(ms(31), ms(31), 1501), ms(35));
-    // What is left there of the first 35 does for 1499 bytes, the second of the same instant for 1 more.
+    // The rest of the first opportunity at 35 carries 1499 bytes, the second one 1 more.
     assert_eq!(o.end(ms(31), ms(35), 1500), ms(35));
 }
 
@@ -51,7 +51,7 @@ fn what_is_not_a_trace() {
     assert_eq!(trace(&[1]).rate(), Rate::from_mbps(12));
 }
 
-/// Of the trace 2, 5, 5, 10: four full packets each 10 ms.
+/// The trace 2, 5, 5, 10 carries four full packets every 10 ms.
 #[test]
 fn capacity_counts_opportunities() {
     let s = Schedule::Opportunities(trace(&[2, 5, 5, 10]));

@@ -1,28 +1,28 @@
-//! The sources of events of a world and their numbers.
+//! Slots: numbers of the sources of events of a world.
 
 use crate::order::Order;
 use fairlane_engine::Slot;
 
-/// How many sources of events there are of each kind.
+/// Number of event sources of each kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub(crate) ports: usize,
     pub(crate) endpoints: usize,
     pub(crate) hosts: usize,
-    /// Ports whose queue has a timer of its own.
+    /// Queues with a timer.
     pub(crate) clocks: usize,
-    /// Ports whose link keeps packets back.
+    /// Links that delay packets.
     pub(crate) lates: usize,
-    /// Slots of all channels together.
+    /// Slots of all wireless channels.
     pub(crate) airs: usize,
-    /// One if routes change.
+    /// 1 if routes change, else 0.
     pub(crate) routes: usize,
     pub(crate) controls: usize,
-    /// One where links fail.
+    /// 1 if links fail, else 0.
     pub(crate) outages: usize,
 }
 
-/// First slot of each kind of event source, in the order of ties; those of the ports come first.
+/// First slot of each kind of event source. Ports come first, from slot 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
     pub(crate) endpoints: Slot,
@@ -34,7 +34,7 @@ pub(crate) struct Slots {
     pub(crate) sampler: Slot,
     pub(crate) controls: Slot,
     pub(crate) outages: Slot,
-    /// Of all kinds together.
+    /// Number of slots.
     pub(crate) count: Slot,
     pub(crate) order: Order,
 }

@@ -4,13 +4,13 @@ mod routes;
 
 use crate::app::App;
 use crate::channel::{AirDef, Channels, Pending};
-use crate::controllers::Govern;
+use crate::controllers::FlowControllers;
 use crate::flow::Flow;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
 use crate::link::{LinkDef, LinkInfo};
 use crate::order::Turn;
-use crate::outage::{Frail, Outages, Plan, Spans, merged};
+use crate::outage::{FailureSchedule, Outages, Plan, Spans, merged};
 use crate::packet::{Arena, Proto};
 use crate::path::{Path, Shortcuts, Visible};
 use crate::port::{Port, Role};
@@ -23,7 +23,7 @@ use crate::slots::{Slots, Sources};
 use crate::world::{Components, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Name, Rate, Time};
-use routes::Laid;
+use routes::Routes;
 use std::collections::BTreeMap;
 
 /// A flow from one node to another, with its two endpoints.
@@ -106,7 +106,7 @@ struct Ends {
 
 /// What the builder needs of a link beside its port.
 #[derive(Clone, Debug)]
-struct Line {
+struct LinkDraft {
     name: Name,
     from: NodeId,
     to: NodeId,
@@ -122,7 +122,7 @@ pub struct WorldBuilder<P: Components> {
     seed: u64,
     routing: Routing,
     nodes: Vec<Name>,
-    links: Vec<Line>,
+    links: Vec<LinkDraft>,
     /// One a link, where it stays: of a large network they are most of the memory.
     ports: Vec<Port<P::Qdisc>>,
     airs: Channels,
@@ -187,7 +187,7 @@ impl<P: Components> WorldBuilder<P> {
         let (impairs, rng) = (impair.is_some(), Stream::new(self.seed, "port", &name, "queue"));
         self.ports.push(Port::new(LinkInfo { rate, delay }, schedule, qdisc, impair, rng).with_device(device));
         let impairments = (impairs || impairments.delays()).then(|| Box::new(impairments));
-        self.links.push(Line { name, from, to, rate, delay, impairments });
+        self.links.push(LinkDraft { name, from, to, rate, delay, impairments });
         PortId(self.links.len() as u32 - 1)
     }
     /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
@@ -267,17 +267,17 @@ impl<P: Components> WorldBuilder<P> {
         let clocks: Vec<u32> = clocks(&self.ports).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
         let mut plan = Plan::new(&self.down, self.reroute);
-        let Laid { hops, maze, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
+        let Routes { hops, forwarding, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
         let mut ports = self.ports;
-        set_slow_paths(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.contains_key(&i));
+        set_slow_paths(&mut ports, &self.links, self.seed, |i| forwarding.is_some() || self.down.contains_key(&i));
         drop(self.links);
         for (i, down) in self.down {
             let port = &mut ports[i as usize];
-            port.set_frail(Frail { fresh: port.qdisc.clone(), down });
+            port.set_failure_schedule(FailureSchedule { fresh: port.qdisc.clone(), down });
         }
         for i in self.airs.ports() {
             ports[i as usize].put_on_air();
@@ -288,7 +288,7 @@ impl<P: Components> WorldBuilder<P> {
             }
         }
         let hosts = hosts(self.apps, &mut flows, self.seed)?;
-        let govern = Govern::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
+        let controllers = FlowControllers::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
             .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
         let sampler = self.sample.map(|(what, watched)| Sampler::new(what, watched));
         let shortcuts = self.shortcuts;
@@ -298,7 +298,7 @@ impl<P: Components> WorldBuilder<P> {
                 events: first_events(slots, &hosts, clocks.len(), sampler.is_some(), (&self.airs, &reroutes, &plan)),
                 ports,
                 hops,
-                maze,
+                forwarding,
                 towards,
                 arena: Arena::default(),
                 flows,
@@ -319,7 +319,7 @@ impl<P: Components> WorldBuilder<P> {
             pending: Pending::default(),
             reroutes,
             sampler,
-            govern,
+            controllers,
             outages: (!plan.changes.is_empty()).then(|| Box::new(Outages { changes: std::mem::take(&mut plan.changes).into(), next: 0 })),
             out: Vec::new(),
             actions: Vec::new(),
@@ -343,13 +343,13 @@ fn clocks<Q: Qdisc>(ports: &[Port<Q>]) -> impl Iterator<Item = u32> {
 }
 
 /// Numbers of the links that keep packets back.
-fn lates(links: &[Line]) -> impl Iterator<Item = u32> {
-    let late = |l: &Line| l.impairments.as_ref().is_some_and(|i| i.delays());
+fn lates(links: &[LinkDraft]) -> impl Iterator<Item = u32> {
+    let late = |l: &LinkDraft| l.impairments.as_ref().is_some_and(|i| i.delays());
     (0..).zip(links).filter(move |(_, l)| late(l)).map(|(i, _)| i)
 }
 
 /// Puts ports on the slow path that `slow` names, and those behind which a queue rewrites windows.
-fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, slow: impl Fn(u32) -> bool) {
+fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[LinkDraft], seed: u64, slow: impl Fn(u32) -> bool) {
     let clampers = clampers(ports, links);
     for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
         if clamped_by.is_some() || slow(i) {
@@ -409,7 +409,7 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
 
 /// For each link the port of its other direction, where the queue there rewrites windows. Of parallel links the one that
 /// was added next to it counts.
-fn clampers<Q: Qdisc>(ports: &[Port<Q>], links: &[Line]) -> Vec<Option<PortId>> {
+fn clampers<Q: Qdisc>(ports: &[Port<Q>], links: &[LinkDraft]) -> Vec<Option<PortId>> {
     let mut by = vec![None; links.len()];
     for (i, l) in links.iter().enumerate().filter(|&(i, _)| ports[i].qdisc.clamps()) {
         let others = links.iter().enumerate().filter(|(_, o)| o.from == l.to && o.to == l.from);

@@ -1,13 +1,13 @@
-//! Lays the routes of a world that is being built.
+//! Routes of a world that is being built.
 
-use super::{BuildError, Ends, Line, WorldBuilder};
-use crate::channel::{Channels, NOBODY};
+use super::{BuildError, Ends, LinkDraft, WorldBuilder};
+use crate::channel::{Channels, NO_STATION};
 use crate::endpoint::Endpoint;
 use crate::flow::Flow;
 use crate::hop::END;
 use crate::ids::NodeId;
 use crate::outage::Plan;
-use crate::route::dynamic::{Maze, MazeBuilder, NoMaze, Trip};
+use crate::route::dynamic::{Demand, ForwardingTable, ForwardingTableBuilder, RouteError};
 use crate::route::reroute::{Change, Reroutes};
 use crate::route::{Graph, Router, Routing, Ties};
 use crate::side::Side;
@@ -15,22 +15,22 @@ use crate::world::Components;
 use std::collections::{BTreeSet, HashMap};
 
 impl<P: Components> WorldBuilder<P> {
-    /// The way of each endpoint's packets; endpoints are told the rate of their first link.
-    pub(super) fn lay(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
+    /// Computes the route of each endpoint, and passes endpoints the rate of their first link.
+    pub(super) fn lay(&mut self, plan: &Plan) -> Result<Routes, BuildError> {
         if plan.avoided.len() > 1 || self.routing == Routing::EcmpPackets {
-            return self.lay_maze(plan);
+            return self.lay_dynamic(plan);
         }
         let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
         let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
-        let mut laid = Laid {
+        let mut laid = Routes {
             hops: Vec::new(),
-            maze: None,
+            forwarding: None,
             towards: Vec::new(),
             sides: Vec::with_capacity(2 * defs.len()),
             flows: Vec::with_capacity(defs.len()),
             reroutes: Reroutes::default(),
         };
-        // Of each endpoint the nodes at its ends, where any route changes.
+        // If routes change: flow, nodes and path of each endpoint.
         let mut ends = Vec::new();
         let graph = graph_of(nodes.len(), links, airs, &costs, &BTreeSet::new());
         let link = |port: u32| &*links[port as usize].name;
@@ -63,8 +63,8 @@ impl<P: Components> WorldBuilder<P> {
         Ok(laid)
     }
 
-    /// The same where routes follow failures, or packets go their ways one by one.
-    fn lay_maze(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
+    /// [`Self::lay`] for worlds where routes follow failures, or packets take several paths.
+    fn lay_dynamic(&mut self, plan: &Plan) -> Result<Routes, BuildError> {
         let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
         if airs.next_change().is_some() {
             return Err(BuildError::WaysOfMoving);
@@ -74,7 +74,7 @@ impl<P: Components> WorldBuilder<P> {
         let link = |port: u32| &*links[port as usize].name;
         let ties = Ties { routing: *routing, seed: *seed, nodes, link: &link };
         let mut router = Router::new(&graphs[0], ties);
-        let mut maze = MazeBuilder::new(&graphs, ties, airs);
+        let mut builder = ForwardingTableBuilder::new(&graphs, ties, airs);
         let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
         for (f, d) in defs.iter().enumerate() {
             let name_of = |n: NodeId| nodes[n.0 as usize].clone();
@@ -87,23 +87,23 @@ impl<P: Components> WorldBuilder<P> {
                 if let Some(first) = path.first() {
                     endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
                 }
-                let trip = Trip { flow: &d.name, src: from.0, dst: to.0, to: 2 * f as u32 + end };
-                let route = maze.lay(trip).map_err(|why| match why {
-                    NoMaze::NoRoute => none(),
-                    NoMaze::TooLarge => BuildError::TooManyWays { flows: defs.len() },
+                let demand = Demand { flow: &d.name, src: from.0, dst: to.0, to: 2 * f as u32 + end };
+                let route = builder.lay(demand).map_err(|why| match why {
+                    RouteError::NoRoute => none(),
+                    RouteError::TooLarge => BuildError::TooManyWays { flows: defs.len() },
                 })?;
                 sides.push(Side::new(route, d.proto));
             }
             flows.push(Flow::new(d.name.clone()));
         }
-        let (maze, towards) = maze.finish();
-        Ok(Laid { hops: Vec::new(), maze: Some(Box::new(maze)), towards, sides, flows, reroutes: Reroutes::default() })
+        let (forwarding, towards) = builder.finish();
+        Ok(Routes { hops: Vec::new(), forwarding: Some(Box::new(forwarding)), towards, sides, flows, reroutes: Reroutes::default() })
     }
 
-    /// Lays the routes of all times at which they change. An endpoint without a way keeps the last one it had, and has its first one from the start.
+    /// Computes all changes of routes. An endpoint without a route keeps its last one; before its first it has that one.
     fn follow(
         &mut self,
-        laid: &mut Laid,
+        laid: &mut Routes,
         mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>,
         defs: &[Ends],
         costs: &[u64],
@@ -126,7 +126,7 @@ impl<P: Components> WorldBuilder<P> {
             let mut router = Router::new(&graph, ties);
             for (ep, (f, from, to, now)) in ends.iter_mut().enumerate() {
                 let Some(path) = router.path(&defs[*f].name, *from, *to) else { continue };
-                // Two paths over the same ports may lead over other nodes.
+                // Paths over the same ports may lead over different nodes.
                 let first = now.is_none();
                 let stations = towards(&path, *to, links, airs);
                 let route = *known
@@ -147,7 +147,7 @@ impl<P: Components> WorldBuilder<P> {
                 return Err(BuildError::NoRoute { flow: defs[f].name.clone(), from, to });
             }
         }
-        // Only what differs from the last one is a change.
+        // Keep only changes that differ from the route before.
         let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
         changes.retain_mut(|c| {
             c.before = std::mem::replace(&mut last[c.ep as usize], c.route);
@@ -158,37 +158,37 @@ impl<P: Components> WorldBuilder<P> {
     }
 }
 
-/// The hops of links, less those that are avoided, and those of channels as they are now.
-fn graph_of(nodes: usize, links: &[Line], airs: &Channels, costs: &[u64], avoided: &BTreeSet<u32>) -> Graph {
+/// Builds the graph of links, without avoided ones, and of the present hops of channels.
+fn graph_of(nodes: usize, links: &[LinkDraft], airs: &Channels, costs: &[u64], avoided: &BTreeSet<u32>) -> Graph {
     let wires =
         (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port) && !avoided.contains(port)).map(|(port, l)| (port, l.from.0, l.to.0));
     Graph::new(nodes, wires.chain(airs.edges())).with_costs(costs.to_vec())
 }
 
-/// The stations that the hops of a path lead to; nobody's where it is a link.
-fn towards(path: &[u32], to: u32, links: &[Line], airs: &Channels) -> Vec<u32> {
+/// Stations that the hops of a path lead to; [`NO_STATION`] for links.
+fn towards(path: &[u32], to: u32, links: &[LinkDraft], airs: &Channels) -> Vec<u32> {
     let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to]);
     path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
 }
 
 /// Flows with the routes of their endpoints.
-pub(super) struct Laid {
+pub(super) struct Routes {
     pub(super) hops: Vec<u32>,
-    pub(super) maze: Option<Box<Maze>>,
+    pub(super) forwarding: Option<Box<ForwardingTable>>,
     pub(super) towards: Vec<u32>,
     pub(super) sides: Vec<Side>,
     pub(super) flows: Vec<Flow>,
     pub(super) reroutes: Reroutes,
 }
 
-impl Laid {
-    /// Adds a route, which ends at `end`; where its hops begin. Without a way there is none.
-    fn add(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[Line], airs: &Channels) -> u32 {
+impl Routes {
+    /// Adds a route that ends at `end`. Returns the index of its first hop.
+    fn add(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDraft], airs: &Channels) -> u32 {
         let route = self.hops.len() as u32;
         if let Some(path) = path {
             if !airs.is_empty() {
                 self.towards.extend(towards(path, to, links, airs));
-                self.towards.push(NOBODY);
+                self.towards.push(NO_STATION);
             }
             self.hops.extend(path);
             self.hops.push(end);

@@ -105,7 +105,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         }
         while let Some(w) = self.waiting.front().filter(|w| w.open == 0) {
             let rtt = if w.n == 0 { 0 } else { (w.sum as f64 / w.n as f64) as u64 };
-            self.world.path.ports[w.loss.port as usize].counters.together.lost(w.loss.flow, w.loss.at, rtt);
+            self.world.path.ports[w.loss.port as usize].counters.loss_events.lost(w.loss.flow, w.loss.at, rtt);
             self.waiting.pop_front();
             self.first += 1;
         }
@@ -150,7 +150,7 @@ impl<P: Components, H: EventQueue> Part<P, H> {
         let before = self.world.events_run;
         // Shortcuts stay active from one window to the next.
         self.world.path.activate_shortcuts::<Ledger>();
-        self.world.carry_on(until, u64::MAX, &mut self.ledger);
+        self.world.run_until(until, u64::MAX, &mut self.ledger);
         self.ledger.end(until);
         self.close(until);
         let events = self.world.events_run - before;

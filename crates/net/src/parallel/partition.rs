@@ -139,7 +139,7 @@ impl Sets {
 
 /// True if a link can be cut: it has a delay and nothing else, and its queue may be settled late.
 fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
-    let plain = port.impair().is_none() && port.role != Role::SlowPath && port.frail().is_none() && !port.is_on_air();
+    let plain = port.impair().is_none() && port.role != Role::SlowPath && port.failure_schedule().is_none() && !port.is_on_air();
     plain && port.delay > Dur::ZERO && port.ring.is_empty() && !port.qdisc.drops_late() && port.qdisc.ready_at().is_none()
 }
 
@@ -156,9 +156,9 @@ impl Partition {
     ) -> Result<Self, NotPartitioned> {
         let forbidden = [
             (!world.airs.is_empty(), NotPartitioned::Channel),
-            (world.govern.is_some(), NotPartitioned::Control),
+            (world.controllers.is_some(), NotPartitioned::Control),
             (world.outages.is_some(), NotPartitioned::Outage),
-            (world.path.maze.is_some() || !world.reroutes.is_empty(), NotPartitioned::Ways),
+            (world.path.forwarding.is_some() || !world.reroutes.is_empty(), NotPartitioned::Ways),
             (world.sampler.is_some(), NotPartitioned::Samples),
             (topology.nodes.max(topology.flows.len()) >= HUGE, NotPartitioned::Large),
             (world.events_run > 0 || !world.path.arena.is_empty(), NotPartitioned::Begun),

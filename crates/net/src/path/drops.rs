@@ -32,7 +32,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                     // Round-trip times of the flow may be measured in another part.
                     ledger.lost(i, pkt.flow, now);
                 } else {
-                    c.together.lost(pkt.flow, now, if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 });
+                    c.loss_events.lost(pkt.flow, now, if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 });
                 }
             }
         } else {

@@ -31,7 +31,7 @@ use crate::order::Turn;
 use crate::packet::{Arena, Packet, Proto};
 use crate::port::{CLOSED, Port, Role};
 use crate::qdisc::{DropReason, Drops, QCx, Qdisc};
-use crate::route::dynamic::Maze;
+use crate::route::dynamic::ForwardingTable;
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
@@ -46,7 +46,7 @@ pub(crate) struct Path<Q, H> {
     /// All routes, one after the other: port numbers, then the endpoint with [`END`] set. Empty if routes are dynamic.
     pub(crate) hops: Vec<u32>,
     /// Dynamic routes.
-    pub(crate) maze: Option<Box<Maze>>,
+    pub(crate) forwarding: Option<Box<ForwardingTable>>,
     /// By hop, the wireless station that it leads to. Empty without a channel.
     pub(crate) towards: Vec<u32>,
     pub(crate) arena: Arena,
@@ -87,7 +87,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[cold]
     #[inline(never)]
     fn first_step(&mut self, route: u32) -> (u32, u32) {
-        self.maze.as_mut().map_or((NOWHERE, route), |maze| maze.step(route))
+        self.forwarding.as_mut().map_or((NOWHERE, route), |forwarding| forwarding.step(route))
     }
 
     /// Adds an event.
@@ -295,12 +295,12 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// [`Self::forward`] where routes may be dynamic.
     fn forward_any<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
-        if self.maze.is_none() {
+        if self.forwarding.is_none() {
             return self.forward(i, pkt, now, obs);
         }
         self.report_hop(i, pkt, now, obs);
-        let Some(maze) = &mut self.maze else { return NOWHERE };
-        let (next, hop) = maze.step(pkt.hop);
+        let Some(forwarding) = &mut self.forwarding else { return NOWHERE };
+        let (next, hop) = forwarding.step(pkt.hop);
         pkt.hop = hop;
         self.reach(next, pkt, now, obs)
     }

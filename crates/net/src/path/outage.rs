@@ -40,7 +40,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
         }
         let level = port.qdisc.backlog();
-        if let Some(fresh) = port.frail().filter(|_| level.pkts == 0).map(|f| f.fresh.clone()) {
+        if let Some(fresh) = port.failure_schedule().filter(|_| level.pkts == 0).map(|f| f.fresh.clone()) {
             port.qdisc = fresh;
         }
         port.queued = level.pkts > 0;

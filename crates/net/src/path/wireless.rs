@@ -25,7 +25,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     fn next(&mut self, station: u32, now: Time) -> Option<Msdu> {
         let i = self.first + station;
         let pkt = self.path.take_for_air(i, now, self.obs)?;
-        let to = self.path.towards[if self.path.maze.is_some() { place(pkt.hop) } else { pkt.hop } as usize];
+        let to = self.path.towards[if self.path.forwarding.is_some() { place(pkt.hop) } else { pkt.hop } as usize];
         Some(Msdu { handle: u64::from(i) << 32 | u64::from(pkt.id.0), to, bytes: pkt.len + OVERHEAD })
     }
     fn deliver(&mut self, station: u32, msdu: Msdu, now: Time) {

@@ -5,7 +5,7 @@ mod change;
 use crate::device::Device;
 use crate::impair::Impair;
 use crate::link::LinkInfo;
-use crate::outage::Frail;
+use crate::outage::FailureSchedule;
 use crate::packet::Packet;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Backlog, Qdisc, Room};
@@ -145,12 +145,12 @@ struct More<Q> {
     /// Pending consequences of changes during the run.
     changed: Option<Changed>,
     /// State of a link that can fail.
-    frail: Option<Frail<Q>>,
+    failures: Option<FailureSchedule<Q>>,
 }
 
 impl<Q> Default for More<Q> {
     fn default() -> Self {
-        Self { impair: None, schedule: None, device: None, changed: None, frail: None }
+        Self { impair: None, schedule: None, device: None, changed: None, failures: None }
     }
 }
 
@@ -205,12 +205,12 @@ impl<Q: Qdisc> Port<Q> {
         self.more.as_ref()?.device.as_ref()
     }
     /// State of a link that can fail.
-    pub(crate) fn frail(&self) -> Option<&Frail<Q>> {
-        self.more.as_ref()?.frail.as_ref()
+    pub(crate) fn failure_schedule(&self) -> Option<&FailureSchedule<Q>> {
+        self.more.as_ref()?.failures.as_ref()
     }
     /// Makes the link one that can fail.
-    pub(crate) fn set_frail(&mut self, frail: Frail<Q>) {
-        self.more().frail = Some(frail);
+    pub(crate) fn set_failure_schedule(&mut self, failures: FailureSchedule<Q>) {
+        self.more().failures = Some(failures);
     }
 
     /// Adds a device that holds packets below the queue.
@@ -408,7 +408,7 @@ impl<Q: Qdisc> Port<Q> {
             Some(s) => s.capacity(from, to),
             None => self.rate().as_bps() as f64 * to.since(from).as_secs_f64(),
         };
-        self.frail().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
+        self.failure_schedule().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
     }
     /// Queue discipline.
     pub fn qdisc(&self) -> &Q {

@@ -1,39 +1,39 @@
-//! Ways through the network for worlds in which they are not the same all the time: because links fail and routes follow, or because each
-//! packet takes its own among equally short ones. Elsewhere a route is a row of ports ([`crate::path::Path::hops`]), and none of this exists.
+//! Dynamic routes: links fail and routes follow, or each packet of a flow takes its own among equally short paths. In all other worlds a route is a
+//! list of ports ([`crate::path::Path::hops`]), and no forwarding table exists.
 //!
-//! A place is what a packet of one endpoint has come by: the link, and the node that it leads to. For each place there are ports that lead on, and the
-//! places behind them. As all failures are known before the run, so are all places that any packet can come to, and there is one table of ways for each
-//! set of links that routes avoid; routes follow by changing the table, and packets under way follow with them at their next node.
+//! A place is the link over which a packet of an endpoint has come, with the node behind it. Each place has next hops: ports, and the places behind them. All
+//! failures are known before the run, so all places are known, too. There is one table for each set of links that routes avoid. A change of routes activates
+//! another table, which packets in flight follow at their next node.
 
-use crate::channel::{Channels, NOBODY};
+use crate::channel::{Channels, NO_STATION};
 use crate::hop::{END, PLACES, next, place};
 use crate::route::{Graph, Router, Routing, Ties};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most entries of all tables together.
+/// Largest number of entries of all tables.
 const MOST: usize = 1 << 26;
 
-/// The ways on from every place while routes are as they are.
+/// Next hops of every place, for one set of avoided links.
 #[derive(Debug)]
 struct Table {
-    /// For each place where its ways begin among all, and one more for the end.
+    /// Index of the first hop of each place, and the number of all.
     first: Vec<u32>,
-    /// A port and the place behind it; at the end of a route the endpoint with [`END`] set.
+    /// Port, and the place behind it; at the end of a route the endpoint with [`END`] set.
     ways: Vec<(u32, u32)>,
 }
 
-/// All ways, and which of them are in force.
+/// Forwarding tables, one of which is active.
 #[derive(Clone, Debug)]
-pub(crate) struct Maze {
+pub(crate) struct ForwardingTable {
     tables: Arc<[Table]>,
     now: usize,
-    /// For each place how often one of several ways was chosen there; empty where flows keep to one.
+    /// Number of choices made at each place; empty if all packets of a flow take one path.
     turns: Vec<u32>,
 }
 
-impl Maze {
-    /// The port and `hop` of a packet that has come by `hop`; or the endpoint with [`END`] set, and the same `hop`.
+impl ForwardingTable {
+    /// Returns the port and hop that follow `hop`; at the end of a route the endpoint with [`END`] set, and `hop` itself.
     #[inline]
     pub(crate) fn step(&mut self, hop: u32) -> (u32, u32) {
         let at = place(hop) as usize;
@@ -41,7 +41,7 @@ impl Maze {
         let (first, end) = (table.first[at] as usize, table.first[at + 1] as usize);
         let mut k = first;
         if end - first > 1 {
-            // Each packet the next of the ways in turn.
+            // Packets take the next hops in turn.
             k += self.turns[at] as usize % (end - first);
             self.turns[at] = self.turns[at].wrapping_add(1);
         }
@@ -52,12 +52,12 @@ impl Maze {
         (port, next(hop, onto))
     }
 
-    /// Puts other ways in force.
-    pub(crate) fn turn_to(&mut self, table: usize) {
+    /// Activates a table.
+    pub(crate) fn activate(&mut self, table: usize) {
         self.now = table;
     }
 
-    /// The ways on from a place: ports and the places behind them.
+    /// Next hops of a place in the active table.
     fn ways(&self, at: u32) -> &[(u32, u32)] {
         self.ways_of(self.now, at)
     }
@@ -67,7 +67,7 @@ impl Maze {
         &table.ways[table.first[at as usize] as usize..table.first[at as usize + 1] as usize]
     }
 
-    /// The ports on the way from a place, the first of several everywhere.
+    /// Returns the ports of the route from a place; of several next hops it takes the first.
     pub(crate) fn ports(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
         let mut at = from;
         std::iter::from_fn(move || {
@@ -77,7 +77,7 @@ impl Maze {
         })
     }
 
-    /// All ports that packets may come to from a place while a given table is in force, each once.
+    /// Returns all ports that packets from a place can reach while `table` is active, each once.
     pub(crate) fn all_ports(&self, table: usize, from: u32) -> Vec<u32> {
         let (mut open, mut seen, mut ports) = (vec![from], vec![from], Vec::new());
         while let Some(at) = open.pop() {
@@ -95,62 +95,62 @@ impl Maze {
     }
 }
 
-/// Where all places of the endpoints so far are.
-pub(crate) struct MazeBuilder<'a> {
+/// Builds the forwarding tables, one route after the other.
+pub(crate) struct ForwardingTableBuilder<'a> {
     routers: Vec<Router<'a, 'a>>,
     ties: Ties<'a>,
     airs: &'a Channels,
     tables: Vec<Table>,
-    /// Number of places.
+    /// Number of places so far.
     places: usize,
     towards: Vec<u32>,
 }
 
-/// An endpoint whose packets go through the network.
+/// Demand for a route: an endpoint and its peer.
 #[derive(Clone, Copy)]
-pub(crate) struct Trip<'a> {
+pub(crate) struct Demand<'a> {
     pub(crate) flow: &'a str,
     pub(crate) src: u32,
     pub(crate) dst: u32,
-    /// The endpoint at its end.
+    /// Endpoint at the end of the route.
     pub(crate) to: u32,
 }
 
-/// There would be more of them than fit.
+/// Reason why forwarding tables cannot be built.
 #[derive(Debug)]
-pub(crate) enum NoMaze {
+pub(crate) enum RouteError {
     NoRoute,
     TooLarge,
 }
 
-impl<'a> MazeBuilder<'a> {
-    /// For graphs of which the first is that of the whole network.
+impl<'a> ForwardingTableBuilder<'a> {
+    /// Creates a builder of one table per graph; the first is that of the whole network.
     pub(crate) fn new(graphs: &'a [Graph], ties: Ties<'a>, airs: &'a Channels) -> Self {
         let routers: Vec<_> = graphs.iter().map(|g| Router::new(g, ties)).collect();
         let tables = graphs.iter().map(|_| Table { first: vec![0], ways: Vec::new() }).collect();
         Self { routers, ties, airs, tables, places: 0, towards: Vec::new() }
     }
 
-    /// Adds the ways of an endpoint's packets; its first place.
-    pub(crate) fn lay(&mut self, trip: Trip<'_>) -> Result<u32, NoMaze> {
+    /// Adds the routes of an endpoint's packets. Returns their first place.
+    pub(crate) fn lay(&mut self, demand: Demand<'_>) -> Result<u32, RouteError> {
         let base = self.places as u32;
-        let (mut places, mut known) = (vec![(u32::MAX, trip.src)], HashMap::new());
-        known.insert((u32::MAX, trip.src), base);
+        let (mut places, mut known) = (vec![(u32::MAX, demand.src)], HashMap::new());
+        known.insert((u32::MAX, demand.src), base);
         let mut k = 0;
         while let Some(&(port, node)) = places.get(k) {
             k += 1;
             self.places += 1;
             if !self.airs.is_empty() {
-                self.towards.push(if port == u32::MAX { NOBODY } else { self.airs.station(port, node) });
+                self.towards.push(if port == u32::MAX { NO_STATION } else { self.airs.station(port, node) });
             }
             for t in 0..self.tables.len() {
-                let mut on = self.on(t, trip, node);
+                let mut on = self.on(t, demand, node);
                 if on.is_empty() {
-                    // No way is left: packets go where they went when all was well, and are lost at a link that is down.
-                    on = self.on(0, trip, node);
+                    // Without a route packets follow the one of the whole network, and are lost at a link that is down.
+                    on = self.on(0, demand, node);
                 }
                 if on.is_empty() {
-                    return Err(NoMaze::NoRoute);
+                    return Err(RouteError::NoRoute);
                 }
                 for &(far, port) in &on {
                     let next = base + places.len() as u32;
@@ -169,28 +169,28 @@ impl<'a> MazeBuilder<'a> {
             }
         }
         if self.places >= PLACES as usize || self.tables.iter().map(|t| t.ways.len()).sum::<usize>() > MOST {
-            return Err(NoMaze::TooLarge);
+            return Err(RouteError::TooLarge);
         }
         Ok(base)
     }
 
-    /// The ways on from a node in one of the tables, as (far node, port); at the end of the trip the endpoint.
-    fn on(&mut self, table: usize, trip: Trip<'_>, node: u32) -> Vec<(u32, u32)> {
-        if node == trip.dst {
-            return vec![(node, END | trip.to)];
+    /// Returns the next hops of a node in one table, as (far node, port); at the destination the endpoint.
+    fn on(&mut self, table: usize, demand: Demand<'_>, node: u32) -> Vec<(u32, u32)> {
+        if node == demand.dst {
+            return vec![(node, END | demand.to)];
         }
         let router = &mut self.routers[table];
-        let gate = router.gate_of(trip.dst);
-        let ways = router.ways(node, trip.dst);
+        let gate = router.gate_of(demand.dst);
+        let ways = router.ways(node, demand.dst);
         match self.ties.routing {
-            Routing::EcmpPackets => self.ties.ranked(trip.flow, gate, ways),
-            Routing::Single | Routing::Ecmp => self.ties.choose(trip.flow, gate, ways).into_iter().collect(),
+            Routing::EcmpPackets => self.ties.ranked(demand.flow, gate, ways),
+            Routing::Single | Routing::Ecmp => self.ties.choose(demand.flow, gate, ways).into_iter().collect(),
         }
     }
 
-    /// All of it, and for each place the station that it is on a channel.
-    pub(crate) fn finish(self) -> (Maze, Vec<u32>) {
+    /// Returns the forwarding tables, and for each place the station that its hop leads to.
+    pub(crate) fn finish(self) -> (ForwardingTable, Vec<u32>) {
         let turns = if self.ties.routing == Routing::EcmpPackets { vec![0; self.places] } else { Vec::new() };
-        (Maze { tables: self.tables.into(), now: 0, turns }, self.towards)
+        (ForwardingTable { tables: self.tables.into(), now: 0, turns }, self.towards)
     }
 }

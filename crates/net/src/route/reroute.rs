@@ -1,17 +1,17 @@
-//! Routes that change during a run. What changes them is known before it, so all of them are laid when the world is built, and at its time an endpoint's
-//! packets begin to take another one. Packets that are under way keep the route they began with.
+//! Changes of routes during a run, because wireless stations move. All are known when the world is built. At the time of a change an endpoint's new packets
+//! take another route; packets in flight keep theirs.
 
 use fairlane_units::Time;
 use std::sync::Arc;
 
-/// From a time on, an endpoint's packets take another route.
+/// Change of an endpoint's route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) at: Time,
     pub(crate) ep: u32,
-    /// Where its hops begin.
+    /// Index of its first hop.
     pub(crate) route: u32,
-    /// Where those of the route before begin.
+    /// Index of the first hop of the route before.
     pub(crate) before: u32,
 }
 
@@ -29,15 +29,15 @@ impl Reroutes {
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
-    /// The routes that an endpoint's packets left after `from`, up to `now`, for another one.
+    /// Routes that an endpoint left after `from` and up to `now`.
     pub(crate) fn left(&self, ep: u32, from: Time, now: Time) -> impl Iterator<Item = u32> + '_ {
         self.changes.iter().filter(move |c| c.ep == ep && c.at > from && c.at <= now).map(|c| c.before)
     }
-    /// When the next one is due.
+    /// Time of the next change.
     pub(crate) fn next(&self) -> Option<Time> {
         self.changes.get(self.next).map(|c| c.at)
     }
-    /// The next change that is due by now.
+    /// Takes the next change that is due by `now`.
     pub(crate) fn due(&mut self, now: Time) -> Option<Change> {
         let change = *self.changes.get(self.next).filter(|c| c.at <= now)?;
         self.next += 1;

@@ -1,14 +1,14 @@
-//! Counters that every run keeps, in ports and flows. Ratios and means are formed from them once, in the metrics module.
+//! Counters of ports and flows in every run. The metrics module computes ratios and means from them.
 
 use super::histogram::Summary;
-use super::loss_events::LossesTogether;
+use super::loss_events::LossEvents;
 use crate::qdisc::{Backlog, DropReason};
 use crate::ring::with_room;
 use fairlane_units::Time;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::sync::LazyLock;
 
-/// How long a queue held how much.
+/// Distribution of the queue length over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Picoseconds at each length in packets; index 0 is filled in by `close`.
@@ -24,12 +24,12 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// When the length changed last.
+    /// Time of the last change.
     pub(crate) fn since(&self) -> Time {
         self.since
     }
 
-    /// The length changed to `level` at `now`.
+    /// Records that the length changed to `level` at `now`.
     #[inline]
     pub fn change(&mut self, now: Time, level: Backlog) {
         if self.level.pkts > 0 {
@@ -42,7 +42,7 @@ impl Occupancy {
         }
     }
 
-    /// The same where something waited and less does now.
+    /// [`Self::change`] to a smaller `level` of a queue that was not empty.
     #[inline]
     pub(crate) fn fall(&mut self, now: Time, level: Backlog) {
         self.spend(now);
@@ -59,7 +59,7 @@ impl Occupancy {
             None => self.deepen(n, dt),
         }
         self.byte_area += u128::from(b) * u128::from(dt);
-        // Less than 4 GiB wait nearly always, and then one product of 64 bits is enough.
+        // Below 4 GiB one product of 64 bits is enough.
         if b >> 32 == 0 {
             self.byte_squares += u128::from(b * b) * u128::from(dt);
         } else {
@@ -73,7 +73,7 @@ impl Occupancy {
         self.byte_squares += b * b * u128::from(dt);
     }
 
-    /// The queue was as long as `n` for the first time. A small one takes the room it needs, a large one grows by a quarter.
+    /// Adds levels up to `n`, the longest length so far. A large table grows by a quarter.
     #[cold]
     fn deepen(&mut self, n: usize, dt: u64) {
         let len = (n + 1 + self.levels.len() / 4).next_multiple_of(4);
@@ -81,12 +81,12 @@ impl Occupancy {
         self.levels[n] += dt;
     }
 
-    /// Forgets the past; the present length stays.
+    /// Resets everything but the present length.
     pub fn reset(&mut self, now: Time) {
         *self = Self { level: self.level, since: now, max_bytes: self.level.bytes, ..Self::default() };
     }
 
-    /// The distribution over the span from `from` to `now`, the empty time included.
+    /// Returns the distribution from `from` to `now`, including the time when the queue was empty.
     pub fn close(&self, from: Time, now: Time) -> Self {
         let mut c = self.clone();
         c.change(now, self.level);
@@ -99,22 +99,22 @@ impl Occupancy {
     }
 }
 
-/// Counters of a port since the last reset. Those of every hop come first; the rest, [`RareCounters`], are read and written as if they lay here.
+/// Counters of a port since the last reset. [`RareCounters`] are fields of it by `Deref`.
 ///
-/// Packets and bytes do not lie side by side, here and in [`FlowCounters`]: the compiler would make a vector of the two to be added, which takes three times the instructions.
+/// Packets and bytes are not neighbours, here and in [`FlowCounters`]: else the compiler adds both as a vector, with three times the instructions.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PortCounters {
-    /// Packets that left the queue. Their transmission began with that, unless the port has a device that holds packets.
+    /// Packets that left the queue, which starts their transmission unless a device holds packets below the queue.
     pub sent_pkts: u64,
     rare: Rare<RareCounters>,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Made when the first packet waits: at most ports of a large network none does.
+    /// Present after the first packet had to wait.
     waiting: Option<Box<Waiting>>,
 }
 
-/// What is counted of packets that wait.
+/// Counters of packets that wait.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
     /// Waiting times of the packets that had to wait.
@@ -123,10 +123,10 @@ pub(crate) struct Waiting {
     pub(crate) occupancy: Occupancy,
 }
 
-/// Where nothing has waited.
+/// Counters of a port where no packet has waited.
 static NOTHING_WAITED: LazyLock<Waiting> = LazyLock::new(Waiting::default);
 
-/// Counters of a port that stay at zero where nothing is lost, and nothing was under way at the reset.
+/// Counters of a port that stay zero without drops, marks, and packets in flight at the reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RareCounters {
     /// Drops by reason.
@@ -137,22 +137,22 @@ pub struct RareCounters {
     pub dropped_bytes: u64,
     /// Copies made by the duplication impairment.
     pub duplicates: u64,
-    /// Packets that the link brought after one of the same flow and direction that was sent later.
+    /// Packets that arrived after a later packet of the same flow and direction.
     pub reordered: u64,
-    /// Which TCP flows lost data together in this queue.
-    pub together: LossesTogether,
-    /// What was there at the reset.
+    /// Loss events of TCP flows in this queue.
+    pub loss_events: LossEvents,
+    /// State at the reset.
     pub initial: Initial,
 }
 
-/// What a port held at the reset.
+/// State of a port at the reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
     /// Backlog of the queue.
     pub backlog: Backlog,
-    /// Bytes that waited in the device.
+    /// Bytes in the device.
     pub ahead: u64,
-    /// Bits of the packet in transmission that were still to be sent.
+    /// Unsent bits of the packet in transmission.
     pub unsent: f64,
 }
 
@@ -167,16 +167,16 @@ impl Zero for RareCounters {
         dropped_bytes: 0,
         duplicates: 0,
         reordered: 0,
-        together: LossesTogether::NONE,
+        loss_events: LossEvents::NONE,
         initial: Initial::NOTHING,
     };
 }
 
-/// What stays at zero in most places, where it does not: nothing of it is there before it is first written.
+/// A value that is allocated at its first change.
 #[derive(Clone, Debug)]
 struct Rare<T>(Option<Box<T>>);
 
-/// A value that says nothing, to be read where there is none.
+/// Value that is read before the first change.
 trait Zero: Clone + 'static {
     const ZERO: &'static Self;
 }
@@ -218,19 +218,19 @@ impl DerefMut for PortCounters {
 }
 
 impl PortCounters {
-    /// Whether anything of [`RareCounters`] was ever counted.
+    /// True if any of [`RareCounters`] was ever changed.
     #[inline]
     pub(crate) fn has_rare(&self) -> bool {
         self.rare.0.is_some()
     }
-    /// So many packets were marked: mostly none, and then nothing is made for them.
+    /// Counts marked packets; no allocation if there are none.
     #[inline(always)]
     pub(crate) fn mark(&mut self, packets: u32) {
         if packets > 0 {
             self.marks += u64::from(packets);
         }
     }
-    /// What is counted of packets that wait, to be changed.
+    /// Counters of packets that wait, for changes.
     #[inline(always)]
     pub(crate) fn waiting(&mut self) -> &mut Waiting {
         if self.waiting.is_none() {
@@ -238,7 +238,7 @@ impl PortCounters {
         }
         self.waiting.get_or_insert_default()
     }
-    /// The same to be looked at, where there is any.
+    /// Counters of packets that wait, if any packet ever waited.
     #[inline(always)]
     pub(crate) fn known_waiting(&self) -> Option<&Waiting> {
         self.waiting.as_deref()
@@ -255,7 +255,7 @@ impl PortCounters {
     pub fn occupancy(&self) -> &Occupancy {
         &self.waited().occupancy
     }
-    /// Forgets what was counted; the length of the queue stays.
+    /// Resets all counters; the length of the queue stays.
     pub(crate) fn begin_again(&mut self, initial: Initial, now: Time) {
         let mut waiting = self.waiting.take();
         if let Some(w) = &mut waiting {
@@ -267,15 +267,15 @@ impl PortCounters {
             self.initial = initial;
         }
     }
-    /// Drops by the queue, losses on the link not among them.
+    /// Drops by the queue, without losses on the link.
     pub fn queue_drops(&self) -> u64 {
         self.drops.iter().sum::<u64>() - self.link_losses()
     }
-    /// Packets lost because the link was down.
+    /// Packets lost in an outage of the link.
     pub fn outage_losses(&self) -> u64 {
         self.drops[DropReason::Cut as usize] + self.drops[DropReason::Down as usize]
     }
-    /// Packets that left the queue and did not get across the link.
+    /// Packets that left the queue and were lost on the link.
     pub fn link_losses(&self) -> u64 {
         DropReason::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
     }
@@ -286,17 +286,17 @@ fn first_waiting() -> Option<Box<Waiting>> {
     Some(Box::default())
 }
 
-/// Drops by reason. Those of most flows have one reason, whose number lies in place.
+/// Drops by reason. The first reason has no allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Reasons {
     first: u64,
-    /// Number of the reason of `first` among all.
+    /// Reason of `first`.
     why: u8,
     others: Option<Box<[u64; DropReason::COUNT]>>,
 }
 
 impl Reasons {
-    /// One number for each reason, in their order.
+    /// Returns the drops of all reasons, in their order.
     pub fn all(&self) -> [u64; DropReason::COUNT] {
         std::array::from_fn(|why| self[why])
     }
@@ -326,28 +326,26 @@ impl IndexMut<usize> for Reasons {
     }
 }
 
-/// Counters of a flow since the last reset. Packets are those of the forward direction that carry data.
-///
-/// What hardly any flow counts, [`RareFlowCounters`], is read and written as if it lay here.
+/// Counters of a flow since the last reset. Packets are data packets of the forward direction. [`RareFlowCounters`] are fields of it by `Deref`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Data packets handed to the network.
     pub sent_pkts: u64,
-    /// Bytes on the wire of the data packets that arrived; their number is that of the `delay`s.
+    /// Bytes on the wire of data packets that arrived; `delay.n` counts the packets.
     pub received_bytes: u64,
-    /// Bytes on the wire of those sent.
+    /// Bytes on the wire of data packets sent.
     pub sent_bytes: u64,
     /// Payload bytes delivered to the application in order, each once.
     pub delivered: u64,
     /// One-way delays of the data packets that arrived.
     pub delay: Summary,
-    /// Sum of |delay of a packet - delay of the one that arrived before it|.
+    /// Sum of |delay of a packet - delay of the packet that arrived before it|.
     pub jitter_sum: u128,
-    /// One more than the delay of the last packet that arrived; 0 before the first.
+    /// Delay of the last packet that arrived, plus 1; 0 before the first.
     pub(crate) last_delay: u64,
-    /// Of how many flows the first packet of all is among those counted: it has no term in `jitter_sum`.
+    /// Number of flows whose first packet is counted: it has no term in `jitter_sum`.
     pub(crate) firsts: u32,
-    /// When the newest packet that arrived was sent, and its number among those sent at that instant.
+    /// Send time and sequence number of the newest packet that arrived.
     pub(crate) newest: (Time, u64),
     /// Round-trip times the sender measured.
     pub rtt: Summary,
@@ -356,18 +354,18 @@ pub struct FlowCounters {
     rare: Rare<RareFlowCounters>,
 }
 
-/// Counters of a flow that stay at zero where nothing comes out of order, is marked or lost on the way back.
+/// Counters of a flow that stay zero without reordering, marks and losses of acknowledgments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RareFlowCounters {
-    /// Payload bytes that had arrived at the reset and were delivered after it, or not at all: they waited for something before them.
+    /// Payload bytes that had arrived out of order at the reset and were not delivered yet.
     pub initial_kept: u64,
     /// Data packets that arrived after one that was sent later.
     pub reordered: u64,
-    /// Drops of all other packets: acknowledgments of both directions, and what the receiver writes.
+    /// Drops of all other packets: acknowledgments, and data of the receiver.
     pub other_drops: u64,
-    /// Packets of this flow that were marked on their way and arrived.
+    /// Data packets that arrived with a mark.
     pub marked: u64,
-    /// Durations of the transactions that its application completed; none for most flows.
+    /// Durations of completed transactions; `None` for most flows.
     pub transactions: Option<Box<Summary>>,
 }
 
@@ -389,7 +387,7 @@ impl DerefMut for FlowCounters {
 }
 
 impl FlowCounters {
-    /// After a reset: of the past stays when the last packets arrived, and what was kept by then.
+    /// Resets all counters; state of the last arrivals and the `kept` bytes stay.
     pub(crate) fn begin_again(&mut self, kept: u64) {
         let (last_delay, newest) = (self.last_delay, self.newest);
         *self = Self { last_delay, newest, ..Self::default() };
@@ -405,7 +403,7 @@ impl FlowCounters {
     pub fn jitter_n(&self) -> u64 {
         self.delay.n - u64::from(self.firsts)
     }
-    /// Adds what was counted elsewhere: in another part of the network, or of another flow. The last arrivals stay those of this one.
+    /// Adds counters of another part of the network, or of another flow. State of the last arrivals stays.
     pub fn merge(&mut self, o: &Self) {
         self.sent_pkts += o.sent_pkts;
         self.sent_bytes += o.sent_bytes;

@@ -1,27 +1,27 @@
-//! Distributions gathered on the path: exact sums, and a log-linear histogram for percentiles.
+//! Histogram (log-linear, for percentiles) and summary statistics with exact sums.
 
 use crate::ring::with_room;
 
-/// Of so many buckets each is listed with its count: of the ports of a large network most see no more, and values far apart need no room between.
+/// Most buckets of a list. Most ports of a large network need no more, and distant values take no memory between them.
 const FEW: usize = 30;
-/// Room for so many in turn: the least that an allocator gives, and then about twice as much.
+/// Capacities of a list: the least that an allocator gives, then about twice as much.
 const STEPS: [usize; 3] = [6, 14, FEW];
-/// A list ends when a value comes so often: who sees the same few for long counts them at the shorter way of [`Histogram::add`].
+/// Count at which a list becomes an array, which counts faster.
 const OFTEN: u64 = 16;
-/// In place of the lowest bucket while they are: no bucket is that high, so none is found by its distance from it.
+/// Value of `lowest` that marks a list: no bucket is that high, so [`Histogram::add`] finds none.
 const LISTED: u32 = 1 << 31;
-/// Of an entry of the list the bits of the count; those above are the bucket, of which there are fewer than 2^12.
+/// Low bits of a list entry, for the count; the high bits are the bucket, below 2^12.
 const COUNT_BITS: u32 = 20;
 
-/// A histogram of 64-bit values with buckets 1/2^`B` of their value wide. Memory covers only the octaves seen.
+/// Histogram of 64-bit values; the width of a bucket is 1/2^`B` of its value. Memory covers only the octaves seen.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram<const B: u32> {
     lowest: u32,
-    /// Entries of the list, if it is one.
+    /// Entries of the list; 0 for an array.
     listed: u32,
-    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond. While there are [`FEW`]: buckets with their counts, sorted.
+    /// Array: counts modulo 2^32, to halve the memory. List: sorted buckets with their counts.
     counts: Box<[u32]>,
-    /// Buckets that went past 2^32, once each time.
+    /// Buckets whose count overflowed, once for each overflow.
     #[allow(clippy::box_collection, reason = "nearly always none: a pointer is all it may take")]
     carries: Option<Box<Vec<u32>>>,
 }
@@ -61,13 +61,13 @@ impl<const B: u32> Histogram<B> {
         }
     }
 
-    /// A bucket went past 2^32, so often.
+    /// Notes that the count of a bucket overflowed `times` times.
     #[cold]
     fn carry(&mut self, b: u32, times: u64) {
         self.carries.get_or_insert_default().extend((0..times).map(|_| b));
     }
 
-    /// Where `v` would be counted.
+    /// Returns the count of the bucket of `v`, to be prefetched.
     #[inline]
     pub(crate) fn cell(&self, v: u64) -> Option<&u32> {
         self.counts.get(bucket::<B>(v).wrapping_sub(self.lowest) as usize)
@@ -86,13 +86,13 @@ impl<const B: u32> Histogram<B> {
             let few = &few[..self.listed as usize];
             self.lowest = few.first().map_or(b, |&first| b.min(first >> COUNT_BITS));
             self.listed = 0;
-            // From the highest, so that room is made once.
+            // Highest bucket first, so that the array is allocated once.
             few.iter().rev().for_each(|&x| self.count(x >> COUNT_BITS, u64::from(x % (1 << COUNT_BITS))));
             self.count(b, n);
         }
     }
 
-    /// Counts in the list; whether there is room.
+    /// Counts in the list. Returns false if there is no room.
     fn note(&mut self, b: u32, n: u64) -> bool {
         let len = self.listed as usize;
         let place = self.counts[..len].partition_point(|&x| x >> COUNT_BITS < b);
@@ -113,10 +113,10 @@ impl<const B: u32> Histogram<B> {
         true
     }
 
-    /// Counts in a bucket, where they are not listed one by one.
+    /// Counts in the array.
     fn count(&mut self, b: u32, n: u64) {
         if b < self.lowest {
-            // Room below is taken in whole steps so that a falling series does not shift the array each time.
+            // Grow downward in steps, so that falling values do not shift the array each time.
             let to = b.saturating_sub(1 << (B - 1));
             let (more, len) = ((self.lowest - to) as usize, self.counts.len());
             self.counts = with_room(std::mem::take(&mut self.counts), len + more, 0);
@@ -135,7 +135,7 @@ impl<const B: u32> Histogram<B> {
         }
     }
 
-    /// Buckets that hold something, with their counts, from the lowest.
+    /// Buckets that are not empty, with their counts, in order.
     fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let (listed, counts) =
             if self.lowest == LISTED { (&self.counts[..self.listed as usize], &[][..]) } else { (&[][..], &self.counts[..]) };
@@ -153,12 +153,12 @@ impl<const B: u32> Histogram<B> {
         self.filled().map(|(_, c)| c).sum()
     }
 
-    /// The value below which a share `q` of the values lies, linear within a bucket; NaN if empty.
+    /// Returns the value below which a share `q` of the values lies, linear within a bucket; NaN if empty.
     pub fn quantile(&self, q: f64) -> f64 {
         self.quantile_of(self.total(), q)
     }
 
-    /// The same where it is known how many values there are.
+    /// [`Self::quantile`] of a histogram with `total` values.
     fn quantile_of(&self, total: u64, q: f64) -> f64 {
         if total == 0 {
             return f64::NAN;
@@ -184,8 +184,8 @@ impl<const B: u32> Histogram<B> {
     }
 }
 
-/// Count, mean, deviation, maximum and percentiles of a stream of spans in picoseconds. Sums are exact integers; a percentile
-/// is off by at most 1/2^`B` of its value.
+/// Count, mean, deviation, maximum and percentiles of durations in picoseconds. Sums are exact integers; the error of a percentile is at most
+/// 1/2^`B` of its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary<const B: u32 = 6> {
     /// Number of values.
@@ -205,7 +205,7 @@ impl<const B: u32> Summary<B> {
         self.n += 1;
         self.sum += u128::from(v);
         self.squares += u128::from(v) * u128::from(v);
-        // Not `max`, which is stored each time.
+        // `max` would store each time.
         if v > self.max {
             self.max = v;
         }
@@ -218,7 +218,7 @@ impl<const B: u32> Summary<B> {
             self.hist.add_many(0, n);
         }
     }
-    /// Adds another tally.
+    /// Adds another summary.
     pub fn merge(&mut self, o: &Self) {
         self.n += o.n;
         self.sum += o.sum;
@@ -234,8 +234,8 @@ impl<const B: u32> Summary<B> {
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.n as f64
     }
-    /// Population standard deviation; NaN if empty. Exact integers as far as they reach: in floating point the difference of two
-    /// large squares would give a constant a deviation.
+    /// Population standard deviation; NaN if empty. Computed in integers where they suffice: in floating point the difference of two large squares would give
+    /// a constant a deviation.
     pub fn std(&self) -> f64 {
         if self.n == 0 {
             return f64::NAN;
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// What is seen again and again leaves the list, what is not stays: the counts are the same.
+    /// List and array give the same counts.
     #[test]
     fn often_seen_values_are_counted() {
         for (times, listed) in [(OFTEN - 1, true), (OFTEN, false)] {

@@ -6,4 +6,4 @@ mod loss_events;
 
 pub use counters::{FlowCounters, Initial, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons};
 pub use histogram::{Histogram, Summary};
-pub use loss_events::LossesTogether;
+pub use loss_events::LossEvents;

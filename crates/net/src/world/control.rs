@@ -3,7 +3,7 @@
 use super::{Components, World};
 use crate::app::App;
 use crate::control::{Control, ControlCx};
-use crate::controllers::{Clock, Govern, News};
+use crate::controllers::{Clock, FlowControllers, Notification};
 use crate::endpoint::Endpoint;
 use crate::ids::FlowId;
 use crate::observe::{Observer, TurnEvent};
@@ -16,13 +16,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// Whether this is an application's first wake-up, and that of a closed flow: the flow begins, and what the application woke for waits.
     #[inline]
     pub(crate) fn begins_closed(&mut self, app: usize, now: Time) -> bool {
-        let clock = self.govern.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize));
+        let clock = self.controllers.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize));
         clock.is_some_and(|c| !std::mem::replace(&mut c.woken, true)) && self.begins_closed_now(app, now)
     }
 
     #[cold]
     fn begins_closed_now(&mut self, app: usize, now: Time) -> bool {
-        let Some(g) = &mut self.govern else { return false };
+        let Some(g) = &mut self.controllers else { return false };
         self.hosts[app].wake = now;
         let clock = g.clock_of[app] as usize;
         for (f, flow) in self.path.flows.iter_mut().enumerate().filter(|(_, f)| f.app as usize == app) {
@@ -43,7 +43,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// A flow has all it was to carry: its application is not woken again.
     pub(crate) fn forget(&mut self, app: usize) {
         self.hosts[app].wake = Time::MAX;
-        if let Some(clock) = self.govern.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize)) {
+        if let Some(clock) = self.controllers.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize)) {
             clock.wake = Time::MAX;
         }
     }
@@ -52,9 +52,9 @@ impl<P: Components, H: EventQueue> World<P, H> {
     #[cold]
     pub(crate) fn on_control(&mut self, number: usize, now: Time) {
         let slot = self.path.slots.controls + number as u32;
-        let Some(g) = &mut self.govern else { return };
-        let Govern { wardens, orders, .. } = &mut **g;
-        let w = &mut wardens[number];
+        let Some(g) = &mut self.controllers else { return };
+        let FlowControllers { controllers, orders, .. } = &mut **g;
+        let w = &mut controllers[number];
         if w.armed == now {
             w.armed = Time::MAX;
         }
@@ -70,51 +70,51 @@ impl<P: Components, H: EventQueue> World<P, H> {
 
     /// Tells the controls what happened, and does what they say, until there is nothing more.
     #[inline]
-    pub(crate) fn govern<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
-        if self.govern.as_ref().is_some_and(|g| control.is_some() || !g.news.is_empty()) {
-            self.govern_on(control, now, obs);
+    pub(crate) fn notify_controllers<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
+        if self.controllers.as_ref().is_some_and(|g| control.is_some() || !g.notifications.is_empty()) {
+            self.notify_controllers_now(control, now, obs);
         }
     }
 
     #[cold]
-    fn govern_on<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
+    fn notify_controllers_now<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
         if let Some(number) = control {
             self.carry_out(number, now, obs);
         }
         let mut read = 0;
         // Carrying out may bring more.
-        while let Some(&(gate, news)) = self.govern.as_ref().and_then(|g| g.news.get(read)) {
+        while let Some(&(gate, notification)) = self.controllers.as_ref().and_then(|g| g.notifications.get(read)) {
             read += 1;
-            let over = matches!(news, News::Finish);
-            if let Some(g) = self.govern.as_ref().map(|g| &g.gates[gate as usize]).filter(|g| over && g.open()) {
+            let over = matches!(notification, Notification::Finish);
+            if let Some(g) = self.controllers.as_ref().map(|g| &g.gates[gate as usize]).filter(|g| over && g.open()) {
                 obs.on_turn(&TurnEvent { time: now, flow: FlowId(g.flow), open: false });
             }
-            if let Some(number) = self.pass_on(gate, news, now) {
+            if let Some(number) = self.pass_on(gate, notification, now) {
                 if over {
                     self.set_gate(gate, true, now, obs);
                 }
                 self.carry_out(number, now, obs);
             }
         }
-        if let Some(g) = &mut self.govern {
-            g.news.clear();
+        if let Some(g) = &mut self.controllers {
+            g.notifications.clear();
         }
     }
 
-    /// Tells the control of a gate the news; the number of the control.
-    fn pass_on(&mut self, gate: u32, news: News, now: Time) -> Option<usize> {
-        let g = &mut **self.govern.as_mut()?;
+    /// Tells the control of a gate the notifications; the number of the control.
+    fn pass_on(&mut self, gate: u32, notification: Notification, now: Time) -> Option<usize> {
+        let g = &mut **self.controllers.as_mut()?;
         let gate = g.gates.get_mut(gate as usize)?;
         if gate.ended {
             return None;
         }
-        let (number, member) = (gate.warden as usize, gate.member as usize);
-        let w = &mut g.wardens[number];
+        let (number, member) = (gate.controller as usize, gate.member as usize);
+        let w = &mut g.controllers[number];
         let mut cx = ControlCx { now, orders: &mut g.orders, wake: &mut w.wake };
-        match news {
-            News::Begin => w.control.on_begin(member, &mut cx),
-            News::Signal(sign) => w.control.on_signal(member, sign, &mut cx),
-            News::Finish => {
+        match notification {
+            Notification::Begin => w.control.on_begin(member, &mut cx),
+            Notification::Signal(signal) => w.control.on_signal(member, signal, &mut cx),
+            Notification::Finish => {
                 gate.count(now);
                 gate.ended = true;
                 w.control.on_finish(member, &mut cx);
@@ -129,21 +129,21 @@ impl<P: Components, H: EventQueue> World<P, H> {
     }
 
     fn carry_out<O: Observer>(&mut self, number: usize, now: Time, obs: &mut O) {
-        let Some(g) = &mut self.govern else { return };
+        let Some(g) = &mut self.controllers else { return };
         let mut orders = std::mem::take(&mut g.orders);
         for (member, open) in orders.drain(..) {
-            let Some(&gate) = self.govern.as_ref().and_then(|g| g.wardens[number].gates.get(member)) else { continue };
-            if self.govern.as_ref().is_some_and(|g| !g.gates[gate as usize].ended) {
+            let Some(&gate) = self.controllers.as_ref().and_then(|g| g.controllers[number].gates.get(member)) else { continue };
+            if self.controllers.as_ref().is_some_and(|g| !g.gates[gate as usize].ended) {
                 self.set_gate(gate, open, now, obs);
             }
         }
-        if let Some(g) = &mut self.govern {
+        if let Some(g) = &mut self.controllers {
             g.orders = orders;
         }
     }
 
     fn set_gate<O: Observer>(&mut self, gate: u32, open: bool, now: Time, obs: &mut O) {
-        let Some(g) = &mut self.govern else { return };
+        let Some(g) = &mut self.controllers else { return };
         let gate = &mut g.gates[gate as usize];
         if gate.closed != open {
             return;
@@ -158,7 +158,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         let mut keeps = false;
         self.with_endpoint(2 * flow, now, obs, |e, cx| keeps = e.hold(!open, cx));
         let app = self.path.flows[flow as usize].app as usize;
-        let Some(g) = &mut self.govern else { return };
+        let Some(g) = &mut self.controllers else { return };
         let i = g.clock_of[app] as usize;
         let woken = g.clocks[i].woken;
         let Some((_, gate)) = g.gate_mut(flow as usize) else { return };
@@ -176,7 +176,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
 
     /// An application's clock goes on.
     fn go_on<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O) {
-        let Some(g) = &mut self.govern else { return };
+        let Some(g) = &mut self.controllers else { return };
         let clock = &mut g.clocks[g.clock_of[app] as usize];
         let stood = now - clock.since;
         clock.lag += stood;
@@ -196,7 +196,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
 
     /// How long the control of a flow kept it open since counters were last reset, and how often it was opened; `None` without one.
     pub fn opened(&self, flow: FlowId) -> Option<(Dur, u32)> {
-        self.govern.as_ref()?.opened(flow.0 as usize, self.path.now)
+        self.controllers.as_ref()?.opened(flow.0 as usize, self.path.now)
     }
 }
 

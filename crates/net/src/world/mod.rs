@@ -14,7 +14,7 @@ pub use standstill::Standstill;
 use crate::app::{Action, App, AppCx};
 use crate::channel::{Channel, Pending};
 use crate::control::Control;
-use crate::controllers::Govern;
+use crate::controllers::FlowControllers;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
@@ -64,7 +64,7 @@ pub struct World<P: Components, H: EventQueue = QuadHeap> {
     /// How routes change during the run.
     pub(crate) reroutes: Reroutes,
     pub(crate) sampler: Option<Sampler>,
-    pub(crate) govern: Option<Box<Govern<P::Control>>>,
+    pub(crate) controllers: Option<Box<FlowControllers<P::Control>>>,
     /// Failures of links that are to come.
     pub(crate) outages: Option<Box<Outages>>,
     pub(crate) out: Vec<Out>,
@@ -84,13 +84,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         self.path.activate_shortcuts::<O>();
-        let stopped = self.carry_on(until, budget, obs);
+        let stopped = self.run_until(until, budget, obs);
         self.path.materialize(stopped, obs);
         stopped.is_none()
     }
 
     /// The loop for some events. Returns the number of the last one, and how many are left because the observer had enough; nothing if it reached `until`.
-    fn stretch<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<(Slot, u64)> {
+    fn run_events<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<(Slot, u64)> {
         let slots = self.path.slots;
         let mut pkt = Packet::BLANK;
         let (mut left, mut last) = (budget, 0);
@@ -121,37 +121,37 @@ impl<P: Components, H: EventQueue> World<P, H> {
                         self.receive_copies(now, obs);
                     }
                     if O::ON {
-                        self.govern(None, now, obs);
+                        self.notify_controllers(None, now, obs);
                     }
                 }
             } else if slot < slots.hosts {
                 self.on_timers(slot - slots.endpoints, now, obs);
                 if O::ON {
-                    self.govern(None, now, obs);
+                    self.notify_controllers(None, now, obs);
                 }
             } else if slot < slots.clocks {
                 self.on_host((slot - slots.hosts) as usize, now, obs);
                 if O::ON {
-                    self.govern(None, now, obs);
+                    self.notify_controllers(None, now, obs);
                 }
             } else if slot < slots.lates {
                 self.path.on_clock(self.clocks[(slot - slots.clocks) as usize], slot, now, obs);
             } else if slot < slots.airs {
                 self.on_late(self.lates[(slot - slots.lates) as usize], now, obs);
                 if O::ON {
-                    self.govern(None, now, obs);
+                    self.notify_controllers(None, now, obs);
                 }
             } else if slot < slots.sampler {
                 self.on_air(slot, now, obs);
                 if O::ON {
-                    self.govern(None, now, obs);
+                    self.notify_controllers(None, now, obs);
                 }
             } else if slot >= slots.outages {
                 self.on_outage(now, obs);
             } else if O::ON && slot >= slots.controls {
                 let number = (slot - slots.controls) as usize;
                 self.on_control(number, now);
-                self.govern(Some(number), now, obs);
+                self.notify_controllers(Some(number), now, obs);
             } else {
                 self.on_sample(now, obs);
             }
@@ -222,7 +222,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             if obs.endpoint_interest(EpId(ep)).has(Interest::SEGMENT) {
                 obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg: *seg });
             }
-            if self.govern.as_ref().is_some_and(|g| g.deaf(ep)) {
+            if self.controllers.as_ref().is_some_and(|g| g.deaf(ep)) {
                 return;
             }
         }
@@ -290,7 +290,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             self.delivered(ep, delivered, now, obs);
         }
         if O::ON
-            && let Some(g) = &mut self.govern
+            && let Some(g) = &mut self.controllers
         {
             let f = (ep >> 1) as usize;
             g.look(f, &self.path.flows[f], origin.1, &self.endpoints[2 * f]);
@@ -318,7 +318,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         if flow.watched {
             let app = flow.app as usize;
-            if O::ON && self.govern.as_mut().is_some_and(|g| g.keep(app, EpId(ep), bytes)) {
+            if O::ON && self.controllers.as_mut().is_some_and(|g| g.keep(app, EpId(ep), bytes)) {
                 return;
             }
             self.with_app(app, now, obs, |a, cx| a.on_delivered(EpId(ep), bytes, cx));
@@ -370,7 +370,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         let mut actions = std::mem::take(&mut self.actions);
         let host = &mut self.hosts[app];
         // An application that stood still has a clock of its own.
-        let lag = if O::ON { self.govern.as_ref().map_or(Dur::ZERO, |g| g.lag(app)) } else { Dur::ZERO };
+        let lag = if O::ON { self.controllers.as_ref().map_or(Dur::ZERO, |g| g.lag(app)) } else { Dur::ZERO };
         if lag > Dur::ZERO && host.wake != Time::MAX {
             host.wake = Time::ZERO + host.wake.since(Time::ZERO + lag);
         }
@@ -409,7 +409,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         if first {
             flow.started = now;
             if O::ON
-                && let Some(g) = &mut self.govern
+                && let Some(g) = &mut self.controllers
             {
                 g.begin(id.0 as usize, now);
             }
@@ -426,7 +426,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             Action::Stop if !end.receives() => {
                 flow.closed = false;
                 if O::ON
-                    && let Some(g) = &mut self.govern
+                    && let Some(g) = &mut self.controllers
                 {
                     g.stop(id.0 as usize);
                 }
@@ -460,7 +460,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
-            let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
+            let open = self.controllers.as_mut().map(|g| g.shares(now, s.step()));
             let ends = |f: usize| (&endpoints[2 * f], &endpoints[2 * f + 1]);
             let next = s.record(now, &mut self.path, ends, open, obs);
             self.path.push(next, self.path.slots.sampler, Turn::Look);

@@ -1,4 +1,4 @@
-//! Failures of links.
+//! Failures and repairs of links.
 
 use super::{Components, World};
 use crate::observe::Observer;
@@ -7,7 +7,7 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Links fail or come back, or routes follow.
+    /// Carries out failures, repairs and changes of routes that are due.
     #[cold]
     pub(super) fn on_outage<O: Observer>(&mut self, now: Time, obs: &mut O) {
         let Some(outages) = &mut self.outages else { return };
@@ -15,8 +15,8 @@ impl<P: Components, H: EventQueue> World<P, H> {
         while let Some(change) = changes.get(outages.next).filter(|c| c.at <= now) {
             outages.next += 1;
             change.close.iter().for_each(|&i| self.path.close(i, now, obs));
-            if let (Some(table), Some(maze)) = (change.routes, &mut self.path.maze) {
-                maze.turn_to(table);
+            if let (Some(table), Some(forwarding)) = (change.routes, &mut self.path.forwarding) {
+                forwarding.activate(table);
             }
             change.open.iter().for_each(|&i| self.path.open(i, now, obs));
         }

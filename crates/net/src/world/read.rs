@@ -35,7 +35,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         for channel in &mut self.airs {
             channel.air.reset_counters(now);
         }
-        if let Some(g) = &mut self.govern {
+        if let Some(g) = &mut self.controllers {
             g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
@@ -110,19 +110,19 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// The ports on the way from the given endpoint to its peer, as routes are now; where packets of a flow take several, one of these.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
         let start = self.sides[ep.0 as usize].route;
-        self.hops_from(start).chain(self.path.maze.iter().flat_map(move |m| m.ports(start))).map(PortId)
+        self.hops_from(start).chain(self.path.forwarding.iter().flat_map(move |m| m.ports(start))).map(PortId)
     }
     /// The ports that packets from the given endpoint could take at some time since the last reset, each once.
     pub fn passed(&self, ep: EpId) -> Vec<PortId> {
         let (start, from, now) = (self.sides[ep.0 as usize].route, self.reset_at, self.path.now);
-        let mut ports: Vec<u32> = match &self.path.maze {
-            Some(maze) => {
+        let mut ports: Vec<u32> = match &self.path.forwarding {
+            Some(forwarding) => {
                 let changes = self.outages.iter().flat_map(|o| o.changes.iter());
                 let turns = changes.filter(|c| c.at <= now).filter_map(|c| Some((c.at, c.routes?)));
                 let (past, since): (Vec<_>, Vec<_>) = turns.partition(|(at, _)| *at <= from);
                 let first = past.last().map_or(0, |(_, table)| *table);
                 let tables: BTreeSet<usize> = since.iter().map(|(_, table)| *table).chain([first]).collect();
-                tables.into_iter().flat_map(|table| maze.all_ports(table, start)).collect()
+                tables.into_iter().flat_map(|table| forwarding.all_ports(table, start)).collect()
             }
             None => {
                 let routes: BTreeSet<u32> = self.reroutes.left(ep.0, from, now).chain([start]).collect();
@@ -138,7 +138,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     }
     /// Where the hops of an endpoint's packets begin, for [`crate::Packet::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {
-        if self.path.maze.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
+        if self.path.forwarding.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
     }
     /// Where the hops of all routes begin, in order, if routes change during the run; else nothing.
     pub fn route_starts(&self) -> Vec<u32> {

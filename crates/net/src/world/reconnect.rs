@@ -36,12 +36,12 @@ impl<P: Components, H: EventQueue> World<P, H> {
             side.conn = side.conn.wrapping_add(1);
             self.endpoints[ep.0 as usize] = end;
         }
-        if let Some(g) = &mut self.govern {
+        if let Some(g) = &mut self.controllers {
             g.abandon(number, host);
-            self.govern(None, now, obs);
+            self.notify_controllers(None, now, obs);
         }
         let (ep, side) = (&mut self.endpoints[sender.0 as usize], &mut self.sides[sender.0 as usize]);
-        if let Some(g) = &mut self.govern {
+        if let Some(g) = &mut self.controllers {
             g.renew(number, host, ep, &mut side.timers);
         }
         if O::ON {

@@ -50,11 +50,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// The loop. Returns the number of the last event, unless it reached `until`.
     ///
     /// Time is compared between stretches of events, so that no single event pays for the check.
-    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
+    pub(crate) fn run_until<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
         let mut last = 0;
         while budget > 0 && self.standstill.is_none() {
             let (from, events) = (self.path.now, budget.min(LOOK));
-            let Some((number, left)) = self.stretch(until, events, obs) else {
+            let Some((number, left)) = self.run_events(until, events, obs) else {
                 self.still = 0;
                 return None;
             };
@@ -81,7 +81,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     fn halt<O: Observer>(&mut self, obs: &mut O) {
         let (time, mut seen) = (self.path.now, Vec::with_capacity(SAMPLE));
         while seen.len() < SAMPLE
-            && let Some((last, _)) = self.stretch(time, 1, obs)
+            && let Some((last, _)) = self.run_events(time, 1, obs)
         {
             seen.push(self.place(self.path.slots.order.slot(time, last)));
         }

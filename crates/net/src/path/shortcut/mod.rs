@@ -56,7 +56,7 @@ pub(crate) struct Visible {
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Chooses the ports that use shortcuts. `visible` says what must not be hidden of a port.
     pub(crate) fn choose_shortcuts(&mut self, visible: impl Fn(u32) -> Visible) {
-        if self.maze.is_none() {
+        if self.forwarding.is_none() {
             self.choose_upstream(&visible);
         }
         for (i, port) in (0..).zip(&mut self.ports) {
