@@ -1,32 +1,31 @@
-//! The event queue: which source acts next, and when.
+//! Interface of the event queue.
 //!
-//! A *slot* is a source of events: a port, an endpoint's timers, an application, a sampler. A slot has at
-//! most one event pending, so the order (time, slot) is total and needs no counter: it does not
-//! depend on threads, on how the network is cut, nor on when an event was put in.
+//! A *slot* is a source of events: a port, the timers of an endpoint, an application, a sampler. A slot has at most one pending event, so the order (time, slot)
+//! is total and needs no counter: it does not depend on threads, on the partition of the network, or on the time of insertion.
 
 use fairlane_units::Time;
 
-/// The number of a source of events.
+/// Number of a source of events.
 pub type Slot = u32;
 
 /// Time and slot packed in one integer, so that one comparison orders two events.
 pub trait Key: Copy + Ord + Send + std::fmt::Debug {
-    /// After every event.
+    /// Key after every event.
     const NEVER: Self;
-    /// The latest time that fits beside so many bits of slots.
+    /// Latest time that fits if slots take `bits`.
     fn latest(bits: u32) -> Time;
-    /// Packs an event not after that; the slot takes the low `bits`.
+    /// Packs an event that is not after [`Self::latest`]; the slot takes the low `bits`.
     fn join(time: Time, slot: Slot, bits: u32) -> Self;
-    /// Packs any event. A time that does not fit becomes [`Self::NEVER`]'s.
+    /// Packs any event; one that is too late becomes [`Self::NEVER`].
     #[inline]
     fn pack(time: Time, slot: Slot, bits: u32) -> Self {
         if time <= Self::latest(bits) { Self::join(time, slot, bits) } else { Self::NEVER }
     }
-    /// The slot.
+    /// Returns the slot.
     fn slot(self, bits: u32) -> Slot;
-    /// The slot, of which `mask` has the bits.
+    /// Returns the slot; `mask` has its bits.
     fn low(self, mask: Slot) -> Slot;
-    /// The time.
+    /// Returns the time.
     fn time(self, bits: u32) -> Time;
 }
 
@@ -78,19 +77,18 @@ impl Key for u128 {
     }
 }
 
-/// The bits that [`slot_bits`] counts.
+/// Mask of [`slot_bits`].
 pub(crate) const fn slot_mask(slots: usize) -> Slot {
     ((1_u64 << slot_bits(slots)) - 1) as Slot
 }
 
-/// Bits that the numbers of `slots` slots take.
+/// Number of bits for `slots` slots.
 pub const fn slot_bits(slots: usize) -> u32 {
     let bits = usize::BITS - slots.leading_zeros();
     if bits == 0 { 1 } else { bits }
 }
 
-/// Whether events of `slots` slots up to `horizon` fit 64-bit keys. Later ones would never come, which is right
-/// if the run ends at the horizon.
+/// Returns true if events of `slots` slots up to `horizon` fit into 64-bit keys. Later events never come, which is correct if the run ends at the horizon.
 pub const fn fits_64_bits(slots: usize, horizon: Time) -> bool {
     // One more bit, so that an event at the horizon itself is well below `NEVER`.
     horizon.as_ps() >> (63 - slot_bits(slots)) == 0
@@ -98,25 +96,25 @@ pub const fn fits_64_bits(slots: usize, horizon: Time) -> bool {
 
 /// A priority queue of events.
 pub trait EventQueue: Clone + Send {
-    /// An empty queue for slots `0..slots`.
+    /// Creates an empty queue for slots `0..slots`.
     fn with_slots(slots: usize) -> Self;
     /// Adds an event.
     fn push(&mut self, time: Time, slot: Slot);
-    /// Adds an event of a source, whatever its slot: one that has mostly one pending.
+    /// Adds an event of `source`, a number of its own that mostly has one pending event.
     #[inline]
     fn push_of(&mut self, source: Slot, time: Time, slot: Slot) {
         let _ = source;
         self.push(time, slot);
     }
-    /// Takes the earliest event if it is not after `last`.
+    /// Takes the earliest event, if it is not after `last`.
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)>;
-    /// The same, told how to find the source under which an event was added; with that source.
+    /// [`Self::pop_until`] with the source of the event; `source` computes it from time and slot.
     #[inline]
     fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot, Slot)> {
         let (time, slot) = self.pop_until(last)?;
         Some((time, slot, source(time, slot)))
     }
-    /// A guess at the event that comes `k` events after the next one, for fetching its memory early; never for results.
+    /// Guesses the event `k` places after the next one, to prefetch its memory. No result depends on it.
     #[inline]
     fn upcoming(&self, k: usize) -> Option<(Time, Slot)> {
         let _ = k;
@@ -124,7 +122,7 @@ pub trait EventQueue: Clone + Send {
     }
     /// Number of events.
     fn len(&self) -> usize;
-    /// Whether none is pending.
+    /// True if no event is pending.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

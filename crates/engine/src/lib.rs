@@ -1,5 +1,5 @@
 //! Ordered simulated time: the event queue, its ordering key and the random streams.
-//! This crate knows neither packets nor networks.
+//! This crate does not depend on packets or networks.
 
 mod event;
 mod queue;

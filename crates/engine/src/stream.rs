@@ -8,9 +8,9 @@ use fairlane_units::Dur;
 /// A stream of pseudo-random numbers owned by one entity for one purpose.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// What its state is made from.
+    /// Seed of its state.
     key: u64,
-    /// Made when it is first drawn from: most ports of a large network never do.
+    /// Created at the first draw: most ports of a large network never draw.
     s: Option<Box<[u64; 4]>>,
 }
 
@@ -22,12 +22,12 @@ fn splitmix(x: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A fixed hash of some texts: FNV-1a over the parts, each closed by a byte that text cannot hold, then mixed.
+/// Fixed hash of texts: FNV-1a over the parts, each ended by a byte that text cannot contain, then mixed.
 pub fn hash_parts(parts: &[&str]) -> u64 {
     splitmix(&mut fnv(parts))
 }
 
-/// A hash of some texts in the run with this `seed`.
+/// Hash of texts with a `seed`.
 pub fn hash_seeded(seed: u64, parts: &[&str]) -> u64 {
     splitmix(&mut (fnv(parts) ^ splitmix(&mut seed.clone())))
 }
@@ -43,12 +43,12 @@ fn fnv(parts: &[&str]) -> u64 {
 }
 
 impl Stream {
-    /// The stream of entity `name` of `kind` for `purpose` in the run with this `seed`.
+    /// Creates the stream of entity `name` of `kind` for `purpose`, in a run with this `seed`.
     pub fn new(seed: u64, kind: &str, name: &str, purpose: &str) -> Self {
         Self { key: fnv(&[kind, name, purpose]) ^ splitmix(&mut seed.clone()), s: None }
     }
 
-    /// Goes on as another stream, which depends on where it stands and on `number`.
+    /// Continues as another stream, which depends on its position and on `number`.
     pub fn fork(&mut self, number: u64) {
         *self = Self { key: self.next_u64() ^ splitmix(&mut number.clone()), s: None };
     }
@@ -58,7 +58,7 @@ impl Stream {
         Box::new(std::array::from_fn(|_| splitmix(&mut key)))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let key = self.key;
@@ -92,7 +92,7 @@ impl Stream {
         Dur::from_ps((-libm::log(u) * mean.as_ps() as f64 + 0.5) as u64)
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller 1958; of their two numbers the first).
+    /// Normal with mean 0 and deviation 1 (first number of Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let (u, v) = (1.0 - self.uniform(), self.uniform());
         libm::sqrt(-2.0 * libm::log(u)) * libm::cos(std::f64::consts::TAU * v)
@@ -133,7 +133,7 @@ mod tests {
         assert_ne!(first(1, "ab", "c", ""), first(1, "a", "bc", ""));
     }
 
-    /// Branches of one state: the same number gives the same future, others have nothing in common (means of products of independent numbers are 0).
+    /// Forks with the same number are equal; others are independent (the mean of their products is 0).
     #[test]
     fn forks_are_streams_of_their_own() {
         let fork = |n| {

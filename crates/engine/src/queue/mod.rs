@@ -1,4 +1,4 @@
-//! Structures for the event queue. All give the same order; `docs/background/event-queue.md` has their speeds.
+//! Event queues. All give the same order; `docs/background/event-queue.md` has their speeds.
 
 mod quad;
 mod sorted;

@@ -1,9 +1,9 @@
-//! A 4-ary heap.
+//! 4-ary heap.
 
 use crate::event::{EventQueue, Key, Slot, slot_bits};
 use fairlane_units::Time;
 
-/// A 4-ary heap whose root may be a hole: an event that schedules its successor costs one sift.
+/// 4-ary heap whose root may be a hole: an event that schedules its successor costs one sift.
 #[derive(Clone, Debug, Default)]
 pub struct QuadHeap<K = u64> {
     keys: Vec<K>,
@@ -70,14 +70,14 @@ impl<K: Key> QuadHeap<K> {
         self.keys[i] = key;
     }
 
-    /// The earliest packed event.
+    /// Returns the earliest packed event.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<K> {
         self.fill_hole();
         self.keys.first().copied()
     }
 
-    /// Takes the earliest packed event, which [`Self::first`] has just shown.
+    /// Removes the packed event that [`Self::first`] has just returned.
     #[inline]
     pub(crate) fn take_first(&mut self) {
         self.hole = !self.keys.is_empty();

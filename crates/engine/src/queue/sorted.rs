@@ -1,23 +1,23 @@
-//! A sorted array of the events to come, for networks in which few are pending.
+//! Sorted array of events, for networks with few pending events.
 
 use super::QuadHeap;
 use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
 use fairlane_units::Time;
 
-/// Events in the array at most: so many are passed over in the worst case when one is put in.
+/// Capacity of the array, and the most events passed over by an insertion.
 const ROOM: usize = 64;
-/// Events that move between array and heap at a time.
+/// Events moved between array and heap at once.
 const SHARE: usize = 16;
 
-/// A short sorted array, latest first: the next event is its last, and new ones mostly belong near it. What finds no room there waits in a heap.
+/// Short sorted array, latest event first: the next event is its last, and new ones mostly belong near it. A heap holds the events that do not fit.
 #[derive(Clone, Debug)]
 pub struct Sorted<K = u64> {
     near: Box<[K; ROOM]>,
-    /// Events in it.
+    /// Number of events in the array.
     len: usize,
-    /// All that are not before `from`.
+    /// Events that are not before `from`.
     far: QuadHeap<K>,
-    /// The earliest in the heap; [`Key::NEVER`] if there is none.
+    /// Earliest event of the heap; [`Key::NEVER`] if it is empty.
     from: K,
     bits: u32,
     mask: Slot,
@@ -26,7 +26,7 @@ pub struct Sorted<K = u64> {
 }
 
 impl<K: Key> Sorted<K> {
-    /// Puts an event in, if there is room.
+    /// Inserts an event, if there is room.
     #[inline]
     fn insert(&mut self, key: K) -> bool {
         let (near, mut i) = (&mut *self.near, self.len);
@@ -34,7 +34,7 @@ impl<K: Key> Sorted<K> {
             return false;
         }
         self.len = i + 1;
-        // Two give way at once while both have to.
+        // Move two events at once while both are earlier.
         while i >= 2 && near[i - 2] < key {
             (near[i - 1], near[i]) = (near[i - 2], near[i - 1]);
             i -= 2;
@@ -47,7 +47,7 @@ impl<K: Key> Sorted<K> {
         true
     }
 
-    /// Puts an event in that is before all of the heap while the array is full: the latest there give way.
+    /// Inserts an event into a full array: its latest events move to the heap.
     #[cold]
     fn spill(&mut self, key: K) {
         self.near[..SHARE].iter().for_each(|&key| self.far.push_key(key));
@@ -61,7 +61,7 @@ impl<K: Key> Sorted<K> {
         }
     }
 
-    /// The array is empty: takes the earliest events of the heap, if there are any.
+    /// Refills the empty array with the earliest events of the heap.
     #[cold]
     fn refill(&mut self) {
         while self.len < SHARE
@@ -108,7 +108,7 @@ impl<K: Key> EventQueue for Sorted<K> {
             self.refill();
         }
         let next = self.len.checked_sub(1)?;
-        // Never more than `ROOM`: the remainder spares the comparison.
+        // Never above `ROOM`: the remainder avoids a bounds check.
         let key = self.near[next % ROOM];
         let time = key.time(self.bits);
         if time > last {

@@ -1,20 +1,20 @@
-//! A tournament of the sources of events, for networks in which many of them have one pending.
+//! Winner tree of event sources, for networks with many pending events.
 
 use super::QuadHeap;
 use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
 use fairlane_units::Time;
 
-/// A winner tree (Knuth, vol. 3, section 5.4.1): each source has a leaf of its own with the event that it has pending, and each node above has the earlier of its two
-/// children. A source whose event was taken plays its matches again, one comparison a level without a branch, when its next event is known. Events of others, and a second
-/// one of a source that has one, wait in a heap.
+/// Winner tree (Knuth, vol. 3, section 5.4.1): each source has a leaf with its pending event, and each inner node the earlier event of its children. After an event
+/// was taken, its source plays its matches again when its next event is known: one comparison per level, without a branch. A heap holds events of sources without
+/// a leaf, and second events of a source.
 #[derive(Clone, Debug)]
 pub struct Tournament<K = u64> {
-    /// Node 1 is the root, the children of `i` are `2 i` and `2 i + 1`, and the last half are leaves. The number is fixed so that no index has to be compared with it.
+    /// Node 1 is the root, the children of `i` are `2 i` and `2 i + 1`, the last half are leaves. The number is fixed to avoid bounds checks.
     nodes: Box<[K; NODES]>,
-    /// The leaf whose event was taken, and whose matches are still to be played; 0 for none.
+    /// Leaf whose event was taken and whose matches are not played yet; 0 for none.
     open: usize,
     far: QuadHeap<K>,
-    /// The earliest in the heap; [`Key::NEVER`] if there is none.
+    /// Earliest event of the heap; [`Key::NEVER`] if it is empty.
     from: K,
     bits: u32,
     mask: Slot,
@@ -22,14 +22,14 @@ pub struct Tournament<K = u64> {
     latest: Time,
 }
 
-/// Matches up to the root.
+/// Matches from a leaf to the root.
 const ROUNDS: u32 = 11;
-/// Sources that have leaves.
+/// Sources with leaves.
 const SOURCES: usize = 1 << ROUNDS;
 const NODES: usize = 2 * SOURCES;
 
 impl<K: Key> Tournament<K> {
-    /// Plays the matches of a leaf whose event has changed, up to the root.
+    /// Plays the matches of a leaf whose event changed, up to the root.
     #[inline(always)]
     fn play(&mut self, leaf: usize, key: K) {
         let (mut i, mut best) = (leaf % NODES, key);
@@ -41,7 +41,7 @@ impl<K: Key> Tournament<K> {
         }
     }
 
-    /// Puts an event in that may win some matches.
+    /// Inserts an event, and plays its matches until it loses.
     #[inline(always)]
     fn enter(&mut self, leaf: usize, key: K) {
         let mut i = leaf % NODES;
@@ -73,7 +73,7 @@ impl<K: Key> Tournament<K> {
         Some((time, slot))
     }
 
-    /// The earliest event of all leaves.
+    /// Returns the earliest event of all leaves.
     #[inline(always)]
     fn winner(&mut self) -> K {
         if self.open > 0 {
@@ -83,7 +83,7 @@ impl<K: Key> Tournament<K> {
         self.nodes[1]
     }
 
-    /// The leaf of the winner.
+    /// Returns the leaf of the winner.
     fn champion(&self) -> usize {
         let mut i = 1;
         while i < SOURCES {

@@ -1,15 +1,14 @@
-//! A timing wheel with sorted buckets: the next short span of time is sorted once and run in line, what comes later is
-//! only binned, what is far away waits in a heap.
+//! Timing wheel with sorted buckets: the current bucket is sorted once and run in order, later events are only binned, and a heap holds events beyond the wheel.
 
 use super::QuadHeap;
 use crate::event::{EventQueue, Key, Slot, slot_bits};
 use fairlane_units::Time;
 
-/// Buckets of the wheel; a power of two, and a multiple of 64.
+/// Number of buckets: a power of two and a multiple of 64.
 const BUCKETS: u64 = 4096;
-/// Refills between two looks at the bucket width.
+/// Refills between two reviews of the bucket width.
 const REVIEW: u32 = 512;
-/// Width bounds: 2^6 ps to 2^44 ps (17 s).
+/// Bounds of the width: 2^6 ps to 2^44 ps (17 s).
 const SHIFT: std::ops::RangeInclusive<u32> = 6..=44;
 const NONE: u32 = u32::MAX;
 
@@ -19,16 +18,16 @@ struct Node<K> {
     next: u32,
 }
 
-/// A timing wheel whose bucket width follows the density of events.
+/// Timing wheel whose bucket width follows the density of events.
 #[derive(Clone, Debug)]
 pub struct Wheel<K = u64> {
-    /// The events of the current bucket and before, latest first.
+    /// Events of the current bucket and before, latest first.
     near: Vec<K>,
     /// Number of the current bucket: `time >> shift`.
     current: u64,
     shift: u32,
     heads: Vec<u32>,
-    /// Which buckets hold something.
+    /// Bits of the buckets that are not empty.
     occupied: Vec<u64>,
     nodes: Vec<Node<K>>,
     free: u32,
@@ -71,7 +70,7 @@ impl<K: Key> Wheel<K> {
         self.binned += 1;
     }
 
-    /// Keeps `near` sorted; it is short, and new events mostly belong at its far end.
+    /// Inserts into `near`, which is short; new events mostly belong at its end.
     fn insert_near(&mut self, key: K) {
         let mut i = self.near.len();
         self.near.push(key);
@@ -82,7 +81,7 @@ impl<K: Key> Wheel<K> {
         self.near[i] = key;
     }
 
-    /// The next bucket after the current one that holds something.
+    /// Returns the next bucket after the current one that is not empty.
     fn next_occupied(&self) -> u64 {
         let first = self.current + 1;
         let start = (first % BUCKETS) as usize;
@@ -162,7 +161,7 @@ impl<K: Key> Wheel<K> {
         true
     }
 
-    /// Makes buckets wider if they come nearly empty, narrower if they come full.
+    /// Widens buckets that are nearly empty, and narrows full ones.
     #[cold]
     fn review(&mut self) {
         let mean = self.refilled / self.refills;

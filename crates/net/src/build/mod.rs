@@ -1,4 +1,4 @@
-//! Builds a [`World`] from nodes, links, flows and applications.
+//! Builder of a [`World`]: nodes, links, flows and applications.
 
 mod routes;
 
@@ -29,68 +29,68 @@ use std::collections::BTreeMap;
 /// A flow from one node to another, with its two endpoints.
 #[derive(Clone, Debug)]
 pub struct FlowDef<E> {
-    /// Unique name; decides its path among equal ones.
+    /// Unique name; decides the choice among equally short paths.
     pub name: Name,
-    /// The sender's node.
+    /// Node of the sender.
     pub from: NodeId,
-    /// The receiver's node.
+    /// Node of the receiver.
     pub to: NodeId,
     /// Transport protocol.
     pub proto: Proto,
-    /// The endpoint that sends data.
+    /// Endpoint that sends data.
     pub sender: E,
-    /// The endpoint that receives it.
+    /// Endpoint that receives data.
     pub receiver: E,
 }
 
-/// Why a world cannot be built.
+/// Reason why a world cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// No path between the ends of a flow.
     #[error("flow `{flow}`: no route from `{from}` to `{to}`")]
     NoRoute {
-        /// The flow.
+        /// Flow.
         flow: Name,
-        /// One end.
+        /// Node of the sender.
         from: Name,
-        /// The other.
+        /// Node of the receiver.
         to: Name,
     },
     /// A link without a rate.
     #[error("link `{link}`: the rate must be above zero")]
     NoRate {
-        /// The link.
+        /// Link.
         link: Name,
     },
-    /// Ways that change, of too many packets in too large a network.
+    /// Dynamic routes of too many flows in too large a network.
     #[error(
         "the routes of {flows} flows around links that fail, or packet by packet, would take more memory than they may: take fewer flows, or fewer failures"
     )]
     TooManyWays {
-        /// Flows.
+        /// Number of flows.
         flows: usize,
     },
-    /// Ways that change with failures or packet by packet, and with stations that move.
+    /// Dynamic routes together with stations that move.
     #[error("stations that move do not go together with routing = \"ecmp_packets\" or `reroute`: take one of them out")]
     WaysOfMoving,
-    /// A flow that goes nowhere.
+    /// A flow whose ends are at one node.
     #[error("flow `{flow}`: both ends are `{node}`")]
     SameNode {
-        /// The flow.
+        /// Flow.
         flow: Name,
-        /// The node.
+        /// Node.
         node: Name,
     },
-    /// A flow that two controls govern.
+    /// A flow with two flow controllers.
     #[error("flow `{flow}` is governed twice")]
     GovernedTwice {
-        /// The flow.
+        /// Flow.
         flow: Name,
     },
     /// A flow without an application.
     #[error("flow `{flow}` has no source")]
     NoApp {
-        /// The flow.
+        /// Flow.
         flow: Name,
     },
 }
@@ -104,7 +104,7 @@ struct Ends {
     proto: Proto,
 }
 
-/// What the builder needs of a link beside its port.
+/// Link data that the builder needs besides the port.
 #[derive(Clone, Debug)]
 struct LinkDraft {
     name: Name,
@@ -112,22 +112,22 @@ struct LinkDraft {
     to: NodeId,
     rate: Rate,
     delay: Dur,
-    /// Its impairments, where it has any.
+    /// Impairments, if there are any.
     impairments: Option<Box<Impairments>>,
 }
 
-/// Collects the parts of a world.
+/// Builder of a world.
 #[derive(Clone, Debug)]
 pub struct WorldBuilder<P: Components> {
     seed: u64,
     routing: Routing,
     nodes: Vec<Name>,
     links: Vec<LinkDraft>,
-    /// One a link, where it stays: of a large network they are most of the memory.
+    /// One per link. They move into the world as they are: in a large network they are most of the memory.
     ports: Vec<Port<P::Qdisc>>,
     airs: Channels,
     flows: Vec<Ends>,
-    /// Two for each flow, where they stay: of many flows they are most of the memory.
+    /// Two per flow, moved into the world as they are.
     endpoints: Vec<P::Endpoint>,
     apps: Vec<(P::App, Vec<FlowId>)>,
     sample: Option<(Sampling, Vec<u32>)>,
@@ -140,7 +140,7 @@ pub struct WorldBuilder<P: Components> {
 }
 
 impl<P: Components> WorldBuilder<P> {
-    /// An empty network whose random streams follow `seed`.
+    /// Creates an empty network; `seed` is the seed of all random streams.
     pub fn new(seed: u64, routing: Routing) -> Self {
         Self {
             seed,
@@ -161,12 +161,12 @@ impl<P: Components> WorldBuilder<P> {
             shortcuts: true,
         }
     }
-    /// Each packet has an event at each port, whether anything can happen there or not: for tests.
+    /// Disables shortcuts, for tests: each packet has an event at each port.
     #[doc(hidden)]
     pub fn without_shortcuts(&mut self) {
         self.shortcuts = false;
     }
-    /// Makes room for what is to come.
+    /// Reserves memory.
     pub fn reserve(&mut self, nodes: usize, links: usize, flows: usize) {
         self.nodes.reserve_exact(nodes);
         self.links.reserve_exact(links);
@@ -190,20 +190,20 @@ impl<P: Components> WorldBuilder<P> {
         self.links.push(LinkDraft { name, from, to, rate, delay, impairments });
         PortId(self.links.len() as u32 - 1)
     }
-    /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
+    /// Sets the cost of each link, above zero: routes then have the least sum of costs instead of the fewest links.
     pub fn costs(&mut self, costs: Vec<u64>) {
         self.costs = costs;
     }
-    /// The link of a port is down from the first to the second of these times, `MAX` for never again up; beside what other calls say, and where spans meet as in one.
+    /// Adds outages of a link as (start, end), with `MAX` for no end. Overlapping outages are merged, also those of earlier calls.
     pub fn down(&mut self, port: PortId, spans: Vec<(Time, Time)>) {
         let all = self.down.entry(port.0).or_default();
         *all = merged([all, &spans[..]].concat());
     }
-    /// Routes follow a failure or a repair that has lasted for this time.
+    /// Lets routes follow failures and repairs that have lasted for this time.
     pub fn reroute(&mut self, after: Dur) {
         self.reroute = Some(after);
     }
-    /// Adds a channel; returns the port of its first station, behind which those of the others follow.
+    /// Adds a channel. Returns the port of its first station; those of the others follow it.
     pub fn air(&mut self, def: AirDef<P::Qdisc>) -> PortId {
         let first = PortId(self.links.len() as u32);
         let nodes = def.stations.iter().map(|s| s.from).collect();
@@ -224,21 +224,21 @@ impl<P: Components> WorldBuilder<P> {
     pub fn app(&mut self, app: P::App, flows: Vec<FlowId>) {
         self.apps.push((app, flows));
     }
-    /// Samples flows, and the links in `watched`.
+    /// Records time series of flows, and of the links in `watched`.
     pub fn sample(&mut self, what: Sampling, watched: Vec<PortId>) {
         self.sample = Some((what, watched.into_iter().map(|p| p.0).collect()));
     }
 
-    /// Adds a control of flows, which it knows by their places in the list.
+    /// Adds a flow controller, which numbers flows by their positions in the list.
     pub fn control(&mut self, control: P::Control, flows: Vec<FlowId>) {
         self.controls.push((control, flows));
     }
-    /// Ends a flow once its receiver has this much, above zero; the source sends until then.
+    /// Ends a flow after the delivery of this many bytes, above zero; its source sends until then.
     pub fn amount(&mut self, flow: FlowId, bytes: u64) {
         self.amounts.push((flow, bytes));
     }
 
-    /// Sources of events, and numbers that their events can have: what a structure for the event queue is chosen by.
+    /// Returns the number of event sources and of possible event numbers, from which the event queue is chosen.
     pub fn slots(&self) -> (usize, usize) {
         let slots = Slots::new(self.sources(), self.seed);
         (slots.count as usize, slots.order.numbers())
@@ -258,7 +258,7 @@ impl<P: Components> WorldBuilder<P> {
         }
     }
 
-    /// Lays the routes and makes the world.
+    /// Computes the routes and builds the world.
     pub fn build<H: EventQueue>(mut self) -> Result<World<P, H>, BuildError> {
         if let Some(l) = self.links.iter().find(|l| l.rate == Rate::default()) {
             return Err(BuildError::NoRate { link: l.name.clone() });
@@ -337,18 +337,18 @@ impl<P: Components> WorldBuilder<P> {
     }
 }
 
-/// Numbers of the ports whose queue has a timer of its own.
+/// Ports whose queue has a timer.
 fn clocks<Q: Qdisc>(ports: &[Port<Q>]) -> impl Iterator<Item = u32> {
     (0..).zip(ports).filter(|(_, p)| p.qdisc.has_timer()).map(|(i, _)| i)
 }
 
-/// Numbers of the links that keep packets back.
+/// Links that delay packets.
 fn lates(links: &[LinkDraft]) -> impl Iterator<Item = u32> {
     let late = |l: &LinkDraft| l.impairments.as_ref().is_some_and(|i| i.delays());
     (0..).zip(links).filter(move |(_, l)| late(l)).map(|(i, _)| i)
 }
 
-/// Puts ports on the slow path that `slow` names, and those behind which a queue rewrites windows.
+/// Puts ports on the slow path: those that `slow` selects, and those whose opposite queue rewrites windows.
 fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[LinkDraft], seed: u64, slow: impl Fn(u32) -> bool) {
     let clampers = clampers(ports, links);
     for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
@@ -361,7 +361,7 @@ fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[LinkDraft], seed: u6
     }
 }
 
-/// The applications, each of which is noted in the flows that it drives.
+/// Builds the applications, and sets them in the flows that they drive.
 fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> Result<Vec<Host<A>>, BuildError> {
     let mut hosts = Vec::with_capacity(apps.len());
     for (i, (app, driven)) in (0..).zip(apps) {
@@ -381,7 +381,7 @@ fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> 
     }
 }
 
-/// The event queue with what begins by itself: applications, the timers of queues, the sampler, steps of stations, changes of routes, failures.
+/// Event queue with the first events of applications, queue timers, sampler, stations, changes of routes, and failures.
 fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool, air: (&Channels, &Reroutes, &Plan)) -> H {
     let order = slots.order;
     let mut events = H::with_slots(order.numbers());
@@ -407,8 +407,7 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
     events
 }
 
-/// For each link the port of its other direction, where the queue there rewrites windows. Of parallel links the one that
-/// was added next to it counts.
+/// Port of the opposite direction of each link, if its queue rewrites windows. Of parallel links the nearest in the order of declaration counts.
 fn clampers<Q: Qdisc>(ports: &[Port<Q>], links: &[LinkDraft]) -> Vec<Option<PortId>> {
     let mut by = vec![None; links.len()];
     for (i, l) in links.iter().enumerate().filter(|&(i, _)| ports[i].qdisc.clamps()) {

@@ -1,4 +1,4 @@
-//! What may change while the run goes on, each at the present: events of this instant that are over stay as they were.
+//! Changes of links, queues and flows during a run. They take effect now, and leave earlier events of this instant as they are.
 
 use super::{Components, World};
 use crate::app::{Action, App};
@@ -12,43 +12,41 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Rate, Time};
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// The rate of a link; the bits of a packet in transmission that are still to be sent go at it, too. Zero is an outage. A link that follows a trace or has a device
-    /// stays as it is.
+    /// Sets the rate of a link, also for the remaining bits of the packet in transmission. Zero is an outage. A link with a trace or a device does not change.
     pub fn set_rate<O: Observer>(&mut self, port: PortId, rate: Rate, obs: &mut O) {
         self.path.disable_shortcut(port.0);
         self.path.set_rate(port.0, rate, obs);
     }
 
-    /// The propagation delay of a link, for packets whose transmission begins from now on. They overtake none: where it becomes shorter they arrive no sooner than those
-    /// before them.
+    /// Sets the propagation delay of a link for packets whose transmission begins from now on. They never overtake earlier packets.
     pub fn set_delay<O: Observer>(&mut self, port: PortId, delay: Dur, obs: &mut O) {
         self.path.disable_shortcut(port.0);
         self.path.settle::<O, true>(port.0, self.path.now, obs);
         self.path.ports[port.0 as usize].set_delay(delay);
     }
 
-    /// Losses and copies on a link, which are decided at its far end: also of packets under way.
+    /// Sets losses and duplication of a link. They are decided at its far end, so they also apply to packets in flight.
     pub fn set_losses(&mut self, port: PortId, what: &Impairments, seed: u64, name: &str) {
         self.path.disable_shortcut(port.0);
-        // A model that draws for itself is another each time.
+        // Each model gets its own random stream.
         self.path.ports[port.0 as usize].set_losses(what, seed ^ self.path.now.as_ps(), name);
     }
 
-    /// The queue of a port.
+    /// Replaces the queue of a port.
     ///
     /// # Errors
-    /// The old queue does not let go of the packets in it; then nothing has changed.
+    /// The old queue does not release its packets; nothing has changed then.
     pub fn set_queue<O: Observer>(&mut self, port: PortId, queue: P::Qdisc, waiting: Waiting, obs: &mut O) -> Result<(), Stuck> {
         self.path.disable_shortcut(port.0);
         self.path.set_queue(port.0, queue, waiting, obs)?;
         if let Some(clock) = self.clocks.iter_mut().find(|c| **c == port.0) {
-            // Its timer was that of the old queue.
+            // The timer belonged to the old queue.
             *clock = NOWHERE;
         }
         Ok(())
     }
 
-    /// The application of a flow that has not begun.
+    /// Replaces the application of a flow that has not begun.
     pub fn set_app(&mut self, flow: FlowId, app: P::App) {
         let f = &self.path.flows[flow.0 as usize];
         if f.started != Time::MAX || !f.alone {
@@ -64,7 +62,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Stops a flow, as its application would: both ends, where both write. One that has not begun never does.
+    /// Stops a flow as its application would; both ends, if both write. A flow that has not begun never begins.
     pub fn stop<O: Observer>(&mut self, flow: FlowId, obs: &mut O) {
         let f = &mut self.path.flows[flow.0 as usize];
         let (app, begun) = (f.app as usize, f.started != Time::MAX);

@@ -1,4 +1,4 @@
-//! Events of channels.
+//! Events of wireless channels and of changing routes.
 
 use super::{Components, World};
 use crate::observe::Observer;
@@ -8,7 +8,7 @@ use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// An event of a channel, or of routes, whose slot is the one behind.
+    /// Processes an event of a channel or of changing routes.
     #[inline(never)]
     pub(super) fn on_air<O: Observer>(&mut self, slot: Slot, now: Time, obs: &mut O) {
         if slot == self.path.slots.routes {
@@ -21,7 +21,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.after_air(k, now, obs);
     }
 
-    /// Routes change.
+    /// Carries out changes of routes that are due.
     #[cold]
     fn on_routes(&mut self, now: Time) {
         while let Some(change) = self.reroutes.due(now) {
@@ -32,7 +32,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// A look at a queue that no packet on its link would cause.
+    /// Processes the wake event of a port.
     #[cold]
     pub(super) fn on_wake<O: Observer>(&mut self, port: Slot, now: Time, obs: &mut O) {
         if !self.path.ports[port as usize].is_on_air() {
@@ -46,7 +46,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.after_air(k, now, obs);
     }
 
-    /// Carries out what a channel has asked for.
+    /// Queues the events that a channel requested, and delivers its packets.
     fn after_air<O: Observer>(&mut self, k: usize, now: Time, obs: &mut O) {
         let first = self.airs[k].slot;
         for (time, slot) in self.pending.0.drain(..) {

@@ -1,4 +1,4 @@
-//! What closing a flow does in a world: to its endpoint, to its application, and to the clock of that.
+//! Effects of flow controllers in a world: on endpoints, applications and their clocks.
 
 use super::{Components, World};
 use crate::app::App;
@@ -13,7 +13,7 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Whether this is an application's first wake-up, and that of a closed flow: the flow begins, and what the application woke for waits.
+    /// Begins a closed flow at the first wake-up of its application. Returns true if the wake-up has to wait.
     #[inline]
     pub(crate) fn begins_closed(&mut self, app: usize, now: Time) -> bool {
         let clock = self.controllers.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize));
@@ -40,7 +40,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         waits
     }
 
-    /// A flow has all it was to carry: its application is not woken again.
+    /// Cancels the wake-ups of an application whose flow has ended.
     pub(crate) fn forget(&mut self, app: usize) {
         self.hosts[app].wake = Time::MAX;
         if let Some(clock) = self.controllers.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize)) {
@@ -48,7 +48,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// The time a control asked for has come.
+    /// Wakes a flow controller.
     #[cold]
     pub(crate) fn on_control(&mut self, number: usize, now: Time) {
         let slot = self.path.slots.controls + number as u32;
@@ -68,7 +68,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Tells the controls what happened, and does what they say, until there is nothing more.
+    /// Notifies the flow controllers and carries out their orders, until there are no more.
     #[inline]
     pub(crate) fn notify_controllers<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
         if self.controllers.as_ref().is_some_and(|g| control.is_some() || !g.notifications.is_empty()) {
@@ -82,7 +82,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             self.carry_out(number, now, obs);
         }
         let mut read = 0;
-        // Carrying out may bring more.
+        // Orders may cause more notifications.
         while let Some(&(gate, notification)) = self.controllers.as_ref().and_then(|g| g.notifications.get(read)) {
             read += 1;
             let over = matches!(notification, Notification::Finish);
@@ -101,7 +101,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Tells the control of a gate the notifications; the number of the control.
+    /// Passes a notification to the controller of a gate. Returns the number of the controller.
     fn pass_on(&mut self, gate: u32, notification: Notification, now: Time) -> Option<usize> {
         let g = &mut **self.controllers.as_mut()?;
         let gate = g.gates.get_mut(gate as usize)?;
@@ -174,7 +174,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// An application's clock goes on.
+    /// Restarts the clock of an application.
     fn go_on<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O) {
         let Some(g) = &mut self.controllers else { return };
         let clock = &mut g.clocks[g.clock_of[app] as usize];
@@ -194,13 +194,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// How long the control of a flow kept it open since counters were last reset, and how often it was opened; `None` without one.
+    /// Open time of a flow since the last reset, and the number of times it was opened; `None` without a flow controller.
     pub fn opened(&self, flow: FlowId) -> Option<(Dur, u32)> {
         self.controllers.as_ref()?.opened(flow.0 as usize, self.path.now)
     }
 }
 
-/// An application comes to stand.
+/// Stops the clock of an application.
 fn stand<A: App>(clock: &mut Clock, host: &mut Host<A>, now: Time) {
     clock.stops += 1;
     if clock.stops == 1 {

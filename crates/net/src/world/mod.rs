@@ -1,4 +1,4 @@
-//! The world of one run: all its state as plain owned data, and the loop that moves time.
+//! The world of one run: all state as owned data, and the event loop.
 
 mod change;
 mod channel;
@@ -31,7 +31,7 @@ use crate::side::{Host, Side};
 use fairlane_engine::{EventQueue, QuadHeap, Slot};
 use fairlane_units::{Dur, Time};
 
-/// The types plugged into a world: enums over the built-in ones, or a user's own.
+/// Types of a world's components: enums of the built-in ones, or user-defined types.
 pub trait Components: Clone + Send + 'static {
     /// Queue disciplines.
     type Qdisc: Qdisc + Clone;
@@ -39,38 +39,38 @@ pub trait Components: Clone + Send + 'static {
     type Endpoint: Endpoint + Clone;
     /// Applications.
     type App: App + Clone;
-    /// Controls of flows at their source; `()` for none.
+    /// Flow controllers; `()` for none.
     type Control: Control + Clone;
 }
 
-/// Everything of one run. Cloning it makes a branch with its own future.
+/// State of one run. A clone is a branch with its own future.
 #[derive(Clone, Debug)]
 pub struct World<P: Components, H: EventQueue = QuadHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
-    /// What the senders say, once there are no endpoints any more.
+    /// Views of the senders after [`World::retire`].
     pub(crate) last_views: Vec<FlowView>,
-    /// What the receivers keep then.
+    /// Undelivered bytes of the receivers after [`World::retire`].
     pub(crate) last_kept: Vec<u64>,
     pub(crate) sides: Vec<Side>,
     pub(crate) hosts: Vec<Host<P::App>>,
-    /// Ports whose queue has a timer of its own.
+    /// Ports whose queue has a timer.
     pub(crate) clocks: Vec<u32>,
-    /// Ports whose link brings packets later than the ring says.
+    /// Ports whose link delays packets.
     pub(crate) lates: Vec<u32>,
     pub(crate) airs: Vec<Channel>,
-    /// Events that a channel has asked for and that are not in the queue yet.
+    /// Events requested by a channel, not yet in the event queue.
     pub(crate) pending: Pending,
-    /// How routes change during the run.
+    /// Changes of routes during the run.
     pub(crate) reroutes: Reroutes,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) controllers: Option<Box<FlowControllers<P::Control>>>,
-    /// Failures of links that are to come.
+    /// Failures and repairs of links to come.
     pub(crate) outages: Option<Box<Outages>>,
     pub(crate) out: Vec<Out>,
     pub(crate) actions: Vec<(EpId, Action)>,
     pub(crate) events_run: u64,
-    /// Events at this instant, as far as they were counted.
+    /// Events at this instant, counted between stretches.
     pub(crate) still: u64,
     pub(crate) standstill: Option<Box<Standstill>>,
     pub(crate) reset_at: Time,
@@ -78,10 +78,10 @@ pub struct World<P: Components, H: EventQueue = QuadHeap> {
 }
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Runs events up to and including `until`, at most `budget` of them, and as long as the observer has not had enough. Returns whether `until` was reached.
-    /// It never is where simulated time does not move any more: see [`World::standstill`].
+    /// Runs events up to and including `until`, at most `budget` of them, until the observer has had enough. Returns true if `until` was reached. It never is
+    /// reached if simulated time stops: see [`World::standstill`].
     ///
-    /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
+    /// Flow controllers act only with an observer that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         self.path.activate_shortcuts::<O>();
         let stopped = self.run_until(until, budget, obs);
@@ -89,7 +89,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         stopped.is_none()
     }
 
-    /// The loop for some events. Returns the number of the last one, and how many are left because the observer had enough; nothing if it reached `until`.
+    /// Runs at most `budget` events. Returns the number of the last one and the rest of the budget; `None` if `until` was reached.
     fn run_events<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<(Slot, u64)> {
         let slots = self.path.slots;
         let mut pkt = Packet::BLANK;
@@ -160,7 +160,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         Some((last, left))
     }
 
-    /// Brings near what the events to come will touch. With thousands of links most of an event's time would go to waiting for memory.
+    /// Prefetches the memory of events to come. With thousands of links most of the time would else be spent waiting for memory.
     #[inline]
     fn look_ahead(&self) {
         self.path.prefetch_port(7);
@@ -178,7 +178,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Packets that a link kept may be due.
+    /// Delivers delayed packets of a link that are due.
     #[cold]
     fn on_late<O: Observer>(&mut self, port: u32, now: Time, obs: &mut O) {
         let mut pkt = Packet::BLANK;
@@ -189,10 +189,10 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// A packet reached an endpoint.
+    /// Delivers a packet to an endpoint.
     #[inline]
     fn receive<O: Observer>(&mut self, ep: u32, pkt: &Packet, now: Time, obs: &mut O) {
-        // Read where it lies, which is before anything is sent in answer.
+        // The slot is read before an answer can reuse it.
         let seg = self.path.arena.free(pkt.id);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
@@ -205,7 +205,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
             let delay = (now - seg.sent).as_ps();
             c.received_bytes += u64::from(pkt.len);
-            // RFC 4737 section 3.3, by the order of sending.
+            // RFC 4737 section 3.3, in the order of sending.
             if (seg.sent, seg.seq) < c.newest {
                 c.reordered += 1;
             } else {
@@ -234,13 +234,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.call_endpoint(ep, now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
     }
 
-    /// Calls an endpoint and carries out what it asked for.
+    /// Calls an endpoint, and carries out its requests.
     #[inline]
     pub(crate) fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
         self.call_endpoint(ep, now, obs, true, |e, cx, _| call(e, cx));
     }
 
-    /// The same with a look at packets; `all`: deadlines of before may have no event.
+    /// [`Self::with_endpoint`] with read access to packets. `all`: timers set earlier may lack an event, so all are armed.
     #[inline(always)]
     fn call_endpoint<O: Observer>(
         &mut self,
@@ -325,7 +325,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// The receiver has the amount that was asked for: the source stops, whatever else it had to send.
+    /// Stops the source of a flow whose amount was delivered.
     #[cold]
     fn reached<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
         let flow = &self.path.flows[(ep >> 1) as usize];
@@ -365,11 +365,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Calls an application and carries out what it asked for.
+    /// Calls an application, and carries out its requests.
     pub(crate) fn with_app<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O, call: impl FnOnce(&mut P::App, &mut AppCx<'_>)) {
         let mut actions = std::mem::take(&mut self.actions);
         let host = &mut self.hosts[app];
-        // An application that stood still has a clock of its own.
+        // The clock of an application is late by the time for which it was stopped.
         let lag = if O::ON { self.controllers.as_ref().map_or(Dur::ZERO, |g| g.lag(app)) } else { Dur::ZERO };
         if lag > Dur::ZERO && host.wake != Time::MAX {
             host.wake = Time::ZERO + host.wake.since(Time::ZERO + lag);
@@ -391,7 +391,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             }
             self.act(end, action, now, obs);
         }
-        // A nested call may have left its own buffer; keep the larger one.
+        // A nested call may have left its buffer: keep the larger one.
         if actions.capacity() > self.actions.capacity() {
             self.actions = actions;
         }
@@ -418,7 +418,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             return;
         }
         match action {
-            // What is written at the other end is not what the flow is there to carry.
+            // Only data of the sending end counts as written.
             Action::Write { bytes, fin } if !end.receives() && flow.amount == 0 => {
                 flow.written = flow.written.saturating_add(bytes);
                 flow.closed |= fin;

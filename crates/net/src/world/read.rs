@@ -1,4 +1,4 @@
-//! What can be read of a world, and what is kept of one that is over.
+//! Reading a world, and the state that is kept after a run.
 
 use super::{Components, World};
 use crate::channel::Channel;
@@ -15,11 +15,11 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 use std::collections::BTreeSet;
 
-/// Flows whose endpoints are given back to the system together.
+/// Flows whose endpoints are freed at once.
 const AT_ONCE: usize = 1 << 13;
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Forgets what was counted so far (the warm-up); the state stays.
+    /// Resets all counters at the end of the warm-up; the state stays.
     pub fn reset_counters<O: Observer>(&mut self, obs: &mut O) {
         let now = self.path.now;
         self.path.settle_all::<O, true>(now, obs);
@@ -44,17 +44,17 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
+    /// Carries out all departures due by now, so that counters and backlogs are those of this instant.
     pub fn settle<O: Observer>(&mut self, obs: &mut O) {
         self.path.settle_all::<O, true>(self.path.now, obs);
     }
 
-    /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
+    /// Ends the run: frees everything but results, before their tables need memory. No further event runs.
     pub fn retire(&mut self) {
         self.path.events = H::with_slots(0);
         self.hosts = Vec::new();
         let flows = &self.path.flows;
-        // From the last one, and turned round at the end: what is kept of endpoints takes the place that they leave.
+        // From the last to the first, so that views take the memory that endpoints free; the order is reversed at the end.
         (self.last_views, self.last_kept) = (Vec::with_capacity(flows.len()), Vec::with_capacity(flows.len()));
         for (i, f) in flows.iter().enumerate().rev() {
             self.last_views.push(f.view(&self.endpoints[2 * i]));
@@ -67,11 +67,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.last_views.reverse();
         self.last_kept.reverse();
     }
-    /// The present.
+    /// Present time.
     pub fn now(&self) -> Time {
         self.path.now
     }
-    /// When counters were last reset: the end of the warm-up.
+    /// Time of the last reset of the counters, the end of the warm-up.
     pub fn reset_at(&self) -> Time {
         self.reset_at
     }
@@ -79,7 +79,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     pub fn ports(&self) -> &[Port<P::Qdisc>] {
         &self.path.ports
     }
-    /// A port by number.
+    /// Port with this number.
     pub fn port(&self, id: PortId) -> &Port<P::Qdisc> {
         &self.path.ports[id.0 as usize]
     }
@@ -91,28 +91,28 @@ impl<P: Components, H: EventQueue> World<P, H> {
     pub fn flows(&self) -> &[Flow] {
         &self.path.flows
     }
-    /// The state of an endpoint; after [`Self::retire`] of a sender only.
+    /// View of an endpoint; after [`Self::retire`] of senders only.
     pub fn view(&self, ep: EpId) -> FlowView {
         let i = ep.0 as usize;
         let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
         let flow = &self.path.flows[i / 2];
         self.endpoints.get(i).map_or_else(last, |e| if ep.receives() { e.view() } else { flow.view(e) })
     }
-    /// Payload bytes of a flow that have arrived since the last reset, each once, those that wait for something before them included.
+    /// Payload bytes of a flow that have arrived since the last reset, each counted once, including those out of order.
     pub fn arrived(&self, flow: FlowId) -> u64 {
         let i = flow.0 as usize;
         let last = || self.last_kept.get(i).copied().unwrap_or_default();
         let kept = self.endpoints.get(2 * i + 1).map_or_else(last, |e| self.path.flows[i].kept(e));
         let c = &self.path.flows[i].counters;
-        // A reset throws away what waited.
+        // A reset discards bytes that were out of order.
         (c.delivered + kept).saturating_sub(c.initial_kept)
     }
-    /// The ports on the way from the given endpoint to its peer, as routes are now; where packets of a flow take several, one of these.
+    /// Ports of the present route from an endpoint to its peer; one of the routes if packets take several.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
         let start = self.sides[ep.0 as usize].route;
         self.hops_from(start).chain(self.path.forwarding.iter().flat_map(move |m| m.ports(start))).map(PortId)
     }
-    /// The ports that packets from the given endpoint could take at some time since the last reset, each once.
+    /// Ports of all routes from an endpoint since the last reset, each once.
     pub fn passed(&self, ep: EpId) -> Vec<PortId> {
         let (start, from, now) = (self.sides[ep.0 as usize].route, self.reset_at, self.path.now);
         let mut ports: Vec<u32> = match &self.path.forwarding {
@@ -136,11 +136,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
     fn hops_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
         self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied()
     }
-    /// Where the hops of an endpoint's packets begin, for [`crate::Packet::crossed`].
+    /// First hop of an endpoint's packets, for [`crate::Packet::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {
         if self.path.forwarding.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
     }
-    /// Where the hops of all routes begin, in order, if routes change during the run; else nothing.
+    /// First hops of all routes, in order, if routes change during the run; else empty.
     pub fn route_starts(&self) -> Vec<u32> {
         if self.reroutes.is_empty() {
             return Vec::new();
@@ -150,36 +150,35 @@ impl<P: Components, H: EventQueue> World<P, H> {
         starts.pop();
         starts
     }
-    /// Events carried out so far.
+    /// Events so far.
     pub fn events(&self) -> u64 {
         self.events_run
     }
-    /// Transmissions begun so far: packets times links.
+    /// Transmissions so far: packets times links.
     pub fn packet_hops(&self) -> u64 {
         self.path.hops_before_reset + self.path.ports.iter().map(|p| p.counters.sent_pkts).sum::<u64>()
     }
-    /// Packets alive: waiting or on a link.
+    /// Packets queued or on a link.
     pub fn packets_alive(&self) -> usize {
         self.path.arena.len()
     }
-    /// Most packets alive at one time so far.
+    /// Largest number of packets queued or on a link at one time.
     pub fn packets_peak(&self) -> usize {
         self.path.arena.peak()
     }
-    /// A number that depends on when every packet arrived where: two runs with the same trajectory have the same one. It is a sum
-    /// over packets, so it does not depend on the order in which simultaneous events were carried out.
+    /// Hash of the time and place of every arrival. It is a sum over packets, so the order of simultaneous events does not change it.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
-    /// All ports, of a world that is read no more: the rest of it is given up.
+    /// Returns all ports, and frees the rest of the world.
     pub fn into_ports(self) -> Vec<Port<P::Qdisc>> {
         self.path.ports
     }
-    /// The time series, if sampling is on.
+    /// Time series, if they are recorded.
     pub fn sampler(&self) -> Option<&Sampler> {
         self.sampler.as_ref()
     }
-    /// Hands the time series over; nothing is sampled from here on.
+    /// Takes the time series; nothing more is recorded.
     pub fn take_sampler(&mut self) -> Option<Sampler> {
         self.sampler.take()
     }

@@ -1,9 +1,8 @@
-//! Flows that begin again: a new connection of the same flow, with ends that know nothing of those before them.
+//! Reconnecting flows: a new connection of the same flow, with new endpoints.
 //!
-//! The connection before, if it is not over by then, is aborted (RFC 9293 section 3.10.5) without a word to anybody: its ends are gone with all they had
-//! to send or to deliver. Its packets under way are carried on and count where they pass and arrive, as those of any flow, but
-//! nobody hears of them: the new connection is one between other ports, so that no packet of the old one is acceptable to it, and TIME-WAIT (section 3.4.1) has
-//! nothing to guard against. Counters of the flow add up over its connections.
+//! An old connection that is still open is aborted (RFC 9293 section 3.10.5) without a RST: its endpoints are dropped with their data. Its packets in flight
+//! continue and are counted, but no endpoint receives them. The new connection uses other port numbers, so it accepts no packet of the old one, and TIME-WAIT
+//! (section 3.4.1) is not needed. Counters of a flow are sums over its connections.
 
 use super::{Components, World};
 use crate::endpoint::{Endpoint, Timers};
@@ -15,7 +14,7 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Begins a flow again, now: with a fresh application, sender and receiver. It goes on with the random numbers of its application.
+    /// Begins a flow again, now, with a new application, sender and receiver. The random stream of its application continues.
     pub fn begin<O: Observer>(&mut self, id: FlowId, app: P::App, ends: [P::Endpoint; 2], obs: &mut O) {
         let (number, now) = (id.0 as usize, self.path.now);
         let [sender, receiver] = [EpId::sender(id), EpId::receiver(id)];
@@ -51,7 +50,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
                 obs.on_moment(&MomentEvent { time: now, endpoint: sender, moment });
             }
             if obs.endpoint_interest(sender).has(Interest::LIMIT) {
-                // Until the application writes nothing is to be limited.
+                // Nothing limits a sender without data.
                 obs.on_limit(&LimitEvent { time: now, endpoint: sender, limit: Limit::Nothing, timeouts: view.timeouts });
             }
         }

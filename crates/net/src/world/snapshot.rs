@@ -1,4 +1,4 @@
-//! A world in hand: what may be asked of it in the middle of a run, and branches with a future of their own.
+//! Snapshots during a run: observers that join, state of ports and endpoints, and branches with other random numbers.
 
 use super::{Components, World};
 use crate::endpoint::{Endpoint, SenderState, Timers};
@@ -10,8 +10,7 @@ use crate::sample::Sampler;
 use fairlane_engine::{EventQueue, Stream};
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// Draws from other random streams from now on: two branches of one state have futures of their own if their numbers differ. The order
-    /// of simultaneous events stays as it is.
+    /// Changes all random streams: branches with different numbers have different futures. The order of simultaneous events stays.
     pub fn reseed(&mut self, number: u64) {
         for port in &mut self.path.ports {
             port.rng.fork(number);
@@ -53,7 +52,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.path.shortcuts.fit_observer = true;
     }
 
-    /// An observer begins to watch, or wants to see more than before: departures of before are carried out unseen, and those to come when they are due.
+    /// Lets an observer join, or see more: due departures are carried out unobserved, later ones when they are due.
     pub fn watch<O: Observer>(&mut self, obs: &O) {
         self.path.settle_all::<(), false>(self.path.now, &mut ());
         for i in 0..self.path.ports.len() as u32 {
@@ -63,25 +62,25 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Whether departures from a port are due by now that have not been carried out: its backlog is that of before.
+    /// True if departures are due at a port that were not carried out: its backlog is not up to date.
     pub fn is_due(&self, port: PortId) -> bool {
         let port = self.port(port);
         port.queued && port.next_start() <= self.path.now
     }
 
-    /// Packets that wait at a port, in the order in which they leave.
+    /// Queued packets of a port, in the order in which they leave.
     ///
     /// # Errors
-    /// The queue does not let go of them.
+    /// The queue does not release them.
     pub fn waiting(&self, port: PortId) -> Result<Vec<Packet>, Stuck> {
         self.path.waiting(port)
     }
 
-    /// An endpoint.
+    /// Returns an endpoint.
     pub fn endpoint(&self, ep: EpId) -> Option<&P::Endpoint> {
         self.endpoints.get(ep.0 as usize)
     }
-    /// What an observer sees change of it; timeouts of a sender are those of all connections of its flow.
+    /// State of a sender for observers; timeouts are those of all connections of its flow.
     pub fn moment(&self, ep: EpId) -> Option<SenderState> {
         let mut moment = self.endpoint(ep)?.moment()?;
         if let Some(past) = self.path.flows[ep.flow().0 as usize].past.as_ref().filter(|_| !ep.receives()) {
@@ -89,7 +88,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         Some(moment)
     }
-    /// Its deadlines.
+    /// Deadlines of an endpoint.
     pub fn timers(&self, ep: EpId) -> &Timers {
         &self.sides[ep.0 as usize].timers
     }

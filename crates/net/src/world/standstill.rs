@@ -1,4 +1,4 @@
-//! Runs that do not end: events without number at one instant.
+//! Standstill: a run whose events never leave one instant.
 
 use super::{Components, World};
 use crate::ids::{FlowId, PortId};
@@ -7,32 +7,31 @@ use crate::qdisc::Qdisc;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
-/// Events between two looks at whether time moves.
+/// Events between two checks of the time.
 const LOOK: u64 = 1 << 20;
-/// Events at one instant that any world may have, and those that it may have for each of its sources of events. A source has one event in the queue at a time, and what
-/// happens at an instant for a reason (all flows begin, all links begin to send, all timers fire) is a few events of each source: a million flows that begin at once make
-/// less than ten million of the two hundred million allowed them. Packets take time to be sent, so only those without bytes can make more.
+/// Events allowed at one instant: a constant, and a number per event source. A source has one pending event, and events with a cause (all flows begin, all
+/// timers expire) are a few per source: a million flows that begin at once make less than ten million events, and are allowed two hundred million.
 const FREE: u64 = 1 << 22;
 const EACH: u64 = 64;
-/// Events that are looked at to say who makes them.
+/// Events that are inspected to find the source.
 const SAMPLE: usize = 256;
 
-/// Simulated time does not move any more: so many events have had the same time.
+/// Standstill of simulated time: too many events at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standstill {
-    /// The time at which it stands still.
+    /// Time of the standstill.
     pub time: Time,
     /// Events at that time, at least.
     pub events: u64,
-    /// The port whose events are most of them, or whose queue has a timer that makes them.
+    /// Port with most of these events, or with the queue whose timer makes them.
     pub port: Option<PortId>,
-    /// The channel whose events are most of them, by its number.
+    /// Number of the channel with most of these events.
     pub channel: Option<u32>,
-    /// The flow whose endpoints or source make most of them; or else one whose packets the port has.
+    /// Flow whose endpoints or source make most of these events; else a flow with packets at the port.
     pub flow: Option<FlowId>,
 }
 
-/// Where an event belongs.
+/// Source of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Port(u32),
@@ -42,14 +41,14 @@ enum Place {
 }
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    /// The standstill that ended the run, if one did; nothing happens in this world any more then.
+    /// Standstill that ended the run, if there was one.
     pub fn standstill(&self) -> Option<&Standstill> {
         self.standstill.as_deref()
     }
 
-    /// The loop. Returns the number of the last event, unless it reached `until`.
+    /// Runs events up to `until`. Returns the number of the last event; `None` if `until` was reached.
     ///
-    /// Time is compared between stretches of events, so that no single event pays for the check.
+    /// Time is checked between stretches of events, so that single events do not pay for it.
     pub(crate) fn run_until<O: Observer>(&mut self, until: Time, mut budget: u64, obs: &mut O) -> Option<Slot> {
         let mut last = 0;
         while budget > 0 && self.standstill.is_none() {
@@ -76,7 +75,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.still > FREE + EACH * u64::from(self.path.slots.count)
     }
 
-    /// Ends the run, and finds out who makes the events.
+    /// Ends the run, and finds the source of the events.
     #[cold]
     fn halt<O: Observer>(&mut self, obs: &mut O) {
         let (time, mut seen) = (self.path.now, Vec::with_capacity(SAMPLE));
@@ -118,7 +117,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
     }
 
-    /// A flow whose packet is on a port's link, or waits before it.
+    /// Flow with a packet on the link of a port or in its queue.
     fn passer(&self, port: u32) -> Option<FlowId> {
         let port_of = &self.path.ports[port as usize];
         let on_link = port_of.ring.get(0).filter(|p| p.at < Time::MAX).or_else(|| port_of.qdisc.head());
