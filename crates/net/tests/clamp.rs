@@ -29,7 +29,7 @@ impl Qdisc for Cutter {
     }
 }
 
-/// What the receiver answers, one after the other: header bits and window.
+/// Answers of the receiver in order: header bits and window.
 const ANSWERS: [(u8, u32); 6] = [
     (flag::SYN | flag::ACK, 65_000),
     (flag::ACK, 65_000),

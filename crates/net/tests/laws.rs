@@ -1,4 +1,4 @@
-//! Laws that hold in every network: nothing is lost or made from nothing, nothing is faster than light, watching changes nothing.
+//! Laws of every network: packets are conserved, none is faster than its links, and observers change nothing.
 
 use crate::toy::{Dumbbell, ToyPlugs};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
@@ -185,7 +185,7 @@ fn occupancy_obeys_littles_law() {
     let area: f64 = o.levels.iter().enumerate().map(|(n, &t)| n as f64 * t as f64).sum();
     let waited = c.waits().mean() * c.waits().n as f64;
     assert!(o.levels.len() > 50, "the queue was used");
-    // What still waits has entered the area but not the waits.
+    // Queued packets are counted in the area, but not in the waits.
     let open = area - waited;
     assert!((0.0..=81.0 * c.waits().max as f64).contains(&open) && open < 0.01 * area, "{area} {waited}");
     assert!(o.levels.iter().skip(81).all(|&t| t == 0), "the limit is kept");

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// A dumbbell whose pairs send both ways, so that short acknowledgements and long data go to the same node.
 #[derive(Clone, Debug)]
 struct Net {
-    /// Of each pair the window and payload of both senders.
+    /// Window and payload of both senders of each pair.
     pairs: Vec<[(u32, u16); 2]>,
     neck_kbps: u64,
     neck_us: u64,
@@ -17,7 +17,7 @@ struct Net {
     /// How many times as fast the links behind the neck are.
     faster: u64,
     end_us: u64,
-    /// Whether the first of those is slower, another of them longer, and whether a flow begins in front of the neck.
+    /// True if the first of those is slower, if another is longer, and if a flow begins in front of the bottleneck.
     odd: (bool, bool, bool),
     seed: u64,
 }
@@ -91,7 +91,7 @@ const END: Dur = Dur::from_ms(150);
 
 type Seen = (Time, u64, u64, usize, Vec<(PortCounters, usize, Backlog, f64)>, Vec<FlowCounters>);
 
-/// All that can be seen of a world.
+/// Observable state of a world.
 fn seen<H: EventQueue>(w: &World<ToyPlugs, H>) -> Seen {
     let port = |p: &Port<Tail>| (p.counters().clone(), p.in_flight(), p.qdisc().backlog(), p.carried(w.now()));
     let ports: Vec<_> = w.ports().iter().map(port).collect();
@@ -99,7 +99,7 @@ fn seen<H: EventQueue>(w: &World<ToyPlugs, H>) -> Seen {
     (w.now(), w.fingerprint(), w.packet_hops(), w.packets_alive(), ports, flows)
 }
 
-/// All that there is of ports, so many microseconds apart.
+/// State of all ports, sampled at this interval in microseconds.
 fn sampling(step: u64) -> Sampling {
     fn all<S>(of: fn(&S) -> f64) -> impl Fn(&[S], &mut Vec<f64>) {
         move |rows, out| out.extend(rows.iter().map(of))
@@ -115,7 +115,7 @@ fn sampling(step: u64) -> Sampling {
     Sampling { step: Dur::from_us(step), flows, ports }
 }
 
-/// What there is at the end of a run of which some ports are sampled, what arrived and the series of the ports.
+/// Final state of a run with sampled ports, bytes that arrived, and the series of the ports.
 fn sampled(n: &Net, shortcuts: bool, which: &[bool], step: u64) -> (Seen, Vec<f64>, [Vec<f64>; 4]) {
     let mut b = n.begin(shortcuts);
     let watched = (0..2 + 4 * n.pairs.len()).filter(|&i| which[i]).map(|i| PortId(i as u32)).collect();
@@ -131,7 +131,7 @@ fn sampled(n: &Net, shortcuts: bool, which: &[bool], step: u64) -> (Seen, Vec<f6
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The same run, looked at when it is over.
+    /// A run equals the run without shortcuts at its end.
     #[test]
     fn the_short_way_is_the_long_one(n in nets()) {
         fn run<H: EventQueue>(n: &Net, shortcuts: bool) -> World<ToyPlugs, H> {
@@ -148,7 +148,7 @@ proptest! {
         prop_assert_eq!(seen(&run::<Wheel>(&n, true)), seen(&want));
     }
 
-    /// The same at any time in between, with a warm-up, with somebody who watches for a while, with links that become slower.
+    /// A run equals the run without shortcuts at any time, with a warm-up, a temporary observer, and links that become slower.
     #[test]
     fn whatever_happens_meanwhile(n in nets(), steps in prop::collection::vec((0_u8..8, 1_u64..9000), 1..40)) {
         let mut worlds = [n.build::<QuadHeap>(false), n.build::<QuadHeap>(true)];
@@ -262,7 +262,7 @@ impl Observer for Watcher {}
 
 /// Sees some ports, and of some of them only what leaves the queue, or what has crossed the link.
 struct Told {
-    /// Of each port: 0 for all, 1 for what leaves and is dropped, 2 for what has crossed the link, else nothing.
+    /// Interest in each port: 0 for all events, 1 for departures and drops, 2 for the far end of the link, else none.
     kinds: Vec<u8>,
     prompt: bool,
     told: Vec<Tale>,
@@ -321,7 +321,7 @@ fn shorter_and_then_slower() {
         w.advance(at(20_000), u64::MAX, &mut told);
         assert!(told.told.is_sorted_by_key(|t| t.2), "observers see events in the order of time");
         let hops: Vec<_> = told.told.iter().filter(|t| (t.0, t.1) == ("hop", 0)).map(|t| t.2).collect();
-        // What was sent at 20 Mbit/s arrives up to 9.213 ms, with the three behind it; the next ends 424 us after those (176 bytes at 3.32 Mbit/s).
+        // Packets sent at 20 Mbit/s arrive up to 9.213 ms, with the three behind them; the next ends 424 us later (176 bytes at 3.32 Mbit/s).
         let last = at(9213);
         assert_eq!(hops.iter().filter(|&&t| t == last).count(), 5, "{hops:?}");
         assert!(hops.iter().any(|&t| t > last));

@@ -1,17 +1,17 @@
-//! What stands still is passed over when samples are taken, and nothing of it can be seen.
+//! Samples of a flow that reconnects.
 
 use crate::toy::{Once, Tail, Toy, ToyPlugs};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 
-/// Packets of a connection that is over are counted where they arrive, in the step in which they do, though no end of the flow is called, and a step without any lies between two of them.
+/// Packets of an old connection count in the step of their arrival, although no endpoint receives them.
 #[test]
 fn packets_of_a_connection_that_is_over_are_in_its_series() {
     let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
     let (s, d) = (b.node("s"), b.node("d"));
     for (name, from, to) in [("there", s, d), ("back", d, s)] {
-        // A packet of 1000 bytes takes a millisecond, and is on its way for 40.
+        // A packet of 1000 bytes takes 1 ms to send and 40 ms to propagate.
         let (rate, delay) = (Rate::from_bps(8_000_000), Dur::from_ms(40));
         let (qdisc, impairments) = (Tail::new(100), Impairments::default());
         b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
@@ -27,7 +27,7 @@ fn packets_of_a_connection_that_is_over_are_in_its_series() {
     w.begin(f, Once(f, Time::ZERO + Dur::from_secs(9)), ends(), &mut ());
     w.advance(Time::ZERO + Dur::from_ms(100), u64::MAX, &mut ());
     let series = w.take_sampler().unwrap().flows.kept.column("received").unwrap();
-    // The first is there after 41 ms, which is the step that ends then, and one in each millisecond from then on.
+    // The first packet arrives after 41 ms, then one each millisecond.
     let want: Vec<f64> = (0..=400).map(|step| if step % 4 == 0 && (164..244).contains(&step) { 1000.0 } else { 0.0 }).collect();
     assert_eq!(series, want);
 }

@@ -180,7 +180,7 @@ fn what_cannot_be_cut_is_not() {
     let plain = partition(&dumbbell(droptail, "tcp = {}", ""), 1, None).unwrap();
     assert_eq!((plain["parts"].as_array().unwrap().len(), &plain["window_s"]), (2, &serde_json::json!(0.01)), "{plain}");
     assert_eq!(plain["links"], serde_json::json!(["bottleneck", "bottleneck.reverse"]));
-    let together = "all nodes hang together by links or flows that cannot be cut";
+    let together = "links or flows that cannot be cut connect all nodes";
     for (bottleneck, flow, rest, why) in [
         ("queue.codel = {}", "tcp = {}", "", together),
         ("queue.droptail.limit = \"50p\"\nloss = 0.01", "tcp = {}", "", together),

@@ -64,14 +64,14 @@ pub enum BuildError {
     },
     /// Dynamic routes of too many flows in too large a network.
     #[error(
-        "the routes of {flows} flows around links that fail, or packet by packet, would take more memory than they may: take fewer flows, or fewer failures"
+        "the routes of {flows} flows around failing links, or per packet, would need too much memory: use fewer flows or fewer failures"
     )]
     TooManyWays {
         /// Number of flows.
         flows: usize,
     },
     /// Dynamic routes together with stations that move.
-    #[error("stations that move do not go together with routing = \"ecmp_packets\" or `reroute`: take one of them out")]
+    #[error("moving stations cannot be combined with routing = \"ecmp_packets\" or `reroute`: remove one of them")]
     WaysOfMoving,
     /// A flow whose ends are at one node.
     #[error("flow `{flow}`: both ends are `{node}`")]
@@ -82,7 +82,7 @@ pub enum BuildError {
         node: Name,
     },
     /// A flow with two flow controllers.
-    #[error("flow `{flow}` is governed twice")]
+    #[error("flow `{flow}` has two controls")]
     GovernedTwice {
         /// Flow.
         flow: Name,

@@ -130,7 +130,7 @@ fn what_does_nothing_is_not_at_work() {
 fn arrivals(jitter: JitterSpec, delay: Dur, n: u64) -> Vec<f64> {
     let what = Impairments { jitter: Some(jitter), ..Impairments::default() };
     let mut i = Impair::idle(&what, delay, 3, "x");
-    // What the port does: the ring's delay is shorter by `early`.
+    // As in a port, the delay of the ring is shorter by `early`.
     let base = delay.saturating_sub(i.early());
     (0..n).map(|_| i.arrival(Time::ZERO + base).as_secs_f64() * 1e3).collect()
 }

@@ -103,7 +103,7 @@ impl PartLedger for Ledger {
         let when = self.stamp();
         self.wrote.push(Wrote { flow: id, when, began: flow.started, written: flow.written, closed: flow.closed });
     }
-    /// As long as more was written than delivered, the delivery was not the last.
+    /// A delivery is not the last one while more was written than delivered.
     #[inline]
     fn delivered(&mut self, id: FlowId, flow: &Flow) {
         if flow.delivered >= flow.written && flow.completed == Time::MAX {

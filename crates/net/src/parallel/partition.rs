@@ -52,16 +52,16 @@ pub enum NotPartitioned {
 impl fmt::Display for NotPartitioned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Channel => "stations on a wireless channel hear each other at once",
+            Self::Channel => "stations on a wireless channel hear each other without delay",
             Self::Control => "a control opens and closes flows",
             Self::Outage => "links fail and come back",
             Self::Ways => "routes change, or packets of a flow take several",
             Self::Samples => "time series are recorded",
             Self::Begun => "the run has begun",
             Self::Large => "the network is so large that its parts would take too much memory",
-            Self::Together => "all nodes hang together by links or flows that cannot be cut",
-            Self::Lopsided => "one part would have nearly all there is to do",
-            Self::ShortDelays => "the links that could be cut have so short a delay that parts would mostly wait for each other",
+            Self::Together => "links or flows that cannot be cut connect all nodes",
+            Self::Lopsided => "one part would have nearly all the work",
+            Self::ShortDelays => "the links that could be cut have delays so short that parts would mostly wait for each other",
         })
     }
 }

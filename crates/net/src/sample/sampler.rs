@@ -11,7 +11,7 @@ use crate::qdisc::{Backlog, Qdisc};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
-/// What is sampled.
+/// Step and columns of the time series.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     /// Time between two samples.

@@ -1,4 +1,4 @@
-//! A toy transport with a fixed window and a bounded FIFO, to test the network without TCP.
+//! Minimal transport with a fixed window, and a bounded FIFO: they test the network without TCP.
 
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -43,7 +43,7 @@ impl Qdisc for Tail {
     }
 }
 
-/// Keeps `window` packets in flight; a packet not acknowledged within a second is taken for lost and another sent.
+/// Keeps `window` packets in flight; a packet without acknowledgment within 1 s counts as lost and is replaced.
 #[derive(Clone)]
 pub(crate) enum Toy {
     Sender { window: u32, flying: u32, next: u64, size: u16 },
@@ -115,7 +115,7 @@ impl Components for ToyPlugs {
     type Control = ();
 }
 
-/// What a toy dumbbell is made of.
+/// Parameters of a dumbbell.
 #[derive(Clone, Debug)]
 pub(crate) struct Dumbbell {
     pub(crate) flows: u32,
@@ -126,7 +126,7 @@ pub(crate) struct Dumbbell {
     pub(crate) loss: f64,
     pub(crate) duplicate: f64,
     pub(crate) seed: u64,
-    /// What else is wrong with the bottleneck.
+    /// Schedule and impairments of the bottleneck.
     pub(crate) rough: Option<(Option<Schedule>, Impairments)>,
 }
 
