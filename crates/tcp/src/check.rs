@@ -1,13 +1,9 @@
 //! Checks the parameters of an endpoint, and tells which of them are in force.
 
 use crate::choices::{EcnMode, FastOpen, InitialWindow, LossBasis, Prr, Scheme, len_bytes};
+use crate::error::{ParamsError, range};
 use crate::params::TcpParams;
-use crate::presets::ParamsError;
 use fairlane_units::{Dur, Len};
-
-pub(crate) fn range(field: &'static str, message: impl Into<String>) -> ParamsError {
-    ParamsError::Range { field, message: message.into() }
-}
 
 impl TcpParams {
     /// Whether the values make a working endpoint; every field is also bound by the range in its schema.

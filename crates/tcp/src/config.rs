@@ -1,10 +1,9 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
-use crate::check::range;
 use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, len_bytes};
-use crate::pacing::Quantum;
+use crate::error::{ParamsError, range};
 use crate::params::TcpParams;
-use crate::presets::ParamsError;
+use crate::quantum::Quantum;
 use fairlane_net::Class;
 use fairlane_units::Dur;
 use std::sync::Arc;

@@ -19,14 +19,8 @@
 //! threshold. Marks graded by their number (DCTCP, Prague) keep their own answer. Bursts in the non-validated phase (section 4.4.2, a SHOULD) are left to
 //! `pacing` and `max_burst`.
 
-use crate::cc::{CongestionControl, CongestionKind};
-use crate::endpoint::{FIRST, Phase, Tcp};
+use crate::state::FIRST;
 use fairlane_units::{Dur, Time};
-
-/// Round trips in the sampling period (section 4.2).
-const SAMPLING_RTTS: u64 = 3;
-/// The sampling period at least (section 4.2).
-const SAMPLING_LEAST: Dur = Dur::from_secs(1);
 /// Measurement periods in a sampling period, each with the largest of its samples (section 4.5.1).
 const BINS: usize = 4;
 /// The non-validated period (section 4.4.3).
@@ -43,13 +37,13 @@ pub(crate) struct Cwv {
     /// The sample being taken: SND.UNA when it began, and where it ends; not above it: data is yet to go out.
     from: u64,
     end: u64,
-    validated: bool,
+    pub(crate) validated: bool,
     /// When the window was last found validated, or last adjusted.
     valid_at: Time,
     /// There was congestion since the last sample.
-    disturbed: bool,
+    pub(crate) disturbed: bool,
     /// Recovery from a loss in the non-validated phase: max(pipeACK, LossFlightSize), and what had been retransmitted before.
-    recovery: Option<(u64, u64)>,
+    pub(crate) recovery: Option<(u64, u64)>,
 }
 
 impl Default for Cwv {
@@ -70,13 +64,13 @@ impl Default for Cwv {
 
 impl Cwv {
     /// pipeACK; `None`: undefined. What is older than the sampling period counts for nothing.
-    fn pipe_ack(&self, now: Time, period: Dur) -> Option<u64> {
+    pub(crate) fn pipe_ack(&self, now: Time, period: Dur) -> Option<u64> {
         let recent = self.bins.iter().filter(|b| now.since(b.0) < period);
         self.defined.then(|| recent.map(|b| b.1).max().unwrap_or(0))
     }
 
     /// Everything up to `una` is acknowledged, `nxt` comes next. Whether a sample was taken.
-    fn sample(&mut self, now: Time, una: u64, nxt: u64, period: Dur) -> bool {
+    pub(crate) fn sample(&mut self, now: Time, una: u64, nxt: u64, period: Dur) -> bool {
         if self.end <= self.from {
             self.end = nxt;
         }
@@ -97,7 +91,7 @@ impl Cwv {
     }
 
     /// Which phase it is (section 4.3).
-    fn judge(&mut self, now: Time, cwnd: u64, period: Dur) {
+    pub(crate) fn judge(&mut self, now: Time, cwnd: u64, period: Dur) {
         self.validated = self.pipe_ack(now, period).is_none_or(|p| 2 * p >= cwnd);
         if self.validated {
             self.valid_at = now;
@@ -105,12 +99,12 @@ impl Cwv {
     }
 
     /// Loss recovery is over: pipeACK is undefined (section 4.4.1).
-    fn forget(&mut self, now: Time, una: u64, nxt: u64) {
+    pub(crate) fn forget(&mut self, now: Time, una: u64, nxt: u64) {
         *self = Self { from: una, end: nxt, valid_at: now, ..Self::default() };
     }
 
     /// Non-validated periods that are over.
-    fn expired(&mut self, now: Time) -> u64 {
+    pub(crate) fn expired(&mut self, now: Time) -> u64 {
         let periods = if self.validated { 0 } else { now.since(self.valid_at).as_ps() / NVP.as_ps() };
         self.valid_at += NVP * periods;
         periods
@@ -126,94 +120,5 @@ impl Cwv {
     /// Whether the window may grow where it does not limit the sender.
     pub(crate) fn validated(&self) -> bool {
         self.validated
-    }
-}
-
-impl<C: CongestionControl> Tcp<C> {
-    fn cwv_period(&self) -> Dur {
-        (self.rtt.srtt(&self.cfg) * SAMPLING_RTTS).max(SAMPLING_LEAST)
-    }
-
-    /// New data was acknowledged.
-    #[cold]
-    pub(crate) fn cwv_on_ack(&mut self, now: Time) {
-        if self.phase != Phase::Open {
-            // Nothing is measured during loss recovery (section 4.2).
-            return;
-        }
-        let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
-        if c.disturbed {
-            c.forget(now, una, nxt);
-        } else if c.sample(now, una, nxt, period) {
-            c.judge(now, cwnd, period);
-        }
-        self.cwv_expire(now);
-    }
-
-    /// Data is to go out, and nothing is in flight.
-    #[cold]
-    pub(crate) fn cwv_after_idle(&mut self, now: Time) {
-        let (period, cwnd) = (self.cwv_period(), self.cc.cwnd());
-        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
-            c.judge(now, cwnd, period);
-        }
-        self.cwv_expire(now);
-    }
-
-    /// The end of the non-validated period (section 4.4.3).
-    fn cwv_expire(&mut self, now: Time) {
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
-        for _ in 0..c.expired(now) {
-            let cwnd = self.cc.cwnd();
-            let left = (cwnd / 2).max(self.cfg.initial_window);
-            if left >= cwnd {
-                break;
-            }
-            self.cc.on_validation(now, left, self.cc.ssthresh().max(cwnd - cwnd / 4));
-        }
-    }
-
-    /// Congestion is about to be told to the algorithm. In the non-validated phase: what was used of the window (section 4.4.1).
-    #[cold]
-    pub(crate) fn cwv_used(&mut self, kind: CongestionKind, flight: u64, now: Time) -> Option<u64> {
-        if kind == CongestionKind::EcnEcho && self.ecn.graded {
-            return None;
-        }
-        let (period, first) = (self.cwv_period(), self.phase == Phase::Open);
-        let c = self.more.part(|m| m.cwv.as_mut())?;
-        c.disturbed = true;
-        c.recovery = None;
-        (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
-    }
-
-    /// The algorithm has made its reduction: what was used takes the place of the window it was made from.
-    #[cold]
-    pub(crate) fn cwv_cut(&mut self, kind: CongestionKind, used: u64, now: Time) {
-        let (smss, half) = (u64::from(self.cfg.smss), used / 2);
-        let window = match kind {
-            CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => self.cc.cwnd(),
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => half.max(smss),
-        };
-        self.cc.on_validation(now, window, half.max(2 * smss));
-        if let Some(c) = self.more.part(|m| m.cwv.as_mut())
-            && kind == CongestionKind::FastRetransmit
-        {
-            c.recovery = Some((used, self.tx.count.retransmit_bytes));
-        }
-    }
-
-    /// Fast recovery is over, the algorithm has set its window.
-    #[cold]
-    pub(crate) fn cwv_recovered(&mut self, now: Time) {
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
-        let recovery = c.recovery.take();
-        c.forget(now, self.una, self.nxt);
-        if let Some((used, before)) = recovery {
-            let (smss, again) = (u64::from(self.cfg.smss), self.tx.count.retransmit_bytes - before);
-            let window = (used.saturating_sub(again) / 2).max(smss);
-            // Recovery may leave less, so as not to end in a burst (RFC 6582 section 3.2 step 3).
-            self.cc.on_validation(now, window.min(self.cc.cwnd()), window.max(2 * smss));
-        }
     }
 }

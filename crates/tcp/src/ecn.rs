@@ -1,44 +1,14 @@
-//! Explicit congestion notification: what is negotiated, what the receiver reports, what the sender makes of it.
-//!
-//! Sources: RFC 3168 (classic), RFC 8257 section 3 (feedback of DCTCP), RFC 9768 (AccECN).
-//!
-//! The sender reduces at most once a window of data (RFC 3168 section 6.1.2): after a cut it waits for the acknowledgment of something sent
-//! later. A loss among what was in flight at a cut for a mark belongs to the same event, except where the cut was graded by the number
-//! of marks (RFC 8257 section 3.5).
-//!
-//! Deviations: a SYN that is sent again still offers ECN (RFC 3168 section 6.1.1.1 permits to give up); at the smallest window the sender does not
-//! slow down further by waiting for the retransmission timer (section 6.1.2). Of AccECN the option with byte counters (RFC 9768 section 3.2.3) is not there, nor
-//! the checks for middleboxes that change the ECN field (section 3.2.2.4), nor acknowledgments of marked acknowledgments (section 3.2.2.5.1); marks count in
-//! packets, as full-sized segments.
+//! State of explicit congestion notification at one end of a connection.
 
-use crate::cc::{CongestionControl, CongestionKind, MarkSample};
 use crate::choices::EcnMode;
-use crate::endpoint::{Phase, Tcp};
-use crate::scoreboard::{SACKED, Scoreboard};
-use fairlane_net::{Cx, Ecn, Segment, flag};
+use fairlane_net::Ecn;
 use std::ops::{Deref, DerefMut};
-
 /// AccECN: the packet counters of both ends start here (RFC 9768 section 3.2.1), so that a zeroed field is told from a counter.
 const FIRST_CEP: u64 = 5;
-/// Marked packets that make an acknowledgment due (n of RFC 9768 section 3.2.2.5.1).
-const ACK_MARKS: u8 = 2;
 /// The average of packets that an acknowledgment covers: unit, weight of what was known, and what counts as long.
 const PER_ACK_UNIT: u32 = 64;
 const PER_ACK_WEIGHT: u32 = 64;
 const LONG_ACK: u32 = 4;
-/// Values of the three-bit field of AccECN.
-const ACE_RANGE: u64 = 8;
-
-/// What the field of a SYN-ACK, or of the last step of the handshake, says of the ECN field that the SYN or SYN-ACK arrived with (RFC 9768 section
-/// 3.1.1 table 2, section 3.2.2.1 table 3).
-const fn handshake_ace(arrived: Ecn) -> u8 {
-    match arrived {
-        Ecn::NotEct => 0b010,
-        Ecn::Ect1 => 0b011,
-        Ecn::Ect0 => 0b100,
-        Ecn::Ce => 0b110,
-    }
-}
 
 /// State of ECN at one end.
 #[derive(Clone, Copy, Debug)]
@@ -52,34 +22,34 @@ pub(crate) struct EcnState {
     /// The algorithm grades its cut by the number of marks.
     pub(crate) graded: bool,
     /// Receiver: ECE goes into what is sent (`DCTCP.CE` of RFC 8257 section 3.2).
-    echo: bool,
+    pub(crate) echo: bool,
     /// Receiver: the data at hand is to be acknowledged at once.
     pub(crate) ack_now: bool,
     /// Sender: CWR goes into the next new data.
-    cwr_due: bool,
+    pub(crate) cwr_due: bool,
     /// Sender: the last cut was for a mark.
-    for_mark: bool,
+    pub(crate) for_mark: bool,
     /// Sender: SND.NXT at the last cut.
-    cut_end: u64,
+    pub(crate) cut_end: u64,
     /// AccECN receiver: packets with CE that arrived (r.cep).
-    r_cep: u64,
+    pub(crate) r_cep: u64,
     /// AccECN sender: those that the peer told of (s.cep).
-    s_cep: u64,
+    pub(crate) s_cep: u64,
     /// AccECN sender: packets that an acknowledgment covers, smoothed (64ths of one); 0: none was heard.
     per_ack: u32,
     /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
-    unreported: u8,
-    last_ce: bool,
+    pub(crate) unreported: u8,
+    pub(crate) last_ce: bool,
     /// AccECN: the ECN field that the SYN or SYN-ACK arrived with.
-    syn: Ecn,
+    pub(crate) syn: Ecn,
     /// AccECN: the last step of the handshake, which reports it, is still to go out.
-    third_due: bool,
+    pub(crate) third_due: bool,
     /// AccECN: the last step of the handshake is awaited.
-    third_awaited: bool,
+    pub(crate) third_awaited: bool,
     /// AccECN: a marked SYN-ACK was counted.
-    answer_marked: bool,
+    pub(crate) answer_marked: bool,
     /// AccECN: what the peer reports is not believed.
-    deaf: bool,
+    pub(crate) deaf: bool,
     /// Bytes reported as marked since the connection began.
     pub(crate) delivered_ce: u64,
     /// Data packets with CE that arrived.
@@ -128,6 +98,12 @@ impl OwnEcn {
     pub(crate) fn new(graded: bool) -> Self {
         Self(graded.then(|| Box::new(EcnState::new(true))))
     }
+
+    /// True if ECN was negotiated.
+    #[inline]
+    pub(crate) fn in_use(&self) -> bool {
+        self.0.as_ref().is_some_and(|e| e.mode != EcnMode::Off)
+    }
 }
 
 impl Deref for OwnEcn {
@@ -144,281 +120,11 @@ impl DerefMut for OwnEcn {
     }
 }
 
-impl<C: CongestionControl> Tcp<C> {
-    /// Whether ECN is in use.
-    #[inline]
-    pub(crate) fn ecn_on(&self) -> bool {
-        self.ecn.0.as_ref().is_some_and(|e| e.mode != EcnMode::Off)
-    }
-
-    /// Writes the offer into a SYN, or the answer into a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
-    pub(crate) fn ecn_write_syn(&mut self, seg: &mut Segment, answer: bool) {
-        if !answer {
-            seg.set_ace(if self.cfg.ecn == EcnMode::Accecn { 0b111 } else { 0b011 });
-        } else if self.ecn.mode == EcnMode::Accecn {
-            seg.set_ace(handshake_ace(self.ecn.syn));
-        } else if self.ecn_on() {
-            seg.flags |= flag::ECE;
-        }
-        self.ecn_stamp_control(seg);
-    }
-
-    /// Reads the offer in a SYN, or the answer in a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1.2).
-    pub(crate) fn ecn_take_syn(&mut self, seg: &Segment, answer: bool) {
-        let accurate = self.cfg.ecn == EcnMode::Accecn;
-        // Without AccECN on both ends its users fall back to what RFC 3168 has.
-        let classic = if accurate { EcnMode::Classic } else { self.cfg.ecn };
-        self.ecn.mode = match (answer, seg.ace()) {
-            // Neither; to an offer without AE both flags belong (0b001 and 0b010 of a peer without AccECN are no offer of RFC 3168).
-            (_, 0b000) => EcnMode::Off,
-            (false, 0b011) => classic,
-            (false, ace) if !accurate => {
-                if ace & 0b011 == 0b011 {
-                    classic
-                } else {
-                    EcnMode::Off
-                }
-            }
-            // RFC 9768 section 3.1.3: what else there may be in future is AccECN, in an answer as well.
-            (false, _) => EcnMode::Accecn,
-            // The offer thrown back, with AE or without.
-            (true, 0b111) => EcnMode::Off,
-            (true, 0b001) => classic,
-            (true, _) if accurate => EcnMode::Accecn,
-            // Without AccECN nobody looks at AE.
-            (true, 0b101) => classic,
-            (true, _) => EcnMode::Off,
-        };
-        if self.ecn.mode == EcnMode::Accecn {
-            self.ecn.syn = seg.ecn();
-            self.ecn.third_due = answer;
-            self.ecn.third_awaited = !answer && self.cfg.handshake_ack;
-            if answer {
-                self.count_marked_answer(seg);
-            }
-        }
-    }
-
-    /// A SYN that comes again: what the SYN-ACK reports is the ECN field of the latest, and a server whose peer may have fallen back to none sends no ECT (RFC 9768
-    /// section 3.1.5).
-    pub(crate) fn ecn_take_syn_again(&mut self, seg: &Segment) {
-        if self.ecn.mode == EcnMode::Accecn && !seg.has(flag::ACK) {
-            self.ecn.syn = seg.ecn();
-            if seg.ace() == 0 {
-                self.ect = Ecn::NotEct;
-            }
-        }
-    }
-
-    /// A SYN-ACK that comes again, and is about to be acknowledged: with its ECN field, as the first was (RFC 9768 section 3.2.2.1).
-    pub(crate) fn ecn_take_answer_again(&mut self, seg: &Segment) {
-        if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.rcv.passive {
-            self.ecn.syn = seg.ecn();
-            self.ecn.third_due = true;
-            self.count_marked_answer(seg);
-        }
-    }
-
-    /// r.cep counts one marked SYN-ACK at most (RFC 9768 section 3.2.2.2).
-    fn count_marked_answer(&mut self, seg: &Segment) {
-        if seg.ecn() == Ecn::Ce && !self.ecn.answer_marked {
-            self.ecn.answer_marked = true;
-            self.ecn.r_cep += 1;
-        }
-    }
-
-    /// The connection is open without a handshake: both ends know what the other does.
-    pub(crate) fn ecn_assume(&mut self) {
-        if self.cfg.ecn != EcnMode::Off {
-            self.ecn.mode = self.cfg.ecn;
-        }
-    }
-
-    /// Marks a segment on its way out. `again`: it is a retransmission.
-    pub(crate) fn ecn_stamp(&mut self, seg: &mut Segment, again: bool) {
-        // RFC 3168: no ECT on retransmissions (6.1.5), pure acknowledgments (6.1.4), window probes (6.1.6).
-        let new = seg.payload != 0 && !again && seg.seq < self.edge;
-        if new || (again && self.cfg.ecn_resent) {
-            seg.set_ecn(self.ect);
-        } else {
-            self.ecn_stamp_control(seg);
-        }
-        if self.ecn.mode == EcnMode::Accecn {
-            return self.accecn_stamp(seg);
-        }
-        if new && self.ecn.cwr_due {
-            // On the first new data after a cut of whatever cause (section 6.1.2).
-            self.ecn.cwr_due = false;
-            seg.flags |= flag::CWR;
-            if self.cfg.ns3 {
-                self.ecn.cut_end = seg.seq;
-            }
-        }
-        if self.ecn.echo {
-            seg.flags |= flag::ECE;
-        }
-    }
-
-    /// Whether what RFC 3168 leaves without ECT carries it as well; all of L4S does (RFC 9331 section 4.1).
-    fn ecn_stamp_control(&self, seg: &mut Segment) {
-        if self.cfg.ecn_plus || self.ect == Ecn::Ect1 {
-            seg.set_ecn(self.ect);
-        }
-    }
-
-    /// The counter goes into every segment (RFC 9768 section 3.2.2), but in the last step of the handshake the ECN field of the SYN-ACK (section 3.2.2.1).
-    fn accecn_stamp(&mut self, seg: &mut Segment) {
-        let third = std::mem::take(&mut self.ecn.third_due) && seg.payload == 0 && seg.sack_len() == 0;
-        seg.set_ace(if third { handshake_ace(self.ecn.syn) } else { self.ecn.r_cep as u8 });
-        self.ecn.unreported = 0;
-    }
-
-    /// The ECN field of a segment without data that arrived, and the last step of the handshake (RFC 9768 sections 3.2.2.1 and 3.2.2.2).
-    pub(crate) fn ecn_take_control(&mut self, seg: &Segment) {
-        if self.ecn.mode != EcnMode::Accecn {
-            return;
-        }
-        if seg.payload == 0 && seg.ecn() == Ecn::Ce {
-            self.ecn.r_cep += 1;
-        }
-        let third = std::mem::take(&mut self.ecn.third_awaited) && seg.payload == 0 && seg.sack_len() == 0;
-        if third && seg.ace() == 0 {
-            // Zeroed on the way, or a peer without ECN (section 3.2.2.1 table 4, note 1): neither ECT nor answers any more, but marks are reported on.
-            self.ecn.deaf = true;
-            self.ect = Ecn::NotEct;
-        }
-        self.ecn.s_cep += u64::from(third && seg.ace() == handshake_ace(Ecn::Ce));
-    }
-
-    /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
-    pub(crate) fn ecn_take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        // RFC 3168 section 6.1.5: marks on what lies outside of the window are not believed.
-        if seg.end() <= self.rcv.nxt || seg.end() > self.accepted_up_to() {
-            return;
-        }
-        let ce = seg.ecn() == Ecn::Ce && seg.payload != 0;
-        self.ecn.ce_received += u64::from(ce);
-        match self.ecn.mode {
-            EcnMode::Dctcp => self.dctcp_feedback(ce, cx),
-            EcnMode::Accecn => self.accecn_feedback(ce),
-            // RFC 3168 section 6.1.3: CWR ends the echo; a mark on the same packet begins another.
-            _ => self.ecn.echo = (self.ecn.echo && !seg.has(flag::CWR)) || ce,
-        }
-    }
-
-    /// RFC 9768 section 3.2.2.5.1: an acknowledgment goes out with the first mark after none, and with every second.
-    fn accecn_feedback(&mut self, ce: bool) {
-        self.ecn.r_cep += u64::from(ce);
-        self.ecn.unreported = self.ecn.unreported.saturating_add(u8::from(ce));
-        self.ecn.ack_now = ce && (!self.ecn.last_ce || self.ecn.unreported >= ACK_MARKS);
-        self.ecn.last_ce = ce;
-    }
-
-    /// RFC 8257 section 3.2, as the kernel reads it: what a delayed acknowledgment covers is reported with the old state, the packet that
-    /// changed the state at once with the new one.
-    fn dctcp_feedback(&mut self, ce: bool, cx: &mut Cx<'_>) {
-        if ce == self.ecn.echo {
-            return;
-        }
-        if self.rcv.owes() {
-            self.send_ack(cx);
-            self.heard = true;
-        }
-        self.ecn.echo = ce;
-        self.ecn.ack_now = true;
-    }
-
-    /// Feedback in an acknowledgment that covers `news` bytes, in order or by SACK blocks for the first time, before anything is made of it.
-    pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, news: u64, cx: &mut Cx<'_>) {
-        let delivered = news.saturating_sub(self.tx.board.sacked_below(seg.ack));
-        let accurate = self.ecn.mode == EcnMode::Accecn;
-        let (echo, ce) = if accurate {
-            let packets = self.accecn_marks(seg, delivered);
-            (packets != 0, (packets * u64::from(self.cfg.smss)).min(delivered))
-        } else {
-            let echo = seg.has(flag::ECE);
-            (echo, if echo && self.ecn.mode == EcnMode::Dctcp { delivered } else { 0 })
-        };
-        self.ecn.newly_ce = ce;
-        self.ecn.delivered_ce += ce;
-        self.ecn.hold = echo && !(accurate && self.ecn.graded);
-        if self.ecn.graded {
-            self.cc.on_marks(&MarkSample { now: cx.now, delivered, ce, ack: seg.ack, next: self.nxt });
-        }
-        if self.cfg.ns3 {
-            // CWR answers every echo that acknowledges something sent after the last CWR, cut or not.
-            self.standing.socket.echo = echo;
-            self.ecn.cwr_due = echo && (self.ecn.cwr_due || (seg.ack > self.una && seg.ack > self.ecn.cut_end));
-        } else if echo {
-            self.ecn_react(seg.ack, cx);
-        }
-    }
-
-    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the least number that fits, but where acknowledgments of
-    /// so many packets may have been lost that the field came round, the most that fits. Where acknowledgments cover many packets as a rule, a long one is no
-    /// sign of lost ones: the receiver tells of each second mark at once (section 3.2.2.5.1).
-    fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
-        // An acknowledgment of nothing new may be an old one.
-        if delivered == 0 || self.ecn.deaf {
-            return 0;
-        }
-        let packets = delivered.div_ceil(u64::from(self.cfg.smss));
-        let least = (u64::from(seg.ace()) + ACE_RANGE - self.ecn.s_cep % ACE_RANGE) % ACE_RANGE;
-        let long = self.ecn.acks_are_long(packets);
-        let marked = if packets >= ACE_RANGE && !long { packets - (packets - least) % ACE_RANGE } else { least };
-        self.ecn.s_cep += marked;
-        marked
-    }
-
-    /// RFC 3168 section 6.1.2: one cut a window of data, none while losses are repaired.
-    fn ecn_react(&mut self, ack: u64, cx: &mut Cx<'_>) {
-        // What acknowledges no more than was in flight at the last cut cannot know of its CWR.
-        if self.phase != Phase::Open || ack <= self.ecn.cut_end {
-            return;
-        }
-        let base = self.recover_flight();
-        self.congestion(CongestionKind::EcnEcho, cx);
-        if self.ecn.hold {
-            // A window that goes on growing between marks is cut at once.
-            self.begin_cwr(base);
-        }
-        // Congestion was not imagined, whatever becomes of a loss.
-        self.cc.settle();
-        self.ecn.for_mark = true;
-        self.ecn.cuts += 1;
-    }
-
-    /// Whether a cut for a mark has answered this loss already (RFC 3168 section 6.1.2).
-    pub(crate) fn ecn_answered(&self, kind: CongestionKind) -> bool {
-        kind == CongestionKind::FastRetransmit && self.ecn.for_mark && !self.ecn.graded && self.una < self.ecn.cut_end
-    }
-
-    /// The window was cut, for whatever reason (RFC 3168 section 6.1.2).
-    pub(crate) fn ecn_cut(&mut self) {
-        self.ecn.for_mark = false;
-        self.ecn.cut_end = self.nxt;
-        self.ecn.cwr_due = true;
-    }
-}
-
 impl EcnState {
     /// Takes in the packets that an acknowledgment covers; true if acknowledgments cover more than four on average (Linux `pkts_acked_ewma`, `ACK_COMP_THRESH`).
-    fn acks_are_long(&mut self, packets: u64) -> bool {
+    pub(crate) fn acks_are_long(&mut self, packets: u64) -> bool {
         let packets = packets.min(u64::from(u16::MAX)) as u32 * PER_ACK_UNIT;
         self.per_ack = if self.per_ack == 0 { packets } else { (self.per_ack * (PER_ACK_WEIGHT - 1) + packets) / PER_ACK_WEIGHT };
         self.per_ack > LONG_ACK * PER_ACK_UNIT
-    }
-}
-
-impl Scoreboard {
-    /// Bytes below `ack` that were SACKed: news no more.
-    fn sacked_below(&self, ack: u64) -> u64 {
-        let (mut bytes, mut i) = (0, self.head);
-        while self.has_sacked() && i != self.tail && self.at(i).seq < ack {
-            let s = self.at(i);
-            bytes += if s.is(SACKED) { s.data() } else { 0 };
-            i = i.wrapping_add(1);
-        }
-        bytes
     }
 }

@@ -3,42 +3,41 @@
 //! [`Tcp`] is one end of a connection, sending and receiving. Everything it does is set by [`TcpParams`]; the
 //! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
 
-mod acks;
-mod arrive;
-mod audit;
-mod buffer;
+mod ack_compression;
+mod ack_log;
+mod burst;
 pub mod cc;
 mod check;
 mod choices;
-mod compress;
 mod config;
 mod cwv;
 mod ecn;
 mod endpoint;
+mod error;
+mod extensions;
 mod fast_open;
-mod fin;
-mod handshake;
+mod frto;
 mod hold;
 mod info;
-mod limit;
-mod lost;
-mod more;
-mod output;
-mod pacing;
+mod lifecycle;
+mod ns3_socket;
+mod pacer;
 mod params;
 mod presets;
-mod quick;
+mod prr;
+mod quantum;
+mod quickack;
+mod rack;
 mod rate;
+mod rcvbuf;
 mod receiver;
-mod recovery;
 mod rtt;
 mod scoreboard;
-mod sender;
-mod straight;
-mod tso;
-mod tx;
+mod send_state;
+mod sent;
+mod state;
+mod undo;
 
-pub use arrive::Ended;
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{
     BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
@@ -46,7 +45,9 @@ pub use choices::{
 };
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
+pub use error::ParamsError;
 pub use info::{CaState, TcpInfo};
+pub use lifecycle::Ended;
 pub use params::TcpParams;
-pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
+pub use presets::{PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

@@ -1,6 +1,7 @@
 //! Presets as data, and what a user wrote merged over them.
 
 use crate::cc::CcParams;
+use crate::error::ParamsError;
 use crate::params::TcpParams;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -16,32 +17,6 @@ pub struct PresetInfo {
     pub values: Map<String, Value>,
     /// Values that hold besides where a certain algorithm is chosen, by its name: parameters of TCP, and under `cc` its own.
     pub with: Map<String, Value>,
-}
-
-/// What is wrong with TCP parameters.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParamsError {
-    /// A value cannot be read.
-    #[error("{0}")]
-    Read(String),
-    /// A value can be read but makes no sense.
-    #[error("{field}: {message}")]
-    Range {
-        /// The parameter.
-        field: &'static str,
-        /// What is wrong and what to write.
-        message: String,
-    },
-}
-
-impl ParamsError {
-    /// The parameter at fault, if known.
-    pub fn field(&self) -> Option<&'static str> {
-        match self {
-            Self::Read(_) => None,
-            Self::Range { field, .. } => Some(field),
-        }
-    }
 }
 
 /// All presets, in the order of the file.

@@ -1,7 +1,7 @@
 //! The receiving half: reassembly, acknowledgment policy (RFC 5681 section 4.2), SACK and D-SACK blocks.
 
 use crate::config::TcpConfig;
-use crate::quick::Quick;
+use crate::quickack::Quick;
 use fairlane_net::{Block, Segment};
 use fairlane_units::Time;
 

@@ -1,51 +1,19 @@
 //! The scoreboard: every segment sent and not yet cumulatively acknowledged, with sums that are kept up to date
 //! as segments come and go (RFC 6675 section 3).
 
-use crate::rate::{Diary, News};
+pub(crate) mod audit;
+mod fack;
+mod fin;
+mod log;
+mod loss_detection;
+mod ns3;
+mod rack;
+mod sack;
+
+use crate::ack_log::Diary;
+use crate::sent::{FIN, KARN, LOST, RESENT, SACKED, Sent};
 use fairlane_net::Block;
 use fairlane_units::Time;
-
-/// A segment in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sent {
-    pub(crate) seq: u64,
-    /// Last transmission.
-    pub(crate) at: Time,
-    /// Sequence space it takes: payload, and one for FIN.
-    pub(crate) len: u32,
-    pub(crate) flags: u8,
-}
-
-impl Sent {
-    pub(crate) fn end(&self) -> u64 {
-        self.seq + u64::from(self.len)
-    }
-    pub(crate) fn is(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-    /// Payload bytes: FIN is no data.
-    pub(crate) fn data(&self) -> u64 {
-        u64::from(self.len) - u64::from(self.is(FIN))
-    }
-    pub(crate) fn news(&self, index: u32) -> News {
-        News { index, len: self.len, flags: self.flags, at: self.at, end: self.end() }
-    }
-}
-
-/// A SACK block covered it.
-pub(crate) const SACKED: u8 = 1;
-/// Deemed lost.
-pub(crate) const LOST: u8 = 2;
-/// Retransmitted since it was deemed lost, or as a precaution: in flight a second time.
-pub(crate) const RESENT: u8 = 4;
-/// Ever retransmitted: not to be timed (Karn's algorithm).
-pub(crate) const KARN: u8 = 8;
-/// Carries FIN.
-pub(crate) const FIN: u8 = 16;
-/// Carries PSH.
-pub(crate) const PUSH: u8 = 32;
-/// A SACK block covered it once, whatever is believed now: its delivery is counted.
-pub(crate) const COUNTED: u8 = 128;
 
 /// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
 ///
@@ -116,39 +84,47 @@ impl Scoreboard {
     pub(crate) fn slot(&self, index: u32) -> usize {
         index as usize & (self.ring.len() - 1)
     }
+
     #[inline]
     pub(crate) fn at(&self, index: u32) -> &Sent {
         &self.ring[self.slot(index)]
     }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.head == self.tail
     }
+
     /// Whether some segment waits to be retransmitted.
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {
         self.pending != 0
     }
+
     /// Bytes not cumulatively acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
         self.out - self.fin_in(0)
     }
+
     /// Bytes in the network, as far as is known: SetPipe of RFC 6675 section 4.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
         if self.finished { self.pipe_before_fin() } else { self.out - self.sacked - self.lost + self.resent }
     }
+
     /// Bytes out, without those that wait to be retransmitted: FlightSize of a sender that knows no SACK.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         if self.finished { self.flight_before_fin() } else { (self.out + self.resent - self.lost).min(self.out) }
     }
+
     /// Bytes covered by SACK blocks.
     #[inline]
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked - self.fin_in(SACKED)
     }
+
     /// True if a SACK block covers something, be it a FIN.
     #[inline]
     pub(crate) fn has_sacked(&self) -> bool {
@@ -311,104 +287,6 @@ impl Scoreboard {
         }
         self.lost -= if s.is(LOST) { cut } else { 0 };
         self.resent -= if s.is(RESENT) { cut } else { 0 };
-    }
-
-    /// The first index whose segment ends above `seq`, among `head..tail`.
-    fn find(&self, seq: u64) -> u32 {
-        let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
-        // News is mostly of what comes next after all that is SACKed.
-        let known = self.high.wrapping_sub(self.head);
-        if known < hi && self.at(self.high).seq <= seq {
-            if self.at(self.high).end() > seq {
-                return self.high;
-            }
-            lo = known + 1;
-        }
-        while lo < hi {
-            let mid = lo + (hi - lo) / 2;
-            if self.at(self.head.wrapping_add(mid)).end() <= seq {
-                lo = mid + 1;
-            } else {
-                hi = mid;
-            }
-        }
-        self.head.wrapping_add(lo)
-    }
-
-    /// Marks what a SACK block covers; the bytes it covers for the first time. `keeps`: what was sent again counts until it is acknowledged in order (ns-3).
-    pub(crate) fn sack(&mut self, block: Block, keeps: bool) -> u64 {
-        let mut from = block.start;
-        let seen = self.seen.get_or_insert_default();
-        if let Some(b) = seen.iter_mut().find(|b| b.start == block.start && b.end != 0) {
-            let known = b.end;
-            b.end = known.max(block.end);
-            if block.end <= known {
-                return 0;
-            }
-            from = known;
-        } else {
-            seen.rotate_right(1);
-            seen[0] = block;
-        }
-        if self.is_empty() || block.end <= self.at(self.head).seq {
-            return 0;
-        }
-        let mut newly = 0;
-        let mut i = self.find(from);
-        while i != self.tail {
-            let s = *self.at(i);
-            if s.end() > block.end {
-                break;
-            }
-            if s.seq >= block.start && !s.is(SACKED) {
-                newly += u64::from(s.len);
-                self.mark_sacked(i, s, keeps);
-            }
-            i = i.wrapping_add(1);
-        }
-        newly
-    }
-
-    /// Remembers a block without believing it; whether it tells something new since [`Self::unhear`].
-    pub(crate) fn hear(&mut self, block: Block) -> bool {
-        let seen = self.seen.get_or_insert_default();
-        if seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
-            return false;
-        }
-        seen.rotate_right(1);
-        seen[0] = block;
-        true
-    }
-
-    /// Forgets the blocks seen.
-    pub(crate) fn unhear(&mut self) {
-        self.seen = None;
-    }
-
-    fn mark_sacked(&mut self, i: u32, s: Sent, keeps: bool) {
-        let len = u64::from(s.len);
-        if let Some(diary) = &mut self.diary
-            && !s.is(COUNTED)
-        {
-            diary.delivered.push(s.news(i));
-        }
-        self.unmark(s);
-        let kept = if keeps { s.flags & RESENT } else { 0 };
-        self.resent += if kept == 0 { 0 } else { len };
-        let slot = self.slot(i);
-        self.ring[slot].flags = s.flags & !(LOST | RESENT) | kept | SACKED | COUNTED;
-        self.sacked += len;
-        let next = i.wrapping_add(1);
-        if before(self.high, next) {
-            self.high = next;
-        }
-        if !before(i, self.edge) {
-            self.above += len;
-            let left = i != self.edge && self.at(i.wrapping_sub(1)).is(SACKED);
-            let right = next != self.tail && self.at(next).is(SACKED);
-            self.runs += 1;
-            self.runs -= u32::from(left) + u32::from(right);
-        }
     }
 
     /// The first segment.

@@ -2,9 +2,9 @@
 
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
-use fairlane_tcp::cc::delay::{Delays, queued};
 use fairlane_tcp::cc::illinois::IllinoisParams;
 use fairlane_tcp::cc::ledbat::History;
+use fairlane_tcp::cc::rtt_stats::{Delays, queued};
 use fairlane_tcp::cc::westwood::{Bandwidth, Filter, WestwoodParams};
 use fairlane_tcp::cc::{AckSample, AnyCc, CongestionControl, CongestionEvent, CongestionKind};
 use fairlane_tcp::{TcpConfig, resolve_params};

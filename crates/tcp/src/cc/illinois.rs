@@ -7,7 +7,7 @@
 //!
 //! Deviations: none known. After a timeout alpha and beta are Reno's until the next round trip (section 4; Linux too).
 
-use super::delay::Delays;
+use super::rtt_stats::Delays;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;

@@ -31,11 +31,11 @@ fn every_algorithm_here_has_its_module_and_its_line() {
 /// The enums hand on each method of the trait: one that has a default would else be silently lost.
 #[test]
 fn every_method_is_handed_on() {
-    let (text, forward) = (read("mod.rs"), read("forward.rs"));
+    let (text, forward) = (read("control.rs"), read("enum_dispatch.rs"));
     let of_trait = text.split_once("pub trait CongestionControl: Send {").unwrap().1.split_once("\n}\n").unwrap().0;
     let methods: Vec<&str> = of_trait.lines().filter_map(|l| l.strip_prefix("    fn ")?.split('(').next()).collect();
     assert!(methods.len() > 20, "{methods:?}");
     for method in methods.into_iter().filter(|m| *m != "on_ack_with") {
-        assert!(forward.contains(&format!("fn {method}(")), "cc/forward.rs: hand on `{method}`");
+        assert!(forward.contains(&format!("fn {method}(")), "cc/enum_dispatch.rs: hand on `{method}`");
     }
 }

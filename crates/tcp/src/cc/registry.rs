@@ -4,7 +4,7 @@
 //! sentence with the source. What runs, and what recovery and ECN it implies, the file of the algorithm says: its parameters are an
 //! [`Algorithm`](super::Algorithm).
 
-use super::choice::algorithms;
+use super::registry_macro::algorithms;
 use crate::cc;
 
 algorithms! {

@@ -12,7 +12,7 @@
 //! Deviations: the round's increase is spread over its acknowledgments, the decrease is made at once. The window is not below two segments.
 //! Other readings are values of `reading`: `ns2` (Agent/TCP/Vegas of ns-2.35), `ns3` (TcpVegas of ns-3.37), `linux` (tcp_vegas.c of 6.x).
 
-use super::delay::{ENOUGH, queued, ratio};
+use super::rtt_stats::{ENOUGH, queued, ratio};
 use super::window::Window;
 use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
 use crate::choices::Scheme;

@@ -7,7 +7,7 @@
 //! Deviations: growth with every other acknowledgment is half the growth with each. A timeout leaves half as threshold, whatever the queue (section III-B
 //! speaks of fast retransmit only). `rtt = "last"` takes each measurement by itself, as Linux does.
 
-use super::delay::{Delays, queued};
+use super::rtt_stats::{Delays, queued};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;

@@ -8,7 +8,7 @@
 //! Deviations: none known; where the paper only says that a round trip needs measurements, three are asked for, as in Linux (tcp_yeah.c of 6.x). Below a hundred
 //! segments the fast mode grows as Reno does, as in Linux and ns-3: Scalable TCP's own rule there is the legacy window.
 
-use super::delay::{Delays, ENOUGH, queued, ratio};
+use super::rtt_stats::{Delays, ENOUGH, queued, ratio};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;

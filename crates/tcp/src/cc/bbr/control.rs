@@ -21,7 +21,7 @@ impl Bbr {
     pub(super) fn first_pacing_rate(&mut self, rtt: Dur) {
         self.seen_rtt = rtt != Dur::ZERO;
         let rtt = if self.seen_rtt { rtt } else { NOMINAL_RTT };
-        let nominal = crate::rate::rate_of(self.cwnd, rtt);
+        let nominal = crate::quantum::rate_of(self.cwnd, rtt);
         self.pacing_rate = self.paced(nominal.as_bps(), self.p.startup_gain);
     }
 

@@ -13,12 +13,12 @@
 mod control;
 mod model;
 
-use super::bunching::Bunching;
-use super::filter::WindowedMax;
+use super::ack_aggregation::Bunching;
+use super::windowed_max::WindowedMax;
 use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
-use crate::pacing::Quantum;
+use crate::quantum::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Policer;

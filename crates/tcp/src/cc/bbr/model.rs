@@ -206,7 +206,7 @@ impl Bbr {
         if delivered == 0 || lost * 256 < POLICER_LOSS * delivered || time < POLICER_SHORTEST {
             return;
         }
-        self.policer_interval_done(crate::rate::rate_of(delivered, time), now);
+        self.policer_interval_done(crate::quantum::rate_of(delivered, time), now);
     }
 
     fn policer_interval_done(&mut self, rate: Rate, now: Time) {

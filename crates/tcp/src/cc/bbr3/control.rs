@@ -48,7 +48,7 @@ impl Bbr3 {
     /// InitPacingRate (section 5.6.2).
     pub(super) fn first_pacing_rate(&mut self, rtt: Dur) {
         self.seen_rtt = rtt != Dur::ZERO;
-        let nominal = crate::rate::rate_of(self.cwnd, if self.seen_rtt { rtt } else { NOMINAL_RTT });
+        let nominal = crate::quantum::rate_of(self.cwnd, if self.seen_rtt { rtt } else { NOMINAL_RTT });
         self.pacing_rate = self.paced(nominal.as_bps(), self.p.startup_gain);
     }
 

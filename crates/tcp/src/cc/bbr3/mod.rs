@@ -15,7 +15,7 @@ mod control;
 mod model;
 mod probe;
 
-use super::bunching::Bunching;
+use super::ack_aggregation::Bunching;
 use super::{
     AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants,
 };

@@ -1,0 +1,47 @@
+//! Segments that an acknowledgment newly delivered, or that were newly deemed lost.
+
+use crate::sent::{FIN, Sent};
+use fairlane_units::Time;
+
+/// A segment that was delivered, or deemed lost, since the diary was last cleared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct News {
+    /// Its place on the scoreboard.
+    pub(crate) index: u32,
+    pub(crate) len: u32,
+    /// Marks it had before.
+    pub(crate) flags: u8,
+    /// Its last transmission.
+    pub(crate) at: Time,
+    /// One past its last byte.
+    pub(crate) end: u64,
+}
+
+impl News {
+    pub(crate) fn new(index: u32, s: &Sent) -> Self {
+        Self { index, len: s.len, flags: s.flags, at: s.at, end: s.end() }
+    }
+
+    /// Payload bytes: FIN is no data.
+    pub(crate) fn data(&self) -> u64 {
+        u64::from(self.len) - u64::from(self.flags & FIN != 0)
+    }
+}
+
+/// What an acknowledgment changed on the scoreboard, for what looks at each segment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Diary {
+    pub(crate) delivered: Vec<News>,
+    pub(crate) lost: Vec<News>,
+    /// The last segment delivered was so in part only.
+    pub(crate) part: bool,
+}
+
+impl Diary {
+    /// Starts the log of another acknowledgment.
+    pub(crate) fn clear(&mut self) {
+        self.delivered.clear();
+        self.lost.clear();
+        self.part = false;
+    }
+}

@@ -1,0 +1,302 @@
+//! Congestion control as a trait, with all it is given and asked.
+
+use fairlane_net::Ecn;
+use fairlane_units::{Dur, Rate, Time};
+
+/// What an acknowledgment of new data tells the algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AckSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Payload bytes newly acknowledged, cumulatively.
+    pub acked: u64,
+    /// Bytes newly covered by SACK blocks.
+    pub sacked: u64,
+    /// Bytes in flight after it.
+    pub in_flight: u64,
+    /// Payload bytes acknowledged or SACKed since the flow began.
+    pub delivered: u64,
+    /// Round-trip time it measured, if it did (Karn's algorithm).
+    pub rtt: Option<Dur>,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Dur,
+    /// Smallest round-trip time seen; [`Dur::MAX`] before the first.
+    pub min_rtt: Dur,
+    /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment delivered something that was not delivered before.
+    pub rate: Option<RateSample>,
+    /// The way of its data alone, as the last timestamps tell it, from the sender's clock to the receiver's, which are one here (RFC 6817 section 2).
+    pub one_way: Option<Dur>,
+    /// Bytes deemed lost since the flow began; what was deemed lost twice counts twice.
+    pub lost: u64,
+    /// Number of round trips since the flow began.
+    pub round: u64,
+    /// Whether the window was what limited the sender (RFC 7661 section 4.3).
+    pub cwnd_limited: bool,
+    /// How far ahead pacing has put off what is sent next.
+    pub paced_ahead: Dur,
+    /// Whether the sender ran out of data.
+    pub app_limited: bool,
+    /// Of the bytes newly delivered, those that the receiver reports as marked with congestion experienced: exact with the feedback of
+    /// DCTCP, in whole packets with AccECN, always 0 with that of RFC 3168, which reports no amounts.
+    pub ce_bytes: u64,
+    /// Segments in flight were reordered by the network, as far as is known (RFC 8985 section 6.2 step 4).
+    pub reordering: bool,
+    /// Whether the sender repairs losses: in recovery or after a timeout.
+    pub in_recovery: bool,
+    /// Whether RFC 5681 lets the window grow now: not in fast recovery. Others are only heard by algorithms that want every acknowledgment.
+    pub may_grow: bool,
+}
+
+/// Delivery rate over the time it took to deliver what was in flight (draft-ietf-ccwg-bbr-03 section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered over the interval.
+    pub delivered: u64,
+    /// The longer of the intervals over which they were sent and acknowledged.
+    pub interval: Dur,
+    /// `delivered / interval`.
+    pub rate: Rate,
+    /// Bytes that had been delivered when the newest segment delivered now was sent (P.delivered).
+    pub prior_delivered: u64,
+    /// Bytes in flight when that segment was sent, itself included (P.tx_in_flight).
+    pub tx_in_flight: u64,
+    /// Bytes deemed lost since that segment was sent.
+    pub lost: u64,
+    /// Bytes delivered with CE marks since that segment was sent.
+    pub delivered_ce: u64,
+    /// Whether the sender had run out of data when that segment was sent: the sample may be too low.
+    pub app_limited: bool,
+    /// Bytes newly delivered by this acknowledgment.
+    pub newly_delivered: u64,
+    /// Bytes deemed lost with this acknowledgment.
+    pub newly_lost: u64,
+}
+
+/// A segment deemed lost, for algorithms that want rate samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostSample {
+    /// When it was.
+    pub now: Time,
+    /// Its payload.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Bytes deemed lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether the sender had run out of data when it was sent.
+    pub app_limited: bool,
+}
+
+/// What an acknowledgment tells of congestion marks, before anything is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes newly acknowledged or SACKed.
+    pub delivered: u64,
+    /// Of these, those reported as marked, see [`AckSample::ce_bytes`].
+    pub ce: u64,
+    /// Its acknowledgment number.
+    pub ack: u64,
+    /// The next new sequence number (SND.NXT).
+    pub next: u64,
+}
+
+/// What an algorithm asks of its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Rate samples, and [`CongestionControl::on_lost`].
+    pub rate: bool,
+    /// To hear of every segment sent and of every acknowledgment that delivers something, also of those in recovery; implied by `rate`. Where
+    /// [`AckSample::may_grow`] is false the window is not to grow.
+    pub every_ack: bool,
+    /// Segments spread in time, whatever `pacing` says.
+    pub pacing: bool,
+    /// The codepoint its data carries when ECN is in use; `NotEct` stands for ECT(0).
+    pub ect: Ecn,
+    /// To hear with [`CongestionControl::on_marks`] of every acknowledgment while ECN is in use: it grades its cut by the number of marks, so a
+    /// loss in the same window is an event of its own (RFC 8257 section 3.5).
+    pub grades_marks: bool,
+    /// To decide alone what may be in flight during recovery: no reduction is spread (PRR) and no window is set when recovery ends.
+    pub owns_recovery: bool,
+}
+
+/// What a sample can be made from.
+pub trait SampleSource {
+    /// The sample.
+    fn sample(&self) -> AckSample;
+    /// What standard slow start and additive increase read of it, and nothing else.
+    fn brief(&self) -> AckSample;
+}
+
+/// The kind of a congestion event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionKind {
+    /// Duplicate or selective acknowledgments tell of a loss (RFC 5681 section 3.2).
+    FastRetransmit,
+    /// The same for a scheme that starts again from one segment (Tahoe, Jacobson 1988).
+    FastRetransmitRestart,
+    /// The retransmission timer went off (RFC 5681 section 3.1).
+    Timeout {
+        /// Whether it is the first for this segment: its back-off had not begun.
+        first: bool,
+    },
+    /// ECN echo (RFC 3168 section 6.1.2).
+    EcnEcho,
+}
+
+/// A sign of congestion, told once for each loss event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionEvent {
+    /// What happened.
+    pub kind: CongestionKind,
+    /// When.
+    pub now: Time,
+    /// Bytes in flight, without those of limited transmit (RFC 5681 equation 4, RFC 3042 section 2).
+    pub flight: u64,
+}
+
+/// The end of fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryExit {
+    /// When.
+    pub now: Time,
+    /// Upper bound the scheme sets on the window (RFC 6582 section 3.2 step 3), in bytes; `u64::MAX` for none.
+    pub bound: u64,
+    /// Bytes that partial acknowledgments took from the window beyond its inflation.
+    pub deflated: u64,
+    /// Whether the window becomes the slow-start threshold.
+    pub to_ssthresh: bool,
+}
+
+/// An algorithm that times each segment: recovery with a fine clock asks it what is overdue (Brakmo and Peterson 1995 section 3.1).
+pub trait FineClock {
+    /// Comes before [`CongestionControl::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
+    fn on_hole(&mut self, sent: Time, again: bool);
+    /// Whether a segment last sent then should have been acknowledged by now.
+    fn overdue(&self, sent: Time, now: Time) -> bool;
+    /// Whether what was lost of the segments sent by then has had its cut of the window.
+    fn answered(&self, sent: Time) -> bool;
+    /// Duplicates are added to the window itself (`vegas_inflates_cwnd`).
+    fn inflate(&mut self, bytes: u64);
+    /// The window becomes what the last cut left of it.
+    fn deflate(&mut self);
+    /// The window is less than a segment, which [`CongestionControl::cwnd`] does not say.
+    fn shut(&self) -> bool;
+}
+
+/// A congestion control algorithm. It never sees segments: it hears of acknowledgments and losses and says how much may be in flight.
+///
+/// `cwnd` is never below one segment.
+pub trait CongestionControl: Send {
+    /// What random choices are drawn from; differs from flow to flow. Told before the connection opens, if at all, and again where a branch of a run is
+    /// to have a future of its own.
+    fn seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+    /// The handshake measured a round-trip time; the connection is about to open.
+    fn on_first_rtt(&mut self, now: Time, rtt: Dur) {
+        let _ = (now, rtt);
+    }
+    /// The connection is open: the window becomes `window` bytes (RFC 5681 section 3.1).
+    fn on_established(&mut self, now: Time, window: u64);
+    /// New data was acknowledged.
+    fn on_ack(&mut self, s: &AckSample);
+    /// The same; only what the algorithm reads of the sample is worked out.
+    #[inline(always)]
+    fn on_ack_with(&mut self, source: &impl SampleSource)
+    where
+        Self: Sized,
+    {
+        self.on_ack(&source.sample());
+    }
+    /// A loss event or an ECN echo.
+    fn on_congestion(&mut self, e: &CongestionEvent);
+    /// What times each segment, for the recovery scheme `vegas`.
+    fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
+        None
+    }
+    /// Fast recovery is over.
+    fn on_recovery_exit(&mut self, e: &RecoveryExit);
+    /// Data goes out after an idle time above the RTO; the window shrinks to `window` if it is larger (RFC 5681 section 4.1).
+    fn on_idle_restart(&mut self, now: Time, window: u64);
+    /// A SYN was lost: the slow-start threshold becomes `ssthresh`.
+    fn on_syn_loss(&mut self, ssthresh: u64) {
+        let _ = ssthresh;
+    }
+    /// The window is about to shrink because it was not used: the slow-start threshold becomes `ssthresh`, to come back by slow start (RFC 2861 section 3).
+    fn on_decay(&mut self, ssthresh: u64) {
+        let _ = ssthresh;
+    }
+    /// The window was not used, and what was used of it says what is right now: window and slow-start threshold become these (RFC 7661 section 4.4). An
+    /// algorithm without a rule of its own takes it as a restart after idleness.
+    fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
+        self.on_decay(ssthresh);
+        self.on_idle_restart(now, window);
+    }
+    /// A segment of `bytes` payload went out; with it `in_flight` are. Only called if it [`Wants`] every acknowledgment.
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        let _ = (now, bytes, in_flight);
+    }
+    /// A segment was deemed lost. Only called if it [`Wants`] rate samples.
+    fn on_lost(&mut self, l: &LostSample) {
+        let _ = l;
+    }
+    /// An acknowledgment arrived while ECN is in use; an echo of it is told after this. Only called if it [`Wants`] to grade marks.
+    fn on_marks(&mut self, m: &MarkSample) {
+        let _ = m;
+    }
+    /// What was reduced so far stays reduced; the next reduction belongs to another event.
+    fn settle(&mut self) {}
+    /// The reductions since the last [`Self::settle`] were a mistake (RFC 4015, RFC 3708): take them back.
+    fn undo(&mut self) {}
+    /// What it asks of the sender; asked once, before the connection opens.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// Whether it sends less than it thinks the path takes, so that samples of what it sends now say little of the rate of the path. Asked after
+    /// each acknowledgment, if it [`Wants`] rate samples.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Congestion window in bytes.
+    fn cwnd(&self) -> u64;
+    /// Whether the window takes `bytes` in flight: `bytes <= cwnd()`, for windows that have a shorter way to say so.
+    #[inline]
+    fn allows(&self, bytes: u64) -> bool {
+        bytes <= self.cwnd()
+    }
+    /// Slow-start threshold in bytes; `u64::MAX` while arbitrarily high.
+    fn ssthresh(&self) -> u64;
+    /// The rate to pace segments at; `None`: window bursts.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    /// Inner variables for plots, by name.
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
+}
+
+/// Algorithms that can be boxed and still cloned with the world they live in.
+pub trait CloneCc {
+    /// A boxed copy.
+    fn clone_box(&self) -> Box<dyn CustomCc>;
+}
+
+/// A user's own algorithm: anything that is [`CongestionControl`] and `Clone`.
+pub trait CustomCc: CongestionControl + CloneCc {}
+
+impl<T: CongestionControl + Clone + 'static> CloneCc for T {
+    fn clone_box(&self) -> Box<dyn CustomCc> {
+        Box::new(self.clone())
+    }
+}
+
+impl<T: CongestionControl + CloneCc> CustomCc for T {}
+
+impl Clone for Box<dyn CustomCc> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}

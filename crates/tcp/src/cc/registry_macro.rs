@@ -1,0 +1,274 @@
+//! The choice of an algorithm in a scenario, made from the lines of `registry.rs`: its names, its parameters, and what runs.
+
+use super::plugin::{self, PluginCc};
+use super::registry::{AnyCc, CcParams};
+use super::{CcSite, CongestionControl, Reno, Wants};
+use crate::choices::{EcnMode, Scheme};
+use crate::config::TcpConfig;
+use schemars::Schema;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// What is known of an algorithm.
+#[derive(Clone, Debug)]
+pub struct CcInfo {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// Other names it is known by, those of ns-2 among them.
+    pub aliases: &'static [&'static str],
+    /// One sentence with its source.
+    pub doc: &'static str,
+    /// The recovery scheme it implies.
+    pub scheme: Scheme,
+    /// What it needs of ECN.
+    pub ecn: EcnMode,
+    /// Schema of its own parameters.
+    pub schema: fn() -> Schema,
+}
+
+/// Makes the choice (`CcParams`) and what runs (`AnyCc`, `BoxedCc`) from the lines. Only what names each algorithm is in here.
+macro_rules! algorithms {
+    (
+        reno { $($like:ident $like_name:literal $like_aliases:tt, $like_doc:literal;)* }
+        others { $($variant:ident $name:literal $aliases:tt => $params:ty, $doc:literal;)* }
+    ) => {
+        use super::registry_macro::{CcInfo, written};
+        use super::enum_dispatch::forward;
+        use super::plugin::{self, PluginCc};
+        use super::reno::{Reno, RenoParams};
+        use super::{
+            AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CustomCc, FineClock, LostSample, MarkSample, RecoveryExit,
+            SampleSource, Wants,
+        };
+        use crate::choices::{EcnMode, Scheme};
+        use crate::config::TcpConfig;
+        use fairlane_units::{Dur, Rate, Time};
+        use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+        use serde::de::MapAccess;
+        use serde::{Serialize, Serializer};
+
+        /// The choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum CcParams {
+            $(#[doc = $like_doc] $like(RenoParams),)*
+            $(#[doc = $doc] $variant($params),)*
+            /// One that is not built in.
+            Plugin(PluginCc),
+        }
+
+        /// A built-in algorithm, or a user's own. What is common lies in the endpoint itself, the rest behind a pointer, so that
+        /// endpoints stay small.
+        #[derive(Clone)]
+        pub enum AnyCc {
+            /// The window of Reno and its like.
+            Reno(Reno),
+            /// One of the others.
+            Boxed(Box<BoxedCc>),
+        }
+
+        /// The algorithms that lie behind a pointer.
+        #[derive(Clone)]
+        pub enum BoxedCc {
+            /// Not built in.
+            Custom(Box<dyn CustomCc>),
+            $(#[doc = concat!("The state of `", $name, "`.")] $variant(<$params as Algorithm>::State),)*
+        }
+
+        impl CcParams {
+            /// All algorithms.
+            pub const ALL: &'static [CcInfo] = &[
+                $(CcInfo {
+                    name: $like_name, aliases: &$like_aliases, doc: $like_doc,
+                    scheme: Scheme::$like, ecn: EcnMode::Off, schema: || schema_for!(RenoParams),
+                },)*
+                $(CcInfo {
+                    name: $name, aliases: &$aliases, doc: $doc,
+                    scheme: <$params as Algorithm>::SCHEME, ecn: <$params as Algorithm>::ECN, schema: || schema_for!($params),
+                },)*
+            ];
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$like(_) => $like_name,)*
+                    $(Self::$variant(_) => $name,)*
+                    Self::Plugin(p) => p.known().unwrap_or(plugin::KEY),
+                }
+            }
+            /// The algorithm in its first state.
+            pub fn build_at(&self, site: &CcSite<'_>) -> AnyCc {
+                match self {
+                    $(Self::$like(p) => AnyCc::Reno(Reno::new(p, site.config)),)*
+                    $(Self::$variant(p) => AnyCc::Boxed(Box::new(BoxedCc::$variant(p.build(site)))),)*
+                    Self::Plugin(p) => p.build(site),
+                }
+            }
+            /// Whether the parameters make sense together.
+            pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
+                match self {
+                    $(Self::$like(_) => Ok(()),)*
+                    $(Self::$variant(p) => p.check(),)*
+                    Self::Plugin(p) => p.check(config),
+                }
+            }
+            /// The built-in algorithm of this very name, with its defaults.
+            pub(super) fn plain(name: &str) -> Option<Self> {
+                match name {
+                    $($like_name => Some(Self::$like(RenoParams::default())),)*
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    _ => None,
+                }
+            }
+            /// The built-in algorithm of this very name, with the parameters that are the next value of a table.
+            pub(super) fn read<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
+                match name {
+                    $($like_name => map.next_value().map(|p| Some(Self::$like(p))),)*
+                    $($name => map.next_value().map(|p| Some(Self::$variant(p))),)*
+                    _ => Ok(None),
+                }
+            }
+        }
+
+        impl Serialize for CcParams {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$like(_) => s.serialize_str($like_name),)*
+                    $(Self::$variant(p) => written(s, $name, p),)*
+                    Self::Plugin(p) => written(s, plugin::KEY, p),
+                }
+            }
+        }
+
+        impl JsonSchema for CcParams {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                "CongestionControl".into()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let names: Vec<&str> = Self::ALL.iter().flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())).collect();
+                json_schema!({ "anyOf": [
+                    { "type": "string", "enum": names },
+                    {
+                        "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+                        "properties": {
+                            $($like_name: generator.subschema_for::<RenoParams>(),)*
+                            $($name: generator.subschema_for::<$params>(),)*
+                            "plugin": generator.subschema_for::<PluginCc>(),
+                        },
+                    },
+                ] })
+            }
+        }
+
+        forward! {
+            #[inline] AnyCc { Reno, Boxed }
+            // Only what the algorithm reads of a sample is worked out, and only Reno's like reads less than all.
+            #[inline(always)]
+            fn on_ack_with(&mut self, source: &impl SampleSource) {
+                match self {
+                    Self::Reno(c) => c.on_ack_with(source),
+                    Self::Boxed(c) => c.on_ack(&source.sample()),
+                }
+            }
+        }
+
+        // Out of line: callers hold the code of the algorithms in the endpoint only.
+        forward! { #[inline(never)] BoxedCc { Custom, $($variant),* } }
+    };
+}
+pub(super) use algorithms;
+
+/// A table with this name as its only key.
+pub(super) fn written<S: Serializer>(s: S, name: &'static str, params: &impl Serialize) -> Result<S::Ok, S::Error> {
+    let mut map = s.serialize_map(Some(1))?;
+    map.serialize_entry(name, params)?;
+    map.end()
+}
+
+impl CcParams {
+    fn info(&self) -> Option<&'static CcInfo> {
+        Self::ALL.iter().find(|a| a.name == self.name())
+    }
+    /// The name that a name or alias stands for.
+    pub fn canonical(name: &str) -> Option<&'static str> {
+        Self::ALL.iter().find(|a| a.name == name || a.aliases.contains(&name)).map(|a| a.name)
+    }
+    /// The recovery scheme it implies.
+    pub fn implied_scheme(&self) -> Scheme {
+        if let Self::Plugin(p) = self { p.scheme() } else { self.info().map_or(Scheme::Sack, |a| a.scheme) }
+    }
+    /// What it needs of ECN.
+    pub fn implied_ecn(&self) -> EcnMode {
+        if let Self::Plugin(p) = self { p.ecn() } else { self.info().map_or(EcnMode::Off, |a| a.ecn) }
+    }
+    /// The algorithm in its first state, outside of any network.
+    pub fn build(&self, config: &TcpConfig) -> AnyCc {
+        self.build_at(&CcSite::of(config))
+    }
+    /// Whether an algorithm that is not built in is there, and its parameters are those it declares.
+    pub(crate) fn check_schema(&self) -> Result<(), String> {
+        if let Self::Plugin(p) = self { p.check_schema() } else { Ok(()) }
+    }
+    /// The algorithm of an end that has no data to send. One that is not built in need not exist twice, nor one that is large and asks
+    /// no more of its sender than Reno does.
+    pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
+        let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default();
+        if like_reno || matches!(self, Self::Plugin(_)) { AnyCc::Reno(Reno::idle(config)) } else { active.clone() }
+    }
+}
+
+impl Default for CcParams {
+    fn default() -> Self {
+        Self::Cubic(super::cubic::CubicParams::default())
+    }
+}
+
+fn unknown<E: Error>(name: &str) -> E {
+    let own = plugin::cc_plugins();
+    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).chain(own.iter().map(|p| p.0)).collect();
+    E::custom(format!("congestion control \"{name}\" is not known; write one of {}", known.join(", ")))
+}
+
+impl<'de> Deserialize<'de> for CcParams {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = CcParams;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a congestion control algorithm such as \"newreno\", or a table with its name as the only key")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<CcParams, E> {
+                let own = || plugin::announced_cc(v).map(|(own, _)| CcParams::Plugin(PluginCc::new(own, serde_json::Map::new())));
+                CcParams::canonical(v).and_then(CcParams::plain).or_else(own).ok_or_else(|| unknown(v))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CcParams, A::Error> {
+                let Some(name) = map.next_key::<String>()? else {
+                    return Err(A::Error::custom("the table is empty: write the name of an algorithm, for instance cc = \"newreno\""));
+                };
+                let cc = match CcParams::canonical(&name) {
+                    Some(known) => CcParams::read(known, &mut map)?,
+                    None if name == plugin::KEY => Some(CcParams::Plugin(map.next_value()?)),
+                    None => match plugin::announced_cc(&name) {
+                        Some((own, _)) => Some(CcParams::Plugin(PluginCc::new(own, map.next_value()?))),
+                        None => None,
+                    },
+                };
+                let cc = cc.ok_or_else(|| unknown::<A::Error>(&name))?;
+                match map.next_key::<String>()? {
+                    None => Ok(cc),
+                    Some(more) => Err(A::Error::custom(format!("two algorithms, \"{name}\" and \"{more}\": write one"))),
+                }
+            }
+        }
+        d.deserialize_any(Reader)
+    }
+}
+
+impl fmt::Debug for AnyCc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cwnd {} ssthresh {}", self.cwnd(), self.ssthresh())
+    }
+}

@@ -1,0 +1,99 @@
+//! Congestion window validation of an endpoint (RFC 7661).
+
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::endpoint::Tcp;
+use crate::state::Phase;
+use fairlane_units::{Dur, Time};
+/// Round trips in the sampling period (section 4.2).
+const SAMPLING_RTTS: u64 = 3;
+/// The sampling period at least (section 4.2).
+const SAMPLING_LEAST: Dur = Dur::from_secs(1);
+
+impl<C: CongestionControl> Tcp<C> {
+    fn cwv_period(&self) -> Dur {
+        (self.rtt.srtt(&self.cfg) * SAMPLING_RTTS).max(SAMPLING_LEAST)
+    }
+
+    /// New data was acknowledged.
+    #[cold]
+    pub(crate) fn cwv_on_ack(&mut self, now: Time) {
+        if self.phase != Phase::Open {
+            // Nothing is measured during loss recovery (section 4.2).
+            return;
+        }
+        let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        if c.disturbed {
+            c.forget(now, una, nxt);
+        } else if c.sample(now, una, nxt, period) {
+            c.judge(now, cwnd, period);
+        }
+        self.cwv_expire(now);
+    }
+
+    /// Data is to go out, and nothing is in flight.
+    #[cold]
+    pub(crate) fn cwv_after_idle(&mut self, now: Time) {
+        let (period, cwnd) = (self.cwv_period(), self.cc.cwnd());
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
+            c.judge(now, cwnd, period);
+        }
+        self.cwv_expire(now);
+    }
+
+    /// The end of the non-validated period (section 4.4.3).
+    fn cwv_expire(&mut self, now: Time) {
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        for _ in 0..c.expired(now) {
+            let cwnd = self.cc.cwnd();
+            let left = (cwnd / 2).max(self.cfg.initial_window);
+            if left >= cwnd {
+                break;
+            }
+            self.cc.on_validation(now, left, self.cc.ssthresh().max(cwnd - cwnd / 4));
+        }
+    }
+
+    /// Congestion is about to be told to the algorithm. In the non-validated phase: what was used of the window (section 4.4.1).
+    #[cold]
+    pub(crate) fn cwv_used(&mut self, kind: CongestionKind, flight: u64, now: Time) -> Option<u64> {
+        if kind == CongestionKind::EcnEcho && self.ecn.graded {
+            return None;
+        }
+        let (period, first) = (self.cwv_period(), self.phase == Phase::Open);
+        let c = self.more.part(|m| m.cwv.as_mut())?;
+        c.disturbed = true;
+        c.recovery = None;
+        (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
+    }
+
+    /// The algorithm has made its reduction: what was used takes the place of the window it was made from.
+    #[cold]
+    pub(crate) fn cwv_cut(&mut self, kind: CongestionKind, used: u64, now: Time) {
+        let (smss, half) = (u64::from(self.cfg.smss), used / 2);
+        let window = match kind {
+            CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => self.cc.cwnd(),
+            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => half.max(smss),
+        };
+        self.cc.on_validation(now, window, half.max(2 * smss));
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut())
+            && kind == CongestionKind::FastRetransmit
+        {
+            c.recovery = Some((used, self.tx.count.retransmit_bytes));
+        }
+    }
+
+    /// Fast recovery is over, the algorithm has set its window.
+    #[cold]
+    pub(crate) fn cwv_recovered(&mut self, now: Time) {
+        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        let recovery = c.recovery.take();
+        c.forget(now, self.una, self.nxt);
+        if let Some((used, before)) = recovery {
+            let (smss, again) = (u64::from(self.cfg.smss), self.tx.count.retransmit_bytes - before);
+            let window = (used.saturating_sub(again) / 2).max(smss);
+            // Recovery may leave less, so as not to end in a burst (RFC 6582 section 3.2 step 3).
+            self.cc.on_validation(now, window.min(self.cc.cwnd()), window.max(2 * smss));
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
+
+mod ack_compression;
+mod ack_input;
+mod ack_output;
+mod audit;
+mod congestion;
+mod cwv;
+mod ecn;
+mod fast_open;
+mod fast_path;
+mod fin;
+mod handshake;
+mod hold;
+mod info;
+mod limit;
+mod output;
+mod pacing;
+mod quickack;
+mod rate;
+mod recovery;
+mod rtt;
+mod segment_arrives;
+mod timeout;
+mod tso;
+
+use crate::burst::Burst;
+use crate::cc::{AnyCc, CongestionControl};
+use crate::choices::{FastOpen, Prr};
+use crate::config::TcpConfig;
+use crate::ecn::OwnEcn;
+use crate::error::ParamsError;
+use crate::extensions::{Extras, More};
+use crate::lifecycle::{Ended, Stands};
+use crate::params::TcpParams;
+use crate::quickack::Quick;
+use crate::rate::RateSampler;
+use crate::receiver::Receiver;
+use crate::rtt::RttEstimator;
+use crate::send_state::Tx;
+use crate::state::{FIRST, Phase, State};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers, flag};
+use fairlane_units::Time;
+use std::sync::Arc;
+
+/// One end of a TCP connection.
+///
+/// The order of the fields is that of use: what every packet touches, the receiving half, then the sending half.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Tcp<C> {
+    pub(crate) cfg: Arc<TcpConfig>,
+    /// Oldest unacknowledged sequence number (SND.UNA).
+    pub(crate) una: u64,
+    /// Next new sequence number (SND.NXT; retransmissions go by the scoreboard).
+    pub(crate) nxt: u64,
+    /// Right edge of the peer's window (SND.UNA + SND.WND).
+    pub(crate) edge: u64,
+    /// One past the last byte written.
+    pub(crate) data_end: u64,
+    pub(crate) state: State,
+    pub(crate) phase: Phase,
+    /// Something arrived since the last acknowledgment went out.
+    pub(crate) heard: bool,
+    /// The window, not the data, ended the last round of sending.
+    pub(crate) cwnd_limited: bool,
+    /// The application writes nothing more.
+    pub(crate) closed: bool,
+    /// The application closed or stopped, and all it wrote counts: completion is to be reported.
+    pub(crate) report: bool,
+    /// An application is there that closes by itself: a FIN of the peer does not close this end.
+    pub(crate) keeps_open: bool,
+    pub(crate) fin_sent: bool,
+    /// A SYN had to be sent again.
+    pub(crate) syn_lost: bool,
+    /// A segment is being timed, see `timed_end`.
+    pub(crate) timing: bool,
+    /// A partial acknowledgment arrived in this recovery.
+    pub(crate) partial_seen: bool,
+    /// The rescue retransmission of this recovery was made (RFC 6675 section 4 rule 4).
+    pub(crate) rescued: bool,
+    /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
+    pub(crate) worried: u8,
+    /// No acknowledgment of new data since the last timeout.
+    pub(crate) silent: bool,
+    /// Nothing goes out before the timer does, see `fack_lost_again_stops` and `vegas_inflates_cwnd`.
+    pub(crate) halted: bool,
+    /// The ramp down of FACK takes three quarters, not half.
+    pub(crate) steep: bool,
+    /// Nothing has to see every segment: see `straight.rs`.
+    pub(crate) straight: bool,
+    /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
+    pub(crate) plain_acks: bool,
+    /// Segments are spread in time.
+    pub(crate) paced: bool,
+    /// The algorithm hears of every acknowledgment, also in recovery.
+    pub(crate) hears_all: bool,
+    /// It has not heard of the one at hand.
+    pub(crate) untold: bool,
+    /// The codepoint of data when ECN is in use.
+    pub(crate) ect: Ecn,
+    /// Something looks at every sending.
+    pub(crate) watched: bool,
+    /// What goes out at once, see `tso`.
+    pub(crate) burst: Burst,
+    /// The window limited the sender in the round trip that ends at `used_until`, for `cwnd_limited_by_round`.
+    pub(crate) was_limited: bool,
+    /// Segments in flight at most in that round trip.
+    pub(crate) most_out: u32,
+    pub(crate) dupacks: u32,
+    /// The widest window of the peer (MAX.SND.WND of RFC 5961, Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
+    pub(crate) most_window: u32,
+    pub(crate) ecn: OwnEcn,
+    pub(crate) rcv: Receiver,
+    pub(crate) cc: C,
+    pub(crate) tx: Tx,
+    pub(crate) rtt: RttEstimator,
+    /// Acknowledgments sent.
+    pub(crate) acks: u64,
+    /// When the segment being timed was sent.
+    pub(crate) timed_at: Time,
+    pub(crate) rate: Option<Box<RateSampler>>,
+    pub(crate) more: Extras,
+    /// Sequence number of the segment that moved the window last (SND.WL1).
+    pub(crate) window_from: u64,
+    pub(crate) standing: Stands,
+}
+
+impl Tcp<AnyCc> {
+    /// Both ends of a flow with the algorithm its parameters name: the active one and the passive one.
+    ///
+    /// # Errors
+    /// Those of [`TcpParams::check`].
+    pub fn pair(params: &TcpParams, class: Class) -> Result<(Self, Self), ParamsError> {
+        let cfg = TcpConfig::new(params, class)?;
+        let (a, b) = (params.cc.build(&cfg), params.cc.build(&cfg));
+        Ok((Self::active(cfg.clone(), a), Self::passive(cfg, b)))
+    }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// The end that opens the connection.
+    pub fn active(cfg: Arc<TcpConfig>, cc: C) -> Self {
+        Self::new(cfg, cc, State::Closed)
+    }
+
+    /// The end that waits to be connected to.
+    pub fn passive(cfg: Arc<TcpConfig>, cc: C) -> Self {
+        Self::new(cfg, cc, State::Listen)
+    }
+
+    pub(crate) fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
+        let wants = cc.wants();
+        let paced = wants.pacing || cfg.pacing;
+        let hears_all = wants.rate || wants.every_ack;
+        let diary = wants.rate || cfg.diary;
+        let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
+        let more = Extras::of(More {
+            rack: (cfg.rack || cfg.tlp).then(Box::default),
+            prr: spreads.then(Box::default),
+            doubt: cfg.doubt.then(Box::default),
+            cwv: cfg.new_cwv.then(Box::default),
+            opening: (cfg.fast_open != FastOpen::Off).then(Box::default),
+            unforgotten: cfg.vegas_send_table.then(|| Box::new([0..0, 0..0])),
+            ..More::NONE
+        });
+        let mut rcv = Receiver::starting_at(FIRST);
+        rcv.passive = state == State::Listen;
+        rcv.quick = cfg.tuned.then(|| Box::new(Quick::new(&cfg)));
+        let mut tx = Tx::default();
+        if diary {
+            tx.board.keep_diary();
+        }
+        Self {
+            straight: cfg.straight && !(paced || hears_all || diary),
+            plain_acks: cfg.plain_acks,
+            paced,
+            hears_all,
+            untold: false,
+            ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
+            ecn: OwnEcn::new(wants.grades_marks),
+            burst: Burst::default(),
+            rate: wants.rate.then(Box::default),
+            more,
+            most_out: 0,
+            was_limited: false,
+            watched: cfg.tso || cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
+            cc,
+            state,
+            phase: Phase::Open,
+            heard: false,
+            closed: false,
+            report: false,
+            keeps_open: false,
+            fin_sent: false,
+            syn_lost: false,
+            timing: false,
+            cwnd_limited: false,
+            partial_seen: false,
+            rescued: false,
+            worried: 0,
+            silent: false,
+            halted: false,
+            steep: false,
+            una: FIRST,
+            nxt: FIRST,
+            data_end: FIRST,
+            edge: u64::MAX,
+            timed_at: Time::ZERO,
+            dupacks: 0,
+            tx,
+            rtt: RttEstimator::new(&cfg),
+            rcv,
+            acks: 0,
+            window_from: 0,
+            most_window: 0,
+            standing: Stands::default(),
+            cfg,
+        }
+    }
+
+    /// What the algorithm draws its random choices from: see [`CongestionControl::seed`].
+    pub fn seed(&mut self, seed: u64) {
+        self.cc.seed(seed);
+    }
+
+    /// The congestion control algorithm.
+    pub fn cc(&self) -> &C {
+        &self.cc
+    }
+
+    /// Whether data may flow, or could before both ends closed.
+    pub fn established(&self) -> bool {
+        match self.state {
+            State::Established | State::TimeWait => true,
+            State::Over => self.standing.ended == Ended::No,
+            _ => false,
+        }
+    }
+
+    /// Any segment: what no other way was made for, see `straight.rs`.
+    #[inline(never)]
+    pub(crate) fn on_any(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let counts =
+            if self.state == State::Established { self.usual(seg) || self.passes(seg, cx) } else { self.arrives_unopened(seg, cx) };
+        if counts {
+            if self.ecn_on() {
+                self.ecn_take_control(seg);
+            }
+            if seg.payload != 0 || seg.has(flag::FIN) {
+                self.take_data(seg, cx);
+            } else {
+                self.rcv.note_timestamp(seg, cx.now);
+            }
+            self.on_ack(seg, cx);
+        }
+        self.acknowledge(cx);
+        if self.done() {
+            self.part(cx);
+        }
+    }
+
+    /// Opens the connection, or lets data flow at once where none is opened.
+    pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
+        if !self.cfg.handshake {
+            self.state = State::Established;
+            self.ecn_assume();
+            // Where no SYN says it, the peer's window is known to be like this end's.
+            self.edge = self.accepted_up_to();
+            self.cc.on_established(cx.now, self.cfg.initial_window);
+            self.transmit(self.cfg.max_burst, cx);
+        } else if self.state == State::Closed && !self.opens_with_data() {
+            self.state = State::SynSent;
+            self.timed_at = cx.now;
+            self.send_syn(false, cx);
+        }
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Tcp<C> {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.state != State::Listen && self.put_off_opening() {
+            return;
+        }
+        self.open(cx);
+    }
+
+    #[inline]
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let bare = seg.flags == flag::ACK && seg.plain();
+        if !bare || self.state != State::Established {
+            self.on_any(seg, cx);
+        } else if seg.payload != 0 {
+            self.on_next_data(seg, cx);
+        } else {
+            self.on_next_ack(seg, cx);
+        }
+    }
+
+    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        if self.more.held.is_some() && self.put_off(id) {
+            return;
+        }
+        match (id, self.state) {
+            (TimerId::DelAck, _) => {
+                if let Some(quick) = &mut self.rcv.quick {
+                    quick.waited(self.rtt.rto(), &self.cfg);
+                }
+                self.send_ack(cx);
+            }
+            (TimerId::Rto, State::SynSent | State::SynReceived) => self.on_syn_timeout(cx),
+            (TimerId::Rto, State::Established) => self.on_timeout(cx),
+            (TimerId::Pace, State::Established) => self.transmit(self.cfg.max_burst, cx),
+            (TimerId::Probe, State::Established) => self.on_probe(cx),
+            _ => {}
+        }
+    }
+
+    fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>) {
+        if self.closed {
+            return;
+        }
+        self.data_end = self.data_end.saturating_add(bytes).min(u64::MAX / 2);
+        if fin {
+            self.closed = true;
+            self.report = true;
+        }
+        if self.state == State::Established {
+            self.transmit(self.cfg.max_burst, cx);
+            self.check_finished(cx);
+        } else if self.more.opening.is_some() {
+            self.write_early(cx);
+        }
+    }
+
+    fn on_stop(&mut self, cx: &mut Cx<'_>) {
+        let sent = self.nxt - u64::from(self.fin_sent);
+        if self.data_end > sent {
+            // Discarded bytes were never delivered: the flow stops, it does not finish.
+            self.data_end = sent;
+            self.report = false;
+        }
+        self.closed = true;
+        if self.state == State::Established {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        if held {
+            self.hold_back();
+        } else {
+            self.let_go(cx);
+        }
+        true
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.cc.seed(seed);
+    }
+
+    fn view(&self) -> FlowView {
+        let c = &self.tx.count;
+        FlowView {
+            data_segments: c.data_segments,
+            retransmits: c.retransmits.into(),
+            data_bytes: self.nxt - FIRST - u64::from(self.fin_sent) + c.retransmit_bytes,
+            retransmit_bytes: c.retransmit_bytes,
+            timeouts: c.timeouts.into(),
+            fast_recoveries: c.fast_recoveries.into(),
+            cwnd_cuts: c.cwnd_cuts.into(),
+            dsacks: c.dsacks.into(),
+            ecn_cuts: self.ecn.cuts.into(),
+            ce_delivered: self.ecn.delivered_ce,
+            ce_received: self.ecn.ce_received,
+            acks: self.acks,
+            acked: self.una.min(self.data_end) - FIRST,
+            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
+            ssthresh: self.cc.ssthresh(),
+            in_flight: self.in_flight(),
+            srtt: self.rtt.srtt(&self.cfg),
+            rttvar: self.rtt.rttvar(&self.cfg),
+            rto: self.rtt.rto(),
+            mss: self.cfg.smss,
+        }
+    }
+    fn sample(&self) -> SenderSample {
+        let cwnd = self.reduced_window().unwrap_or_else(|| self.cc.cwnd());
+        SenderSample { cwnd, ssthresh: self.cc.ssthresh(), in_flight: self.in_flight(), srtt: self.rtt.srtt(&self.cfg) }
+    }
+    fn moment(&self) -> Option<SenderState> {
+        let sending = match self.phase {
+            Phase::Recovery => "recovery",
+            Phase::Loss => "loss",
+            Phase::Open if self.reducing() => "cwr",
+            Phase::Open if self.dupacks != 0 => "disorder",
+            Phase::Open => "open",
+        };
+        Some(SenderState {
+            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
+            ssthresh: self.cc.ssthresh(),
+            timeouts: self.tx.count.timeouts.into(),
+            connection: self.state_name(),
+            sending,
+        })
+    }
+
+    fn limit(&self, timers: &Timers) -> Limit {
+        self.limited_by(timers)
+    }
+
+    fn kept(&self) -> u64 {
+        self.rcv.kept()
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.cc.gauges(out);
+    }
+}

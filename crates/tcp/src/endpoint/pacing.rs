@@ -1,0 +1,79 @@
+//! Pacing: segments are spread in time instead of sent in bursts.
+//!
+//! The rate is the algorithm's own, or a multiple of `cwnd / SRTT` (Aggarwal, Savage and Anderson 2000; the ratios of Linux 6.x
+//! `tcp_update_pacing_rate`). Before the first round-trip time is known nothing is held back, nor are the first `pacing_free` segments. A burst of
+//! `pacing_segments`, or of as many as `pacing_burst` holds at the rate, goes out at once; the next waits until the rate has made up for it, less what
+//! the burst itself was late (`pacing_catch_up`; Linux 6.x `tcp_update_skb_after_send`).
+//!
+//! Deviation from Linux: without `tso` a burst that the window cuts short goes on when the window opens, instead of after a gap of its own; with it what is sent
+//! again is paced one by one, not in the bursts that it was first sent in.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::Tcp;
+use crate::pacer::Pacer;
+use crate::quantum::BITS_PS;
+use fairlane_net::{Cx, TimerId};
+use fairlane_units::{Dur, Rate, Time};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// The time that `bytes` of payload take at the rate in force, in picoseconds; `None`: no rate is known.
+    #[inline]
+    pub(crate) fn pace_of(&self, bytes: u64) -> Option<f64> {
+        if let Some(rate) = self.cc.pacing_rate() {
+            return Some(bytes as i64 as f64 * BITS_PS / (rate.as_bps() as f64).max(1.0));
+        }
+        let srtt = self.rtt.srtt(&self.cfg);
+        if srtt == Dur::ZERO {
+            return None;
+        }
+        let window = self.cc.cwnd();
+        // Linux: what slow start doubles in a round trip has to get out in it; below half the threshold at the faster rate.
+        let slow = window < self.cc.ssthresh() / 2;
+        let factor = if slow { self.cfg.pacing_slow_start } else { self.cfg.pacing_avoidance };
+        let window = window.max(self.tx.board.outstanding()).max(1);
+        Some(bytes as i64 as f64 * srtt.as_ps() as i64 as f64 / (window as i64 as f64 * factor))
+    }
+
+    /// The rate in force; `None`: segments are not paced, or no rate is known yet.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        let ps = self.pace_of(u64::from(self.cfg.smss)).filter(|_| self.paced)?;
+        Some(Rate::from_bps((f64::from(self.cfg.smss) * BITS_PS / ps.max(1.0)) as u64))
+    }
+
+    /// Whether a segment may go now. If not, the timer tells when.
+    #[inline]
+    pub(crate) fn pace_allows(&mut self, cx: &mut Cx<'_>) -> bool {
+        let pacer = &mut self.more.make().pacer;
+        if cx.now >= pacer.next {
+            pacer.left = 0;
+            return true;
+        }
+        if pacer.left != 0 {
+            return true;
+        }
+        cx.timers.set(TimerId::Pace, pacer.next);
+        false
+    }
+
+    /// `bytes` of payload went out.
+    #[inline]
+    pub(crate) fn pace_sent(&mut self, bytes: u64, now: Time) {
+        let Some(ps) = self.pace_of(bytes) else { return };
+        let pacer = &mut self.more.make().pacer;
+        if now >= pacer.next {
+            // A new burst.
+            let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
+            *pacer =
+                Pacer { next: now, left: if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) }, late: now.since(pacer.next) };
+        }
+        pacer.left = pacer.left.saturating_sub(bytes);
+        // A burst counts as a whole: the one that has the last free segment in it is paced.
+        if self.tx.count.data_segments + u64::from(self.cfg.pacing_segments) < u64::from(self.cfg.pacing_free) {
+            return;
+        }
+        let gap = Dur::from_ps((ps + 0.5) as i64 as u64);
+        let earlier = pacer.late.min(Dur::from_ps((ps * self.cfg.pacing_catch_up) as i64 as u64));
+        pacer.late = pacer.late.saturating_sub(earlier);
+        pacer.next += gap.saturating_sub(earlier);
+    }
+}

@@ -1,0 +1,48 @@
+//! Delivery rate sampling of an endpoint.
+
+use crate::cc::{CongestionControl, RateSample};
+use crate::endpoint::Tcp;
+use fairlane_net::Cx;
+use fairlane_units::Time;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// A segment went out, new or again.
+    #[cold]
+    pub(crate) fn rate_sent(&mut self, index: u32, len: u64, now: Time) {
+        let in_flight = self.in_flight();
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(index, len, in_flight, now, &self.tx.board);
+        }
+    }
+
+    /// Sending stopped for want of data (draft section 4.1.2.4): samples of what is in flight may be too low.
+    pub(crate) fn rate_app_limited(&mut self) {
+        let in_flight = self.in_flight();
+        if let Some(rate) = &mut self.rate {
+            rate.set_app_limited(in_flight);
+        }
+    }
+
+    /// The algorithm hears of each segment that the diary has as lost.
+    pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return };
+        for n in diary.lost.iter().filter(|n| n.data() != 0) {
+            self.cc.on_lost(&rate.on_lost(n, cx.now));
+        }
+    }
+
+    /// What the diary tells of losses and rate.
+    pub(crate) fn take_rate(&mut self, cx: &Cx<'_>) -> Option<RateSample> {
+        self.rate_lost(cx);
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return None };
+        rate.sample(diary, self.ecn.newly_ce, self.rtt.min(), cx.now)
+    }
+
+    /// Begins the diary of an acknowledgment.
+    #[inline]
+    pub(crate) fn open_diary(&mut self) {
+        if let Some(diary) = &mut self.tx.board.diary {
+            diary.clear();
+        }
+    }
+}

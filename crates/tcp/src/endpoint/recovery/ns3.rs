@@ -1,0 +1,169 @@
+//! Recovery as ns-3.37 does it with SACK: `TcpSocketBase` (DupAck, EnterRecovery, ProcessAck, EnterCwr), `TcpTxBuffer` and the two `TcpRecoveryOps`.
+//!
+//! It is RFC 6675 but for this, which decides how often a flow falls back to its timer and how much it sends while it repairs:
+//!
+//! * Losses are found by SACK blocks alone, in every state, and what is lost goes out whenever the window has room for it. Recovery begins with the third
+//!   acknowledgment that SACKs something, unless the last loss event is not over, or, event or not, when the *second* segment is lost.
+//! * What was retransmitted counts as in flight until it is acknowledged in order, also once it is SACKED: repairs stand in the way of new data, and a
+//!   retransmission that is lost ends in a timeout.
+//! * A partial acknowledgment sends a segment whatever the window says, unless the new first segment went out again already.
+//! * Entering recovery does not restart the retransmission timer, and of all partial acknowledgments only the first does (RFC 6582 section 3.2 step 3, "impatient";
+//!   RFC 6298 section 5.3 wants each): a recovery of more than an RTO ends in a timeout.
+//! * After a timeout SACK blocks tell what has arrived, and nothing more, until what was sent before it is acknowledged.
+//! * An ECN echo begins a state CWR from whatever state; it lasts until more is acknowledged than was out. The window does not grow in it, and no loss
+//!   recovery begins. An echo during recovery takes its place, with a cut of its own (RFC 3168 section 6.1.2: one a window of data).
+
+use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
+use crate::endpoint::Tcp;
+use crate::ns3_socket::Socket;
+use crate::sent::RESENT;
+use crate::state::Phase;
+use fairlane_net::Cx;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// An acknowledgment of `acked` new bytes with SACK blocks that cover `sacked` more for the first time.
+    #[cold]
+    pub(crate) fn ns3_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        if sacked != 0 {
+            self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        }
+        if self.standing.socket.cwr && self.una > self.tx.recover {
+            self.standing.socket.cwr = false;
+            self.leave_recovery(cx);
+        }
+        if std::mem::take(&mut self.standing.socket.echo) && acked != 0 && !self.standing.socket.cwr {
+            self.ns3_enter_cwr(cx);
+        }
+        if sacked != 0 && self.phase != Phase::Loss {
+            self.ns3_sacked(cx);
+        }
+        if acked != 0 {
+            self.ns3_advance(acked, sacked, cx);
+        }
+        self.standing.socket.repaired = false;
+        self.transmit(self.cfg.max_burst, cx);
+    }
+
+    /// The acknowledgment SACKs something: RFC 6675 section 5 as DupAck reads it.
+    fn ns3_sacked(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Recovery {
+            return self.prr_on_ack(false);
+        }
+        self.dupacks += 1;
+        if self.standing.socket.cwr {
+            return;
+        }
+        self.standing.socket.disorder = true;
+        let settled = !self.standing.socket.unsettled || self.una >= self.tx.recover;
+        if (self.dupacks == self.cfg.dupthresh && settled) || self.tx.board.second_lost() {
+            self.ns3_enter(cx);
+        }
+    }
+
+    fn ns3_enter(&mut self, cx: &mut Cx<'_>) {
+        self.tx.board.head_lost();
+        self.tx.count.fast_recoveries += 1;
+        self.phase = Phase::Recovery;
+        self.standing.socket.disorder = false;
+        self.standing.socket.unsettled = true;
+        self.tx.recover = self.nxt;
+        self.timing = false;
+        let base = self.recover_flight();
+        self.congestion(CongestionKind::FastRetransmit, cx);
+        self.begin_prr(base);
+        self.prr_begins();
+        self.ns3_resend(cx);
+    }
+
+    /// The segment that goes out whatever the window says: the first that is lost, else new data, else the first once more (DoRetransmit).
+    fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
+        if self.more.held.is_some() {
+            return;
+        }
+        let len = self.new_len();
+        if let Some(lost) = self.tx.board.first_pending() {
+            self.resend(lost, true, cx);
+        } else if len != 0 && self.fits(len) {
+            self.send_new(len, cx);
+        } else if let Some(first) = self.tx.board.first() {
+            self.resend(first, true, cx);
+        }
+    }
+
+    /// New data is acknowledged (ProcessAck).
+    fn ns3_advance(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        let (below, smss) = (self.una < self.tx.recover, u64::from(self.cfg.smss));
+        let news = sacked != 0;
+        if !news {
+            self.dupacks = 0;
+        }
+        match self.phase {
+            Phase::Recovery if below => {
+                if acked >= smss {
+                    self.prr_on_ack(true);
+                }
+                if !self.tx.board.first().is_some_and(|first| self.tx.board.at(first).is(RESENT)) {
+                    self.ns3_resend(cx);
+                }
+                if !std::mem::replace(&mut self.partial_seen, true) {
+                    self.restart_timer(cx);
+                }
+                return;
+            }
+            Phase::Loss if below => {
+                self.grow(acked, sacked, cx);
+                return self.restart_timer(cx);
+            }
+            Phase::Open if self.standing.socket.cwr => {
+                if acked >= smss {
+                    self.prr_on_ack(true);
+                }
+                return self.restart_timer(cx);
+            }
+            Phase::Open => self.standing.socket.disorder &= news,
+            Phase::Recovery => {
+                self.partial_seen = false;
+                self.leave_recovery(cx);
+            }
+            Phase::Loss => {
+                self.partial_seen = false;
+                self.phase = Phase::Open;
+                self.tx.inflation = 0;
+                let beyond = self.una - self.tx.recover;
+                self.standing.socket.unsettled = false;
+                self.grow(beyond, 0, cx);
+                return self.restart_timer(cx);
+            }
+        }
+        self.standing.socket.unsettled &= below;
+        if !self.standing.socket.disorder {
+            // Also what ended recovery counts in full, although it covers what recovery began with.
+            self.grow(acked, sacked, cx);
+            self.restart_timer(cx);
+        }
+    }
+
+    /// CA_CWR begins, in whatever state the sender is.
+    fn ns3_enter_cwr(&mut self, cx: &mut Cx<'_>) {
+        let base = self.recover_flight();
+        self.congestion(CongestionKind::EcnEcho, cx);
+        self.cc.settle();
+        self.ecn.cuts += 1;
+        // What is left is the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
+        self.cc.on_recovery_exit(&RecoveryExit { now: cx.now, bound: u64::MAX, deflated: 0, to_ssthresh: true });
+        (self.phase, self.tx.recover) = (Phase::Open, self.nxt);
+        (self.standing.socket.cwr, self.standing.socket.disorder) = (true, false);
+        self.begin_prr(base);
+        self.prr_begins();
+    }
+
+    /// The retransmission timer went off.
+    pub(crate) fn ns3_timeout(&mut self) {
+        self.standing.socket = Socket { unsettled: true, ..Socket::default() };
+    }
+
+    /// Before an acknowledgment up to `ack` is taken in: whether it repairs something.
+    pub(crate) fn ns3_note_repaired(&mut self, ack: u64) {
+        self.standing.socket.repaired = self.phase == Phase::Recovery && ack < self.tx.recover && self.tx.board.repaired_below(ack);
+    }
+}

@@ -1,0 +1,213 @@
+//! RACK: time tells what is lost (RFC 8985 section 6).
+//!
+//! A segment is lost if one sent later has arrived, and the time to wait for reordering is over. That holds for retransmissions as for
+//! originals, so a lost retransmission is found again without a timeout. The tail loss probe of the same RFC is in `tlp.rs`.
+//!
+//! Originals leave in order of sequence, so one mark on the scoreboard (`checked`) tells which of them were judged already; retransmissions
+//! wait in a list in the order they left. An acknowledgment looks only at what may have become lost.
+//!
+//! Deviations: a D-SACK for a loss probe does not widen the reordering window (it tells of no reordering; as Linux). A retransmission lost during
+//! recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control to others). One lost during fast
+//! recovery lowers the window again, once a round trip, where there is no PRR (section 9.3). `timer_slack` lengthens the wait (Linux: two ticks of its clock).
+
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::choices::Prr;
+use crate::endpoint::Tcp;
+use crate::rack::{Awaited, PERSISTENCE, Rack, sent_after};
+use crate::sent::{KARN, RESENT};
+use crate::state::Phase;
+use fairlane_net::{Cx, Segment, TimerId};
+use fairlane_units::{Dur, Time};
+/// The reordering window is the smallest round-trip time over this (RFC 8985 section 6.2 step 4).
+const REO_WND_SHARE: u64 = 4;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Steps 1 to 5 of RFC 8985 section 6.2, and the loss probe's part: once an acknowledgment is on the scoreboard, before anything comes of it.
+    #[cold]
+    pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        let dsack = self.tx.count.dsacks != rack.dsacks;
+        // A duplicate was delivered, too.
+        rack.delivered += u64::from(self.tx.count.dsacks - rack.dsacks);
+        rack.dsacks = self.tx.count.dsacks;
+        if self.cfg.rack {
+            self.rack_take_delivered(&mut rack, seg, cx.now);
+            if self.cfg.rtt_of_sacked && self.una == self.tx.una_before {
+                self.measure_sacked(cx.now);
+            }
+        }
+        let of_probe = dsack && rack.probe_again && rack.probe_end != 0 && seg.sack(0).end == rack.probe_end;
+        if rack.dsack_round != 0 && self.una >= rack.dsack_round {
+            rack.dsack_round = 0;
+        }
+        if rack.dsack_round == 0 && dsack && !of_probe {
+            rack.dsack_round = self.nxt;
+            rack.mult = rack.mult.saturating_add(1);
+            rack.persist = PERSISTENCE;
+        }
+        if rack.probe_end != 0 && seg.ack >= rack.probe_end {
+            self.tlp_take_ack(&mut rack, seg, of_probe, cx);
+        }
+        self.more.make().rack = Some(rack);
+        if self.cfg.rack {
+            self.rack_detect_and_arm(cx);
+        }
+    }
+
+    /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
+    fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
+        let Some(diary) = &self.tx.board.diary else { return };
+        let echo = seg.timestamps().filter(|_| self.cfg.timestamps && self.cfg.rack_echo).map(|(_, echo)| echo);
+        let known = rack.fack;
+        let mut low = u64::MAX;
+        // A segment counts once it is there as a whole.
+        rack.delivered += diary.delivered.len() as u64 - u64::from(diary.part);
+        for n in &diary.delivered {
+            let again = n.flags & KARN != 0;
+            let rtt = now.since(n.at);
+            rack.fack = rack.fack.max(n.end);
+            if again {
+                // What arrives too early, or answers an earlier copy, is not the retransmission.
+                let earlier = echo.is_some_and(|e| (e.wrapping_sub(self.timestamp(n.at)) as i32) < 0);
+                if earlier || rtt < rack.min_rtt {
+                    continue;
+                }
+            } else {
+                rack.min_rtt = rack.min_rtt.min(rtt);
+                if n.end < known {
+                    low = low.min(n.end - u64::from(n.len));
+                }
+            }
+            rack.rtt = rtt;
+            if sent_after((n.at, n.end), (rack.xmit_ts, rack.end_seq)) {
+                (rack.xmit_ts, rack.end_seq) = (n.at, n.end);
+            }
+        }
+        if low != u64::MAX {
+            rack.reordered(rack.fack - low, self.cfg.smss);
+        }
+    }
+
+    /// What the acknowledgment at hand covers arrived after what was SACKed above it.
+    pub(crate) fn note_reordering(&mut self) {
+        let before = self.tx.una_before;
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+            && self.tx.board.has_sacked()
+            && rack.fack > before
+        {
+            rack.reordered(rack.fack - before, self.cfg.smss);
+        }
+    }
+
+    /// The round-trip time of what was SACKed and sent once: that of the segment sent first.
+    fn measure_sacked(&mut self, now: Time) {
+        let Some(diary) = &self.tx.board.diary else { return };
+        if let Some(sent) = diary.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
+            self.rtt.sample(sent, now, &self.cfg);
+        }
+    }
+
+    /// Step 4: how long reordering may take (RACK_update_reo_wnd).
+    fn reo_wnd(&self, rack: &Rack) -> Dur {
+        if !rack.reordering_seen && (self.phase != Phase::Open || self.tx.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
+            return Dur::ZERO;
+        }
+        if rack.min_rtt == Dur::MAX {
+            return Dur::ZERO;
+        }
+        Dur::from_ps(rack.min_rtt.as_ps().saturating_mul(u64::from(rack.mult)) / REO_WND_SHARE).min(self.rtt.srtt(&self.cfg))
+    }
+
+    /// Step 5: marks what is lost and waits for the rest (RACK_detect_loss_and_arm_timer).
+    fn rack_detect_and_arm(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        let wait = if rack.xmit_ts == Time::ZERO && rack.end_seq == 0 {
+            Dur::ZERO
+        } else {
+            let reo_wnd = self.reo_wnd(&rack);
+            self.tx.board.rack_originals(&rack, reo_wnd, cx.now).max(self.tx.board.rack_again(&mut rack, reo_wnd, cx.now))
+        };
+        if wait != Dur::ZERO {
+            rack.awaited = Awaited::Reordering;
+            cx.timers.set(TimerId::Probe, cx.now + wait + self.cfg.timer_slack);
+        } else if rack.awaited == Awaited::Reordering {
+            rack.awaited = Awaited::Nothing;
+            cx.timers.cancel(TimerId::Probe);
+        }
+        self.more.make().rack = Some(rack);
+    }
+
+    /// Whether RACK found something lost that waits to be sent again.
+    pub(crate) fn rack_found(&self) -> bool {
+        self.cfg.rack && self.tx.board.has_pending()
+    }
+
+    /// Whether the acknowledgment at hand showed that a retransmission was lost.
+    pub(crate) fn rack_found_again(&self) -> bool {
+        self.cfg.rack && self.tx.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
+    }
+
+    /// Without PRR the loss of a retransmission is another sign of congestion (section 9.3, RFC 5681 section 4.3).
+    pub(crate) fn rack_lost_again(&mut self, cx: &Cx<'_>) {
+        let srtt = self.rtt.srtt(&self.cfg);
+        if self.cfg.prr != Prr::Off || !self.rack_found_again() {
+            return;
+        }
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+            && cx.now.since(rack.lowered) >= srtt
+        {
+            rack.lowered = cx.now;
+            self.congestion(CongestionKind::FastRetransmit, cx);
+        }
+    }
+
+    /// A segment went out again.
+    pub(crate) fn rack_resent(&mut self, index: u32, now: Time) {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+            rack.again.push_back((index, now));
+        }
+    }
+
+    /// A recovery, fast or after a timeout, is over (step 4).
+    pub(crate) fn rack_recovered(&mut self) {
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+            rack.persist = rack.persist.saturating_sub(1);
+            if rack.persist == 0 {
+                rack.mult = 1;
+            }
+        }
+    }
+
+    /// The time for reordering is over (RACK_reo_timeout_recovery).
+    pub(crate) fn reordering_over(&mut self, cx: &mut Cx<'_>) {
+        self.open_diary();
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+            rack.fresh_again = 0;
+        }
+        (self.tx.una_before, self.tx.delivered_before, self.tx.marked_before) = (self.una, self.delivered(), self.tx.board.marked);
+        self.rack_detect_and_arm(cx);
+        self.untold = self.hears_all && self.tx.board.marked != self.tx.marked_before;
+        if self.tx.board.marked != self.tx.marked_before && self.phase == Phase::Open {
+            self.enter_sack(cx);
+        } else {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    /// What the retransmission timer makes of the scoreboard (RFC 8985 section 6.3): the first segment is lost, and all for which
+    /// the time to wait is over. What was sent only just now is still on its way.
+    pub(crate) fn rack_timeout(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        (rack.probe_end, rack.awaited) = (0, Awaited::Nothing);
+        cx.timers.cancel(TimerId::Probe);
+        self.tx.board.checked = self.tx.board.head;
+        let mut i = self.tx.board.head;
+        while i != self.tx.board.tail {
+            if i == self.tx.board.head || rack.remaining(self.tx.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
+                self.tx.board.lose(i);
+            }
+            i = i.wrapping_add(1);
+        }
+        self.more.make().rack = Some(rack);
+    }
+}

@@ -1,0 +1,201 @@
+//! Recovery with selective acknowledgments (RFC 6675), SACK and D-SACK blocks of the peer (RFC 2018, RFC 2883).
+
+use crate::cc::CongestionControl;
+use crate::endpoint::Tcp;
+use crate::state::Phase;
+use fairlane_net::{Block, Cx, Segment};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// RFC 2883 section 4: the first block is a report of a duplicate if it lies below the cumulative
+    /// acknowledgment or within the second block. Whether it is.
+    pub(crate) fn take_dsack(&mut self, seg: &Segment) -> bool {
+        let first = seg.sack(0);
+        let within = seg.sack_len() > 1 && {
+            let second = seg.sack(1);
+            second.start <= first.start && first.end <= second.end
+        };
+        let dsack = first.end <= seg.ack || within;
+        self.tx.count.dsacks += u32::from(dsack);
+        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+            && dsack
+            && self.tx.count.dsacks <= self.tx.count.retransmits
+            && first.start < first.end
+        {
+            // Part of a segment is one that came again; what is longer than all that was sent is a lie.
+            let longest = u64::from(self.tx.count.retransmits) * u64::from(self.cfg.smss);
+            rack.fresh_again = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
+        }
+        if dsack && self.more.doubt.is_some() && self.block_holds(first) {
+            self.note_dsack(first);
+        }
+        dsack
+    }
+
+    /// Whether a block reports something that was sent.
+    fn block_holds(&self, block: Block) -> bool {
+        block.start < block.end && block.end <= self.nxt
+    }
+
+    /// Takes in the SACK blocks; the bytes that are covered for the first time.
+    #[cold]
+    pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
+        let skip = usize::from(self.take_dsack(seg));
+        if self.phase == Phase::Loss && self.cfg.timeout_distrusts_sack {
+            // Not believed, but news that something arrived.
+            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.tx.board.hear(seg.sack(i))));
+        }
+        let mut newly = 0;
+        // The newest block comes first: from the last to the first keeps the board's memory in that order.
+        for i in (skip..seg.sack_len()).rev() {
+            let block = seg.sack(i);
+            if self.block_holds(block) {
+                newly += self.tx.board.sack(block, self.cfg.ns3);
+            }
+        }
+        newly
+    }
+
+    /// Whether a hole counts as lost only after as much evidence as recovery itself needs.
+    fn strict(&self) -> bool {
+        self.cfg.sack_lost_after >= self.cfg.dupthresh
+    }
+
+    pub(super) fn sack_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
+        match self.phase {
+            Phase::Recovery => {
+                self.drain(1);
+                self.find_lost(cx);
+                self.prr_on_ack(false);
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            Phase::Open if self.rack_found() => self.enter_sack(cx),
+            Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
+            // RFC 6675 section 5: a duplicate acknowledgment is one that SACKs something new.
+            _ if sacked == 0 => {}
+            Phase::Loss => {
+                self.dupacks += 1;
+                self.grow_by_sack(sacked, cx);
+                if self.cfg.timeout_forgets_sack {
+                    if self.dupacks < self.cfg.dupthresh && !self.silent {
+                        self.send_limited(cx);
+                    }
+                } else {
+                    self.transmit(self.cfg.max_burst, cx);
+                }
+            }
+            Phase::Open => {
+                self.dupacks += 1;
+                if self.cfg.rack {
+                    // What is SACKed is not in flight: new data goes out while RACK waits (RFC 3042, without a bound of two).
+                    self.prr_on_ack(false);
+                    self.grow_by_sack(sacked, cx);
+                    return self.transmit(self.cfg.max_burst, cx);
+                }
+                if self.strict() {
+                    self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                }
+                if self.dupacks >= self.cfg.dupthresh || self.tx.board.has_pending() {
+                    if !self.cfg.sack_careful || self.una > self.tx.recover {
+                        self.enter_sack(cx);
+                    }
+                } else if self.reducing() {
+                    self.prr_on_ack(false);
+                    self.transmit(self.cfg.max_burst, cx);
+                } else {
+                    self.send_limited(cx);
+                }
+            }
+        }
+    }
+
+    /// Where the network is known to reorder by more than the threshold of duplicates, what is SACKed is no sign of a loss: the window grows by it (Linux
+    /// `tcp_may_raise_cwnd`).
+    fn grow_by_sack(&mut self, sacked: u64, cx: &Cx<'_>) {
+        let reorders = self.more.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
+        if self.cfg.grow_by_delivered && reorders && !self.reducing() {
+            self.grow(0, sacked, cx);
+        }
+    }
+
+    /// Looks for losses by count; with RACK they are found already, and a retransmission may be among them.
+    fn find_lost(&mut self, cx: &Cx<'_>) {
+        if self.cfg.rack {
+            self.rack_lost_again(cx);
+        } else {
+            self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        }
+    }
+
+    /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
+    pub(crate) fn enter_sack(&mut self, cx: &mut Cx<'_>) {
+        self.tx.pipe = self.tx.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
+        self.reduce(cx);
+        self.enter(Phase::Recovery, cx);
+        if !self.cfg.rack {
+            self.tx.board.head_lost();
+            self.find_lost(cx);
+        }
+        if self.untold {
+            self.tell(cx);
+        }
+        if self.reducing() {
+            self.prr_begins();
+            return self.transmit(self.cfg.max_burst, cx);
+        }
+        if let Some(first) = self.tx.board.first_pending() {
+            let pipe = self.tx.pipe;
+            self.resend(first, true, cx);
+            // The count starts with the first retransmission in it: the segment it replaces has left.
+            self.tx.pipe = pipe;
+        }
+        if !self.cfg.counted_pipe {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    /// Segments that left the network, for the counted pipe (Fall and Floyd 1996 section 5).
+    fn drain(&mut self, segments: u64) {
+        self.tx.pipe = self.tx.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
+    }
+
+    pub(super) fn sack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        if self.una >= self.tx.recover {
+            self.leave_recovery(cx);
+            if self.cfg.sack_grow_on_exit {
+                self.grow(acked, sacked, cx);
+            }
+            // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
+            self.tx.recover = 0;
+            if !self.cfg.rack {
+                self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
+            } else if self.tx.board.lost != 0 {
+                // Sent again already or not (Linux `tcp_time_to_recover`).
+                return self.enter_sack(cx);
+            }
+        } else {
+            // The retransmission and the segment it replaced both left.
+            self.drain(2);
+            self.find_lost(cx);
+            self.prr_on_ack(true);
+        }
+        self.restart_timer(cx);
+        self.transmit(self.cfg.max_burst, cx);
+    }
+
+    /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
+    pub(crate) fn send_doubtful(&mut self, cx: &mut Cx<'_>) {
+        let before = self.tx.count.retransmit_bytes;
+        if let Some(i) = self.tx.board.first_doubtful() {
+            self.resend(i, true, cx);
+        } else if self.cfg.sack_rescue
+            && !self.rescued
+            && let Some(i) = self.tx.board.last_unsacked()
+        {
+            self.rescued = true;
+            self.resend(i, true, cx);
+        }
+        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
+            c.excuse(self.tx.count.retransmit_bytes - before);
+        }
+    }
+}

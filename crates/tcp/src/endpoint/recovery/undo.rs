@@ -1,0 +1,139 @@
+//! Reductions that prove a mistake are taken back: Eifel detection (RFC 3522), D-SACK (RFC 3708), and the response (RFC 4015).
+//!
+//! A loss event is in doubt from its reduction on. What proves the mistake:
+//!
+//! * an acknowledgment that echoes a timestamp from before the first retransmission: the original had arrived (RFC 3522 section 3.2);
+//! * D-SACK reports of every retransmission: all originals had arrived (RFC 3708 section 2);
+//! * new or never retransmitted data acknowledged after a timeout (F-RTO, `frto.rs`).
+//!
+//! The window and the threshold become what they were before the first reduction of the event, if that is more, and nothing counts as lost
+//! any more.
+//!
+//! Deviations: the window is restored as it was, as Linux does, not to FlightSize plus what was acknowledged (RFC 4015 section 3.5) or by slow start
+//! (RFC 3708 section 3): what the spurious event held back goes out with the acknowledgments that prove it. SRTT and RTTVAR are not set from one sample
+//! (RFC 4015 section 3.3): the late acknowledgment is itself a measurement here. Timestamps are judged on every acknowledgment of new data until the
+//! event is over, not on the first alone (RFC 3522 section 3.2 step 4), and D-SACK until the next event begins; both as in Linux.
+
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::endpoint::Tcp;
+use crate::frto::Frto;
+use crate::sent::KARN;
+use crate::state::Phase;
+use fairlane_net::{Block, Cx, Segment};
+use fairlane_units::Time;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Reductions that proved a mistake and were taken back.
+    pub fn reductions_taken_back(&self) -> u32 {
+        self.more.doubt.as_ref().map_or(0, |d| d.taken_back)
+    }
+
+    /// A reduction is about to be made. Congestion that is echoed is never a mistake; what follows within a loss event belongs to it.
+    pub(crate) fn begin_doubt(&mut self, kind: CongestionKind) {
+        let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) else { return };
+        if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && doubt.since != 0 {
+            return;
+        }
+        self.cc.settle();
+        doubt.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
+        // What an earlier event sent again and is still out belongs to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
+        let out = self.tx.board.resent;
+        doubt.unproved = out.div_ceil(u64::from(self.cfg.smss)) as u32;
+        if out == 0 && !self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN)) {
+            doubt.first = None;
+        }
+    }
+
+    /// New data goes out as far as the window lets it; what is lost waits for another acknowledgment.
+    fn clock_out(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.untold {
+            self.tell(cx);
+        }
+        self.prr_on_ack(true);
+        self.restart_timer(cx);
+        let window = self.window();
+        while self.more.held.is_none() {
+            let len = self.new_len();
+            let data = self.data_in(len);
+            if len == 0 || (data != 0 && self.in_flight() + data > window) || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
+                break;
+            }
+            self.send_new(len, cx);
+        }
+        true
+    }
+
+    /// The timestamp that what is sent now carries.
+    pub(crate) fn note_resend(&mut self, now: Time) {
+        let stamp = self.timestamp(now);
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
+            doubt.on_resend(stamp);
+        }
+    }
+
+    /// A D-SACK block arrived.
+    pub(crate) fn note_dsack(&mut self, block: Block) {
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
+            doubt.on_dsack(block, self.nxt, self.cfg.smss);
+        }
+    }
+
+    /// Takes the event back if D-SACK has reported all its retransmissions; whether it did.
+    #[cold]
+    pub(crate) fn judge_dsack(&mut self) -> bool {
+        let proved = self.cfg.dsack_undo && self.more.doubt.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved == 0);
+        if proved {
+            self.take_back();
+        }
+        proved
+    }
+
+    /// An acknowledgment of new data: whether it proves a mistake. True: F-RTO has sent what is to be sent.
+    #[cold]
+    pub(crate) fn judge_new_ack(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
+        let Some(doubt) = &self.more.doubt else { return false };
+        if self.phase == Phase::Open || doubt.since == 0 {
+            return false;
+        }
+        // RFC 3522 section 3.2 step 5, with the order of RFC 7323 section 4.2.
+        let original = match (seg.timestamps(), doubt.first) {
+            (Some((_, echo)), Some(first)) => (echo.wrapping_sub(first) as i32) < 0,
+            _ => false,
+        };
+        if original && self.cfg.eifel {
+            if self.phase == Phase::Recovery && self.una < self.tx.recover {
+                // A hole was filled by what came late. While retransmissions are on their way nothing more is sent again, and nothing is taken back yet (Linux
+                // `tcp_try_undo_partial`).
+                self.note_reordering();
+                if self.tx.board.resent != 0 {
+                    return self.clock_out(cx);
+                }
+            }
+            self.take_back();
+            return false;
+        }
+        doubt.frto != Frto::Off && self.frto_new_ack(acked, sacked, cx)
+    }
+
+    /// The response (RFC 4015 section 3): as if the event had not been.
+    pub(super) fn take_back(&mut self) {
+        self.cc.undo();
+        if self.phase != Phase::Open {
+            self.end_prr();
+            self.phase = Phase::Open;
+            self.dupacks = 0;
+            self.tx.inflation = 0;
+            self.tx.deflated = 0;
+            self.halted = false;
+            self.tx.board.clear_marks(false);
+            if self.cfg.sack {
+                self.tx.recover = 0;
+            }
+        }
+        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
+            doubt.since = 0;
+            doubt.frto = Frto::Off;
+            doubt.taken_back += 1;
+        }
+    }
+}

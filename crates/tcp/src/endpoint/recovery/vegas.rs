@@ -1,0 +1,151 @@
+//! Vegas: Reno that asks a fine clock whether the first hole is overdue, before three duplicates have come
+//! (Brakmo and Peterson 1995 section 3.1).
+
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::endpoint::Tcp;
+use crate::sent::KARN;
+use crate::state::{FIRST, Phase};
+use fairlane_net::{Cx, TimerId};
+use fairlane_units::Time;
+/// Acknowledgments after a retransmission that look for more overdue segments (Brakmo and Peterson 1995 section 3.1: the first and the second).
+const WORRIED: u64 = 2;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Whether the first hole should have been acknowledged by now, and whether it was ever sent again.
+    fn head_overdue(&mut self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
+        let head = *self.tx.board.at(self.tx.board.first()?);
+        let overdue = self.cc.fine_clock().is_some_and(|c| c.overdue(head.at, cx.now));
+        Some((overdue, head.is(KARN), head.at))
+    }
+
+    /// What the last cut left is less than a segment: nothing goes out before the timer does.
+    fn shut(&mut self) -> bool {
+        self.cfg.vegas_inflates_cwnd && self.cc.fine_clock().is_some_and(|c| c.shut())
+    }
+
+    /// Duplicates inflate the window, or a sum beside it: see `vegas_inflates_cwnd`.
+    fn inflate(&mut self, segments: u32) {
+        let bytes = u64::from(segments) * u64::from(self.cfg.smss);
+        match self.cc.fine_clock() {
+            Some(clock) if self.cfg.vegas_inflates_cwnd => {
+                clock.inflate(bytes);
+                self.halted &= clock.shut();
+            }
+            _ => self.tx.inflation += bytes,
+        }
+    }
+
+    pub(super) fn vegas_dupack(&mut self, cx: &mut Cx<'_>) {
+        let itself = self.cfg.vegas_inflates_cwnd;
+        self.dupacks += 1;
+        let Some((overdue, again, sent)) = self.head_overdue(cx) else { return };
+        if overdue || self.dupacks == self.cfg.dupthresh {
+            // After a timeout everything is sent again anyway: duplicates of that are no losses.
+            if self.phase != Phase::Loss {
+                self.worried = (self.tx.board.outstanding() / u64::from(self.cfg.smss)).min(WORRIED) as u8;
+                let (before, cuts) = (self.cc.cwnd(), self.tx.count.cwnd_cuts);
+                let answered = self.cc.fine_clock().is_some_and(|c| c.answered(sent));
+                self.congestion(CongestionKind::FastRetransmit, cx);
+                // A window that duplicates have inflated may be above what it was, though it was cut.
+                let cut = if itself { !answered } else { self.cc.cwnd() < before };
+                if cut {
+                    self.tx.inflation = 0;
+                    self.inflate(self.dupacks);
+                } else {
+                    self.tx.count.cwnd_cuts = cuts;
+                }
+                if self.cfg.vegas_backs_off {
+                    self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
+                }
+                self.enter(Phase::Recovery, cx);
+                if let Some(first) = self.tx.board.first() {
+                    self.resend(first, false, cx);
+                }
+                if !again {
+                    self.dupacks = self.cfg.dupthresh;
+                }
+            }
+        } else if self.dupacks > self.cfg.dupthresh {
+            if self.phase == Phase::Recovery || itself {
+                self.inflate(1);
+            }
+        } else {
+            return self.send_limited(cx);
+        }
+        if self.dupacks >= self.cfg.dupthresh {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    /// `vegas_send_table`: a table notes when each segment was sent, and how often, with a place for each segment of `window`. An acknowledgment clears the
+    /// places from that of the first segment it covers up to that of the last: none, if the table begins anew between them. What comes to lie in a
+    /// place that was not cleared counts as sent before.
+    pub(crate) fn forget_acked(&mut self) {
+        let smss = u64::from(self.cfg.smss);
+        let places = self.cfg.window / smss;
+        let (first, last) = ((self.tx.una_before - FIRST) / smss, (self.una - 1 - FIRST) / smss);
+        if first % places <= last % places {
+            return;
+        }
+        let end = |segment: u64| FIRST + (segment + places + 1) * smss;
+        if let Some(ends) = self.more.part(|m| m.unforgotten.as_deref_mut()) {
+            ends.swap(0, 1);
+            ends[0] = end(first)..end(last) + 1;
+        }
+    }
+
+    /// Whether the table takes the next segment for overdue though it was never sent: its place tells of one sent long ago. Not so if the
+    /// acknowledgment at hand was that of a hole a whole window earlier, and left its place as it was.
+    fn next_looks_overdue(&self) -> bool {
+        let smss = u64::from(self.cfg.smss);
+        let kept = self.una + smss..self.una + self.cfg.window / smss * smss + 1;
+        self.tx.board.is_empty()
+            && self.more.held.is_none()
+            && self.new_len() == self.cfg.smss
+            && self.fits(self.cfg.smss)
+            && self.more.unforgotten.as_deref().is_some_and(|ends| ends[0] != kept)
+    }
+
+    /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
+    pub(super) fn vegas_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        let itself = self.cfg.vegas_inflates_cwnd;
+        let again = self.phase == Phase::Loss && self.una <= self.tx.recover;
+        if itself && self.dupacks > self.cfg.dupthresh {
+            self.cc.fine_clock().into_iter().for_each(|c| c.deflate());
+        }
+        self.leave_recovery(cx);
+        self.grow(acked, sacked, cx);
+        self.restart_timer(cx);
+        let mut open = true;
+        if self.worried > 0 {
+            self.worried -= 1;
+            if let (Some((true, ..)), Some(first)) = (self.head_overdue(cx), self.tx.board.first()) {
+                open = false;
+                self.resend(first, false, cx);
+            } else if self.cfg.vegas_send_table && self.next_looks_overdue() {
+                open = false;
+                self.send_new(self.cfg.smss, cx);
+                if let Some(first) = self.tx.board.first() {
+                    self.resend(first, false, cx);
+                }
+            } else {
+                self.worried = 0;
+            }
+        }
+        if !open {
+            self.dupacks = self.cfg.dupthresh;
+        }
+        self.halted = self.shut();
+        if self.halted && self.tx.board.is_empty() {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+        self.phase = if again {
+            Phase::Loss
+        } else if open && !self.halted {
+            Phase::Open
+        } else {
+            Phase::Recovery
+        };
+        self.transmit(self.cfg.max_burst, cx);
+    }
+}

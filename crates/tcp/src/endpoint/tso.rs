@@ -1,0 +1,103 @@
+//! Segmentation offload: new data leaves in bursts (Linux 6.18 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`).
+//!
+//! A burst holds what `pacing_burst` takes at the rate that pacing has, or would have, and `pacing_segments` at least; on paths of a few milliseconds more, but for Prague. The
+//! window may have room for a shorter one only. Outside recovery that waits for a full one, if something went out less than a millisecond ago, the room is less
+//! than a third of the window, and an acknowledgment is soon to come: that of the oldest segment in flight, a smoothed round-trip time after it left, is
+//! due within a millisecond.
+//! The odd segment that an acknowledgment lets out is held until it makes a pair then. It goes all the same at the end of a piece of the send queue, of which the next begins another.
+//!
+//! The last segment of a burst carries PSH, and so does the last one written: the receiver's application takes what is there, and it is acknowledged.
+//!
+//! Deviation: the pieces of the send queue are `tso_piece` long from the first byte on. In Linux they begin anew where the application did not keep the queue filled.
+
+use crate::burst::Burst;
+use crate::cc::CongestionControl;
+use crate::endpoint::Tcp;
+use crate::quantum::BITS_PS;
+use crate::state::{FIRST, Phase};
+use fairlane_net::Cx;
+use fairlane_units::{Dur, Rate, Time};
+/// Longest burst (`sk_gso_max_size` less the longest headers).
+const LONGEST: u64 = 65_536 - 321;
+/// Segments of a burst at most.
+const MOST: u64 = u8::MAX as u64;
+/// A write longer ago than this is not waited for (`tcp_tso_should_defer`).
+const RECENT: Dur = Dur::from_ms(1);
+/// An acknowledgment that is further off is not waited for (`tcp_tso_should_defer` since 6.18).
+const SOON: Dur = Dur::from_ms(1);
+/// A room of this share of the window does not wait (`tcp_tso_win_divisor`).
+const SHARE: u64 = 3;
+/// Bursts are longer on short paths: by half for each so much of the smallest round-trip time (`tcp_tso_rtt_log`: 2^9 us).
+const HALVED_EACH: Dur = Dur::from_us(512);
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Whether the next segment of new data goes, for which `room` bytes of the congestion window are left. At the end of a burst another one begins.
+    pub(crate) fn tso_allows(&mut self, room: u64, now: Time) -> bool {
+        if self.burst.left != 0 {
+            self.burst.left -= 1;
+            return true;
+        }
+        let smss = u64::from(self.cfg.smss);
+        let most = self.tso_segments();
+        let (wide, rest) = (self.edge.saturating_sub(self.nxt), self.data_end - self.nxt);
+        let pushed = self.burst.pushed;
+        let piece = match self.cfg.tso_piece {
+            Some(bytes) => {
+                let goal = (bytes.get() / smss).max(1) * smss;
+                goal - (self.nxt - FIRST) % goal
+            }
+            None => u64::MAX,
+        };
+        let last = rest <= piece;
+        let quota = (room / smss).min(most);
+        // What the piece lacks is taken from the next one.
+        let held = if last { rest } else { piece.max(quota * smss) };
+        if held > smss
+            && self.phase == Phase::Open
+            && !pushed
+            && self.tso_defers(room.min(wide), most * smss, !last && piece <= quota * smss, now)
+        {
+            self.burst.waits = true;
+            return false;
+        }
+        let n = quota.min(wide / smss).min(held.div_ceil(smss)).max(1);
+        self.burst = Burst::of(n, pushed);
+        true
+    }
+
+    /// What waits for a full burst goes now.
+    pub fn push(&mut self, cx: &mut Cx<'_>) {
+        self.burst.pushed = true;
+        self.transmit(self.cfg.max_burst, cx);
+        self.burst.pushed = false;
+    }
+
+    /// Whether a burst of `room` bytes waits for a full one of `most`; `ends_piece`: the rest of a piece is all of it.
+    fn tso_defers(&self, room: u64, most: u64, ends_piece: bool, now: Time) -> bool {
+        // The pacer may have put off what goes now since then.
+        if room >= most || ends_piece || now.since(self.tx.last_sent.max(self.more.pacer.next)) > RECENT {
+            return false;
+        }
+        let window = self.window().min(self.edge.saturating_sub(self.una));
+        if room >= window / SHARE || self.tx.board.is_empty() {
+            return false;
+        }
+        // When the acknowledgment of the oldest segment in flight should come.
+        let srtt = self.rtt.srtt(&self.cfg);
+        let soon = SOON.min(Dur::from_ps(srtt.as_ps() / 2));
+        let expected = self.tx.board.at(self.tx.board.head).at + srtt;
+        // With a FIN there is nothing more to come.
+        expected <= now + soon && !(self.closed && self.data_end - self.nxt < room)
+    }
+
+    /// Segments of a full burst (`tcp_tso_autosize`).
+    fn tso_segments(&self) -> u64 {
+        let smss = u64::from(self.cfg.smss);
+        let least = u64::from(self.cfg.pacing_segments);
+        let rate = self.pace_of(smss).map_or(u64::MAX, |ps| (smss as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
+        let halvings = self.rtt.min().as_ps() / HALVED_EACH.as_ps();
+        let more = if halvings < 32 && self.cfg.longer_bursts { LONGEST >> halvings } else { 0 };
+        let bytes = Rate::from_bps(rate).bytes_in(self.cfg.pacing_burst).min(LONGEST).saturating_add(more).min(LONGEST);
+        (bytes / smss).max(least).min(MOST)
+    }
+}

@@ -1,0 +1,31 @@
+//! Errors of TCP parameters.
+
+/// What is wrong with TCP parameters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParamsError {
+    /// A value cannot be read.
+    #[error("{0}")]
+    Read(String),
+    /// A value can be read but makes no sense.
+    #[error("{field}: {message}")]
+    Range {
+        /// The parameter.
+        field: &'static str,
+        /// What is wrong and what to write.
+        message: String,
+    },
+}
+
+impl ParamsError {
+    /// The parameter at fault, if known.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Read(_) => None,
+            Self::Range { field, .. } => Some(field),
+        }
+    }
+}
+
+pub(crate) fn range(field: &'static str, message: impl Into<String>) -> ParamsError {
+    ParamsError::Range { field, message: message.into() }
+}

@@ -1,0 +1,166 @@
+//! Quick acknowledgments, and how long others wait, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//!
+//! The first data grants `quick_acks` acknowledgments that wait for nothing, at most one for every two segments of the window; so do a pause of more than the RTO
+//! and data that came before. Each that goes out takes one. Data that opens the receive window (`buffer.rs`) makes the number odd: the quick mode lasts as long
+//! as the window grows. In a dialogue, that is once data was sent soon after some arrived, none is quick, until an acknowledgment had to wait for its time.
+//!
+//! Others wait for the next segment, or for a time that follows the pauses between segments (`ato`): `ack_delay` at least.
+//!
+//! A segment with PSH is acknowledged at once outside a dialogue, as the application has taken all there is (`tcp_cleanup_rbuf`).
+//!
+//! Deviations: times are not counted in ticks of the kernel's clock. In Linux a short segment counts as one with PSH.
+
+use crate::ack_compression::Compressor;
+use crate::config::TcpConfig;
+use crate::rcvbuf::Buffer;
+use fairlane_units::{Dur, Time};
+/// What segments are taken to have before there is one (`TCP_MSS_DEFAULT`).
+const FIRST_MSS: u64 = 536;
+/// Smaller ones than these say nothing of the largest (`tcp_measure_rcv_mss`), headers not counted.
+const TELLING: u64 = 524;
+/// An acknowledgment never waits longer (`TCP_DELACK_MAX`).
+const LONGEST: Dur = Dur::from_ms(200);
+
+/// Who is acknowledged how soon, and the buffer behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Quick {
+    pub(crate) buffer: Option<Buffer>,
+    /// Quick ones left (`quick`).
+    pub(crate) left: u32,
+    /// The application answers what arrives ("pingpong").
+    pub(crate) answers: bool,
+    /// How long others wait at most (`ato`); zero before the first data.
+    wait: Dur,
+    /// Last arrival of data in order.
+    heard_at: Time,
+    /// Payload of the largest segments (`rcv_mss`), and of the last smaller one.
+    pub(crate) mss: u64,
+    small: u64,
+    /// What waits while data is missing.
+    pub(crate) compressor: Compressor,
+}
+
+impl Quick {
+    pub(crate) fn new(c: &TcpConfig) -> Self {
+        let buffer = c.tuned_buffer.map(|(start, most)| Buffer::new(c, start, most));
+        let window = buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let mss = u64::from(c.smss).min(window / 2).clamp(1, FIRST_MSS);
+        Self { buffer, left: 0, answers: false, wait: Dur::ZERO, heard_at: Time::ZERO, mss, small: 0, compressor: Compressor::default() }
+    }
+
+    /// The connection is open.
+    pub(crate) fn open_at(&mut self, now: Time) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.open(now);
+        }
+    }
+
+    /// No acknowledgment is sooner than its count or its time: an answer of the application is likely to carry it.
+    pub(crate) fn answers(&mut self) {
+        self.answers = true;
+    }
+
+    /// The answer to our SYN is acknowledged by data that waited for it (`tcp_rcv_synsent_state_process` with `sk_write_pending`).
+    pub(crate) fn answered_with_data(&mut self, now: Time, c: &TcpConfig) {
+        self.grant(c);
+        (self.answers, self.wait, self.heard_at) = (false, c.ack_delay, now);
+    }
+
+    /// Data went out: an answer to what arrived, if that is not long ago (`tcp_event_data_sent`).
+    pub(crate) fn sent(&mut self, now: Time) {
+        self.answers |= now.since(self.heard_at) < self.wait;
+    }
+
+    /// An acknowledgment waited for its time in vain (`tcp_delack_timer_handler`).
+    pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
+        if self.compressor.waits() {
+            return;
+        }
+        self.wait = if self.answers { c.ack_delay } else { (self.wait * 2).min(rto) };
+        self.answers = false;
+    }
+
+    /// One goes out that was owed (`tcp_dec_quickack_mode`).
+    pub(crate) fn acknowledged(&mut self, least: Dur) {
+        self.compressor.told();
+        if self.left != 0 {
+            self.left -= 1;
+            if self.left == 0 {
+                self.wait = least;
+            }
+        }
+    }
+
+    /// `tcp_incr_quickack`.
+    fn grant(&mut self, c: &TcpConfig) {
+        let window = self.buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let enough = match window / (2 * self.mss) {
+            0 => 2,
+            n => n.min(c.quick_acks.into()) as u32,
+        };
+        self.left = self.left.max(enough.min(c.quick_acks));
+    }
+
+    /// Data came again: something was lost on the way back, or is sent again for nothing. The sender is told at once (`tcp_enter_quickack_mode`).
+    pub(crate) fn repeated(&mut self, c: &TcpConfig) {
+        self.grant(c);
+        (self.answers, self.wait) = (false, c.ack_delay);
+    }
+
+    /// Data that was expected next, `payload` bytes (`tcp_event_data_recv`).
+    pub(crate) fn next(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
+        self.note_size(payload);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.note_window(nxt, now);
+        }
+        let pause = now.since(self.heard_at);
+        if self.wait == Dur::ZERO {
+            self.grant(c);
+            self.wait = c.ack_delay;
+        } else if pause <= c.ack_delay / 2 {
+            self.wait = self.wait / 2 + c.ack_delay / 2;
+        } else if pause < self.wait {
+            self.wait = (self.wait / 2 + pause).min(rto);
+        } else if pause > rto {
+            self.grant(c);
+        }
+        self.heard_at = now;
+        self.open(payload, kept, true);
+    }
+
+    /// The window may open beside `kept` bytes. A segment beyond a hole does not count as one that takes memory yet.
+    pub(crate) fn open(&mut self, payload: u64, kept: u64, counts: bool) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.grow(payload, kept, counts, self.mss)
+        {
+            self.left |= 1;
+        }
+    }
+
+    /// `tcp_measure_rcv_mss`.
+    fn note_size(&mut self, payload: u64) {
+        let last = std::mem::take(&mut self.small);
+        if payload >= self.mss {
+            if payload != self.mss
+                && let Some(buffer) = &mut self.buffer
+            {
+                buffer.segments_have(payload);
+            }
+            self.mss = payload;
+        } else if payload >= TELLING {
+            self.small = payload;
+            if payload == last {
+                self.mss = payload;
+            }
+        }
+    }
+
+    /// How long an acknowledgment may wait (`tcp_send_delayed_ack`).
+    pub(crate) fn delay(&self, srtt: Dur, c: &TcpConfig) -> Dur {
+        let mut wait = self.wait.max(c.ack_delay);
+        if wait > c.ack_delay && srtt != Dur::ZERO {
+            wait = wait.min(srtt.max(c.ack_delay));
+        }
+        wait.min(LONGEST.max(c.ack_delay))
+    }
+}

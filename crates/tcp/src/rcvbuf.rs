@@ -1,0 +1,251 @@
+//! The receive buffer that tunes itself, and the window it advertises, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`).
+//!
+//! The buffer begins with `receive_buffer` bytes and grows up to `receive_window`: what the application takes in a round trip has to fit twice, and twice the
+//! growth since the last one besides, as a sender in slow start will double (dynamic right-sizing, M. Fisk and W. Feng, LACSI 2001; `tcp_rcv_space_adjust`).
+//! Of the buffer the window is the share that segments have of the memory they take. It is not offered at once: each segment that arrives adds two
+//! (`tcp_grow_window`), and while it does, acknowledgments are quick (`quick.rs`).
+//!
+//! A segment takes the power of two that holds it with its headers and those of the kernel, and a descriptor: what `alloc_skb` gives a device that copies.
+//! Drivers that share pages among segments take less of it.
+//!
+//! Deviations: the application takes what is in order at once; memory is never short (`tcp_clamp_window`), and nothing is thrown away for want of it.
+
+use crate::config::TcpConfig;
+use crate::state::FIRST;
+use fairlane_units::{Dur, Time};
+/// The share of the buffer is kept in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
+const WHOLE: u64 = 256;
+/// It is half before the first segment has shown what it takes (`TCP_DEFAULT_SCALING_RATIO`).
+const FIRST_SHARE: u64 = WHOLE / 2;
+/// `NET_SKB_PAD` and `struct skb_shared_info` beside a packet, and `struct sk_buff`.
+const BESIDE: u64 = 64 + 320;
+const DESCRIPTOR: u64 = 256;
+/// Smaller segments do not open the window (`tcp_event_data_recv`).
+const SMALL: u64 = 128;
+/// Segments that the application is taken to have read before the first round trip is over (`TCP_INIT_CWND`).
+const FIRST_TAKEN: u64 = 10;
+/// Round-trip times are kept times this.
+const SCALE: u64 = 8;
+
+/// State of the buffer, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    /// Memory granted (`sk_rcvbuf`), and at most (`tcp_rmem[2]`).
+    size: u64,
+    most: u64,
+    /// Payload in `WHOLE` bytes of it (`scaling_ratio`).
+    share: u64,
+    /// Largest window that fits (`window_clamp`), and what is offered of it so far (`rcv_ssthresh`).
+    clamp: u64,
+    offer: u64,
+    /// Window in force, counted from the acknowledgment that announced it (`rcv_wnd`, `rcv_wup`).
+    window: u64,
+    from: u64,
+    /// Largest segment that was announced (`advmss`); bytes of headers.
+    mss: u64,
+    header: u64,
+    /// Windows are announced in steps of 1 << shift (RFC 7323 section 2); without the option in whole segments.
+    shift: u8,
+    /// What the application took in the last round trip, where it was when that began, and when (`rcvq_space`).
+    taken: u64,
+    taken_from: u64,
+    taken_at: Time,
+    /// Round-trip time in picoseconds, times [`SCALE`]; 0: none yet. End and begin of the window that measures it where there are no timestamps.
+    rtt: u64,
+    round_end: u64,
+    round_at: Option<Time>,
+    /// The last echo looked at.
+    echo: Option<u32>,
+}
+
+impl Buffer {
+    /// As the connection opens (`tcp_select_initial_window`, `tcp_init_buffer_space`).
+    pub(crate) fn new(c: &TcpConfig, start: u64, most: u64) -> Self {
+        let mss = u64::from(c.smss);
+        let space = start * FIRST_SHARE / WHOLE;
+        // One segment is kept back.
+        let clamp = if space > 2 * mss { space.saturating_sub(mss).max(2 * mss) } else { space };
+        // In whole segments; a SYN cannot tell of more than 64 KB.
+        let window = if space > mss { space / mss * mss } else { space };
+        let offer = window.min(clamp);
+        Self {
+            size: start,
+            most,
+            share: FIRST_SHARE,
+            clamp,
+            offer,
+            window,
+            from: FIRST,
+            mss,
+            header: u64::from(c.header_len),
+            shift: if c.window_scaling { c.window_shift() } else { 0 },
+            taken: offer.min(FIRST_TAKEN * mss),
+            taken_from: FIRST,
+            taken_at: Time::ZERO,
+            rtt: 0,
+            round_end: 0,
+            round_at: None,
+            echo: None,
+        }
+    }
+
+    /// The connection is open.
+    pub(crate) fn open(&mut self, now: Time) {
+        self.taken_at = now;
+    }
+
+    /// Memory that a segment takes (`truesize`).
+    fn memory(&self, payload: u64) -> u64 {
+        (payload + self.header + BESIDE).next_power_of_two() + DESCRIPTOR
+    }
+
+    fn window_of(&self, memory: u64) -> u64 {
+        memory * self.share / WHOLE
+    }
+
+    /// Window that fits beside `kept` bytes that wait for a hole to be filled (`tcp_space`).
+    fn space(&self, kept: u64, arriving: u64) -> u64 {
+        let waiting = if kept == 0 { 0 } else { kept.div_ceil(self.mss) * self.memory(self.mss) };
+        self.window_of(self.size.saturating_sub(waiting + arriving))
+    }
+
+    /// Segments turn out to have `payload` bytes (`tcp_measure_rcv_mss`, `tcp_set_window_clamp`).
+    pub(crate) fn segments_have(&mut self, payload: u64) {
+        let share = (payload * WHOLE / self.memory(payload)).max(1);
+        if share == self.share {
+            return;
+        }
+        self.share = share;
+        let before = self.clamp;
+        self.clamp = self.window_of(self.size);
+        self.offer = if self.clamp < before { self.offer.min(self.clamp) } else { self.offer.max(self.window.min(self.clamp)) };
+        self.taken = self.taken.min(self.clamp);
+    }
+
+    /// A segment arrived while `kept` bytes wait; whether the window opens (`tcp_grow_window`). `counts`: its own memory is taken already.
+    pub(crate) fn grow(&mut self, payload: u64, kept: u64, counts: bool, rcv_mss: u64) -> bool {
+        let memory = self.memory(payload);
+        let bound = self.clamp.min(self.space(kept, if counts { memory } else { 0 }));
+        if payload < SMALL || bound <= self.offer {
+            return false;
+        }
+        let step = if self.window_of(memory) <= payload { 2 * self.mss } else { self.careful_step(payload, memory, rcv_mss) };
+        if step != 0 {
+            self.offer += step.max(2 * payload).min(bound - self.offer);
+        }
+        step != 0
+    }
+
+    /// What a segment that takes more memory than its share may add: nothing once many of its kind would not fit the largest buffer (`__tcp_grow_window`).
+    fn careful_step(&self, payload: u64, memory: u64, rcv_mss: u64) -> u64 {
+        let (mut need, mut window) = (self.window_of(memory) / 2, self.window_of(self.most) / 2);
+        while self.offer <= window {
+            if need <= payload {
+                return 2 * rcv_mss;
+            }
+            (need, window) = (need / 2, window / 2);
+        }
+        0
+    }
+
+    /// A round-trip time; by `window` it is an upper bound only (`tcp_rcv_rtt_update`).
+    fn measure(&mut self, sample: Dur, window: bool) {
+        let m = sample.as_ps().min(u64::MAX / SCALE) * SCALE;
+        if self.rtt == 0 || m < self.rtt {
+            self.rtt = m;
+        } else if !window {
+            self.rtt = self.rtt - self.rtt / SCALE + m / SCALE;
+        }
+    }
+
+    /// Data echoes the timestamp of the acknowledgment that let it out, `age` ago (`tcp_rcv_rtt_measure_ts`).
+    pub(crate) fn note_echo(&mut self, echo: u32, age: Dur, full: bool) {
+        if self.echo != Some(echo) {
+            self.echo = Some(echo);
+            if full && age != Dur::ZERO {
+                self.measure(age, false);
+            }
+        }
+    }
+
+    /// A window's worth of data takes a round trip at least (`tcp_rcv_rtt_measure`).
+    pub(crate) fn note_window(&mut self, nxt: u64, now: Time) {
+        if let Some(at) = self.round_at {
+            if nxt < self.round_end {
+                return;
+            }
+            self.measure(now.since(at).max(Dur::from_us(1)), true);
+        }
+        (self.round_end, self.round_at) = (nxt + self.window, Some(now));
+    }
+
+    /// The application took all up to `nxt` (`tcp_rcv_space_adjust`).
+    pub(crate) fn take(&mut self, nxt: u64, now: Time) {
+        if self.rtt == 0 || now.since(self.taken_at).as_ps() < self.rtt / SCALE {
+            return;
+        }
+        let taken = nxt - self.taken_from;
+        if taken > self.taken {
+            self.fit(taken, 0);
+        }
+        (self.taken_from, self.taken_at) = (nxt, now);
+    }
+
+    /// Data waits up to `beyond` bytes above a hole: that, too, has to fit (`tcp_data_queue_ofo`).
+    pub(crate) fn hold(&mut self, beyond: u64) {
+        self.fit(self.taken, beyond);
+    }
+
+    /// The buffer for `taken` bytes a round trip (`tcp_rcvbuf_grow`).
+    fn fit(&mut self, taken: u64, beyond: u64) {
+        let before = std::mem::replace(&mut self.taken, taken).max(1);
+        let twice = u128::from(taken) * 2;
+        let growth = twice * u128::from(taken.saturating_sub(before)) / u128::from(before) * 2;
+        let size = (twice + growth + u128::from(beyond)) * u128::from(WHOLE) / u128::from(self.share);
+        let size = size.min(self.most.into()) as u64;
+        if size > self.size {
+            self.size = size;
+            self.clamp = self.window_of(size);
+        }
+    }
+
+    /// The window for an acknowledgment of `nxt` with `kept` bytes beyond; whether memory runs short (`tcp_select_window`).
+    pub(crate) fn announce(&mut self, nxt: u64, kept: u64, rcv_mss: u64) -> (u32, bool) {
+        let current = (self.from + self.window).saturating_sub(nxt);
+        let full = self.clamp.min(self.window_of(self.size));
+        let mut free = self.space(kept, 0);
+        let short = free < full / 2;
+        let step = 1_u64 << self.shift;
+        let mss = rcv_mss.min(full).max(1);
+        if short {
+            free &= !(step - 1);
+            if free < self.window_of(self.size) / 16 || free < mss {
+                free = 0;
+            }
+        }
+        let free = free.min(self.offer);
+        let mut window = if self.shift != 0 {
+            free.next_multiple_of(step)
+        } else if self.window + mss <= free || self.window > free {
+            free / mss * mss
+        } else {
+            self.window
+        };
+        if window < current {
+            // What was offered is not taken back (RFC 9293 section 3.8.6).
+            window = current.next_multiple_of(step);
+        }
+        (self.window, self.from) = (window.min(65_535 << self.shift), nxt);
+        (self.window as u32, short)
+    }
+
+    /// The window in force.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Its right edge.
+    pub(crate) fn edge(&self) -> u64 {
+        self.from + self.window
+    }
+}

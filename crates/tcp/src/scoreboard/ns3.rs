@@ -1,0 +1,31 @@
+//! Loss detection of ns-3.37 on the scoreboard.
+
+use crate::scoreboard::{Scoreboard, before};
+use crate::sent::{LOST, RESENT, SACKED};
+
+impl Scoreboard {
+    /// Whether something below `ack` was sent again and never SACKed.
+    pub(crate) fn repaired_below(&self, ack: u64) -> bool {
+        let mut i = self.head;
+        while i != self.tail && self.at(i).end() <= ack {
+            if self.at(i).flags & (RESENT | SACKED) == RESENT {
+                return true;
+            }
+            i = i.wrapping_add(1);
+        }
+        false
+    }
+
+    /// Whether the second segment is lost, or the first behind it that is lost or SACKed (`IsLost` of HighRxAckMark and a segment).
+    pub(crate) fn second_lost(&self) -> bool {
+        let mut i = self.head.wrapping_add(1);
+        while before(i.wrapping_add(1), self.high) {
+            let flags = self.at(i).flags & (LOST | SACKED);
+            if flags != 0 {
+                return flags & LOST != 0;
+            }
+            i = i.wrapping_add(1);
+        }
+        false
+    }
+}

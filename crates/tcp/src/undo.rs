@@ -1,0 +1,37 @@
+//! State of the undo of spurious reductions (RFC 3522, RFC 3708, RFC 4015).
+
+use crate::frto::Frto;
+use fairlane_net::Block;
+
+/// What is known of a loss event that may prove a mistake.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Doubt {
+    /// SND.UNA when it began; 0: none is in doubt.
+    pub(crate) since: u64,
+    /// Its retransmissions that no D-SACK has reported.
+    pub(crate) unproved: u32,
+    /// Timestamp of the first of them.
+    pub(crate) first: Option<u32>,
+    /// Where F-RTO stands.
+    pub(super) frto: Frto,
+    /// SND.NXT at the timeout.
+    pub(super) high: u64,
+    /// Reductions taken back.
+    pub(crate) taken_back: u32,
+}
+
+impl Doubt {
+    /// A segment goes out again.
+    pub(crate) fn on_resend(&mut self, stamp: u32) {
+        self.unproved = self.unproved.saturating_add(1);
+        self.first.get_or_insert(stamp);
+    }
+
+    /// A D-SACK block (RFC 2883) reports a duplicate.
+    pub(crate) fn on_dsack(&mut self, block: Block, nxt: u64, smss: u32) {
+        if self.since != 0 && block.end > self.since && block.end <= nxt {
+            let segments = (block.end - block.start).div_ceil(u64::from(smss));
+            self.unproved = self.unproved.saturating_sub(segments.min(u64::from(u32::MAX)) as u32);
+        }
+    }
+}
