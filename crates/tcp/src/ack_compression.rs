@@ -11,9 +11,9 @@ const AT_ONCE: u32 = 3;
 /// Segments that wait at most (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
 
-/// What waits.
+/// State of ACK compression.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Compressor {
+pub(crate) struct AckCompression {
     /// RCV.NXT when it began to stand still.
     nxt: u64,
     /// Acknowledgments sent at once since then.
@@ -22,8 +22,8 @@ pub(crate) struct Compressor {
     waiting: u32,
 }
 
-impl Compressor {
-    /// Whether a segment beyond the hole at `nxt` waits.
+impl AckCompression {
+    /// Returns true if the acknowledgment of a segment beyond the hole at `nxt` is delayed.
     pub(crate) fn holds(&mut self, nxt: u64) -> bool {
         if self.waiting >= MOST {
             return false;
@@ -39,7 +39,7 @@ impl Compressor {
         true
     }
 
-    /// Whether something waits.
+    /// True if an acknowledgment is delayed.
     pub(crate) fn waits(&self) -> bool {
         self.waiting != 0
     }
@@ -57,8 +57,8 @@ mod tests {
     /// Linux 6.18 `__tcp_ack_snd_check`: three at once, then all wait until 44 do, or until something goes out; a hole that moves begins anew.
     #[test]
     fn three_at_once_then_up_to_44_wait() {
-        let mut c = Compressor::default();
-        let held = |c: &mut Compressor, nxt, n| (0..n).map(|_| u32::from(c.holds(nxt))).sum::<u32>();
+        let mut c = AckCompression::default();
+        let held = |c: &mut AckCompression, nxt, n| (0..n).map(|_| u32::from(c.holds(nxt))).sum::<u32>();
         assert_eq!(held(&mut c, 1000, 3), 0);
         assert!(!c.waits());
         assert_eq!(held(&mut c, 1000, 44), 44);

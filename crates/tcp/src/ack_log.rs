@@ -5,7 +5,7 @@ use fairlane_units::Time;
 
 /// A segment that was delivered, or deemed lost, since the diary was last cleared.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct News {
+pub(crate) struct SegmentEvent {
     /// Its place on the scoreboard.
     pub(crate) index: u32,
     pub(crate) len: u32,
@@ -17,7 +17,7 @@ pub(crate) struct News {
     pub(crate) end: u64,
 }
 
-impl News {
+impl SegmentEvent {
     pub(crate) fn new(index: u32, s: &Sent) -> Self {
         Self { index, len: s.len, flags: s.flags, at: s.at, end: s.end() }
     }
@@ -28,16 +28,16 @@ impl News {
     }
 }
 
-/// What an acknowledgment changed on the scoreboard, for what looks at each segment.
+/// Changes that one acknowledgment made on the scoreboard, segment by segment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Diary {
-    pub(crate) delivered: Vec<News>,
-    pub(crate) lost: Vec<News>,
+pub(crate) struct AckLog {
+    pub(crate) delivered: Vec<SegmentEvent>,
+    pub(crate) lost: Vec<SegmentEvent>,
     /// The last segment delivered was so in part only.
     pub(crate) part: bool,
 }
 
-impl Diary {
+impl AckLog {
     /// Starts the log of another acknowledgment.
     pub(crate) fn clear(&mut self) {
         self.delivered.clear();

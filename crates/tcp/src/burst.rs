@@ -19,7 +19,7 @@ impl Burst {
         Self { left: (segments - 1) as u8, many: segments > 1, waits: false, pushed }
     }
 
-    /// Whether the segment that goes out now ends several.
+    /// True if the segment that leaves now ends a burst of several.
     pub(crate) fn ends(self) -> bool {
         self.many && self.left == 0
     }

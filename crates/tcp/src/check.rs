@@ -6,10 +6,10 @@ use crate::params::TcpParams;
 use fairlane_units::{Dur, Len};
 
 impl TcpParams {
-    /// Whether the values make a working endpoint; every field is also bound by the range in its schema.
+    /// Checks that the values make a working endpoint; the schema bounds every field as well.
     ///
     /// # Errors
-    /// The first field that does not.
+    /// The first field that fails.
     pub fn check(&self) -> Result<(), ParamsError> {
         let smss = self.mss.get();
         if !(1..=65_000).contains(&smss) {
@@ -149,7 +149,7 @@ impl TcpParams {
         }
     }
 
-    /// What is done about ECN: what is written, or what the algorithm needs.
+    /// ECN mode: the one set, else the one that the algorithm needs.
     pub fn ecn_mode(&self) -> EcnMode {
         self.ecn.unwrap_or_else(|| self.cc.implied_ecn())
     }

@@ -1,4 +1,4 @@
-//! What a parameter may be where it is a choice among names.
+//! Parameters that are a choice among names.
 
 use fairlane_units::Len;
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ choices! {
         Ns3,
         /// The choices of Linux that are parameters here.
         Linux,
-        /// The same for Linux 6.12: HyStart before its change in 6.14.
+        /// Like `linux`, for Linux 6.12: HyStart before its change in 6.14.
         #[serde(rename = "linux-6.12")]
         Linux612,
     }
@@ -49,7 +49,7 @@ choices! {
         /// Recovery with selective acknowledgments as the sockets of ns-3.37 do it.
         Ns3,
     }
-    /// What the retransmission timeout is made of.
+    /// Rule for the retransmission timeout.
     RtoRule {
         /// SRTT and four times its variation (RFC 6298 section 2.3), twice as much after each timeout (section 5.5).
         Rfc6298,
@@ -76,7 +76,7 @@ choices! {
         /// HyStart as in Linux 6.x: ACK trains and a rise of the RTT (Ha and Rhee 2011).
         Hystart,
     }
-    /// What is negotiated about ECN, and how marks are reported.
+    /// ECN variant that is negotiated, and its feedback.
     EcnMode {
         /// Not used.
         Off,
@@ -97,10 +97,10 @@ choices! {
         Ssrb,
         /// The bound depends on whether recovery makes progress (RFC 9937).
         Rfc9937,
-        /// As `ssrb` once a retransmission is acknowledged, otherwise no more than was delivered (`TcpPrrRecovery` of ns-3.37).
+        /// `ssrb` once a retransmission is acknowledged, otherwise no more than was delivered (`TcpPrrRecovery` of ns-3.37).
         Ns3,
     }
-    /// What a reduction is a share of.
+    /// Base of the reduction (RecoverFS).
     PrrBase {
         /// The data in flight when recovery began that had not been SACKed before (RFC 9937 section 6.2).
         Flight,
@@ -111,7 +111,7 @@ choices! {
         /// All that is not acknowledged, SACKed or not (RecoverFS of RFC 6937 section 3; ns-3.37).
         Outstanding,
     }
-    /// What a loss halves.
+    /// Base of the slow-start threshold after a loss.
     LossBasis {
         /// The data in flight, limited transmit excluded (RFC 5681 equation 4, RFC 3042 section 2), but no more than the congestion window.
         Flight,
@@ -127,7 +127,7 @@ choices! {
     HystartRounds {
         /// With the first acknowledgment of a round trip (Linux 6.14 and later).
         Always,
-        /// The same, but none below the low window of 16 segments, so that the first round begins there (Linux 5.5 to 6.13).
+        /// Like `always`, but no round begins below the low window of 16 segments, so that the first one begins there (Linux 5.5 to 6.13).
         Window,
         /// After that acknowledgment was judged as one of the round trip before (ns-3.37, Linux before 5.5).
         Late,
@@ -161,7 +161,7 @@ choices! {
         /// All that were not retransmitted (Karn's algorithm, RFC 6298 section 3).
         Every,
     }
-    /// What is made of a segment that comes late.
+    /// Treatment of segments outside of the receive window.
     OldSegments {
         /// A segment counts if a part of it lies in the receive window (RFC 9293 section 3.10.7.4), the window field only if no later sequence number came.
         Rfc,
@@ -170,17 +170,17 @@ choices! {
         /// (`tcp_may_update_window`).
         Linux,
     }
-    /// What is made of a segment with a timestamp older than one before.
+    /// Treatment of segments with an older timestamp than the last one.
     Paws {
         /// It counts.
         Off,
         /// It is answered and dropped (RFC 7323 section 5.3); one without a timestamp is dropped (section 3.2).
         Rfc,
-        /// The same, but one tick too old counts, as does one without a timestamp, and a pure acknowledgment that was overtaken within the RTO
-        /// (`tcp_disordered_ack`).
+        /// RFC 7323, but these segments count as well: one tick too old, without a timestamp, and pure acknowledgments overtaken within the
+        /// RTO (`tcp_disordered_ack`).
         Linux,
     }
-    /// What ends exponential back-off.
+    /// Event that ends exponential back-off.
     BackoffEnds {
         /// A measurement on a segment that was not retransmitted.
         Sample,
@@ -200,7 +200,7 @@ choices! {
         Flight,
         /// `ssthresh` (option 2; RFC 5681 section 3.2 step 6).
         Ssthresh,
-        /// As the reduction set it, less what partial acknowledgments took beyond the inflation (ns-2).
+        /// The reduced window, less the deflation by partial acknowledgments beyond the inflation (ns-2).
         Keep,
     }
     /// How long SACK information is believed.

@@ -8,8 +8,9 @@ use fairlane_net::Class;
 use fairlane_units::Dur;
 use std::sync::Arc;
 
-/// What an endpoint needs to know of its parameters: the fields are what is derived from them, and under the same name where only that is of use; all others
-/// are the parameters' own. One is shared by all flows of a group.
+/// Parameters in the form that an endpoint uses, shared by all flows of a group.
+///
+/// The fields are values derived from the parameters; all other parameters are read through `Deref`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
     /// Traffic class of every segment.
@@ -23,9 +24,9 @@ pub struct TcpConfig {
     /// Advertised in a SYN, which cannot be scaled (RFC 7323 section 2.2).
     pub(crate) syn_window: u32,
     /// Receive buffer at first and at most, where it tunes itself.
-    pub(crate) tuned_buffer: Option<(u64, u64)>,
+    pub(crate) buffer_range: Option<(u64, u64)>,
     /// The receiver looks at each arrival, see `quick.rs`.
-    pub(crate) tuned: bool,
+    pub(crate) autotuned: bool,
     pub(crate) initial_window: u64,
     pub(crate) initial_ssthresh: u64,
     pub(crate) syn_loss_ssthresh: Option<u64>,
@@ -35,20 +36,20 @@ pub struct TcpConfig {
     /// Payload bytes that always may go at once.
     pub(crate) pacing_bytes: u64,
     /// A reduction may be taken back.
-    pub(crate) doubt: bool,
+    pub(crate) undo: bool,
     pub(crate) rto_granularity_ticks: u64,
     pub(crate) rto_rfc793: bool,
     /// Least RTO before back-off, and after it.
     pub(crate) rto_floor: Dur,
-    pub(crate) rto_least: Dur,
+    pub(crate) rto_min_backed_off: Dur,
     pub(crate) rtt_every: bool,
     /// SRTT is measured by the oldest segment that an acknowledgment covers.
-    pub(crate) times_oldest: bool,
+    pub(crate) rtt_from_oldest: bool,
     pub(crate) backoff_ends_with_ack: bool,
     pub(crate) forget_rtt_after: u32,
     /// Bytes not acknowledged that make an acknowledgment due.
     pub(crate) ack_bytes: u64,
-    pub(crate) impatient: bool,
+    pub(crate) newreno_impatient: bool,
     pub(crate) recovery_burst: u32,
     pub(crate) max_burst: u32,
     pub(crate) sack: bool,
@@ -72,12 +73,12 @@ pub struct TcpConfig {
     pub(crate) sack_option: u32,
     pub(crate) sack_block: u32,
     /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept, nothing that must see every segment:
-    /// see `straight.rs`.
-    pub(crate) straight: bool,
+    /// see `fast_path.rs`.
+    pub(crate) fast_path: bool,
     /// Acknowledgments carry no option but SACK blocks, and no ECN feedback, and none is sent sooner than its count asks for.
     pub(crate) plain_acks: bool,
     /// Something looks at each segment that is delivered or lost.
-    pub(crate) diary: bool,
+    pub(crate) ack_log: bool,
     /// Bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); those of Prague are not (`prague_tso_segs`).
     pub(crate) longer_bursts: bool,
     /// The parameters as given; those that belong to another recovery scheme are off.
@@ -92,7 +93,7 @@ fn shift(buffer: u64) -> u8 {
     (0..14).find(|&s| buffer >> s <= 65_535).unwrap_or(14)
 }
 
-/// What fits the window field with that shift.
+/// Window that the 16-bit field can advertise with the shift for `buffer`.
 fn scaled(buffer: u64) -> u32 {
     let shift = shift(buffer);
     (((buffer >> shift).min(65_535)) << shift).min(u64::from(u32::MAX - 1)) as u32
@@ -108,7 +109,7 @@ impl std::ops::Deref for TcpConfig {
 }
 
 impl TcpConfig {
-    /// The same for segments of another class.
+    /// Returns this configuration for segments of another class.
     pub fn with_class(self: &Arc<Self>, class: Class) -> Arc<Self> {
         if class == self.class { Arc::clone(self) } else { Arc::new(Self { class, ..(**self).clone() }) }
     }
@@ -123,8 +124,8 @@ impl TcpConfig {
         let scheme = p.scheme();
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
         // A buffer that is no larger than the one to begin with is there at once.
-        let tuned_buffer = p.receive_buffer.zip(buffer).map(|(first, most)| (first.get(), most)).filter(|(first, most)| first < most);
-        let tuned = p.quick_acks != 0 || tuned_buffer.is_some() || p.sack_delay != Dur::ZERO;
+        let buffer_range = p.receive_buffer.zip(buffer).map(|(first, most)| (first.get(), most)).filter(|(first, most)| first < most);
+        let autotuned = p.quick_acks != 0 || buffer_range.is_some() || p.sack_delay != Dur::ZERO;
         let small = |b: fairlane_units::Bytes| b.get() as u32;
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
         let header_len = small(p.header) + option;
@@ -140,13 +141,13 @@ impl TcpConfig {
                 Some(b) if p.window_scaling => scaled(b).max(1),
                 Some(b) => b.min(65_535) as u32,
             },
-            syn_window: match tuned_buffer {
+            syn_window: match buffer_range {
                 None => buffer.map_or(u32::MAX, |b| b.min(65_535) as u32),
                 // Half of the buffer, in whole segments (Linux `tcp_select_initial_window`).
                 Some((first, _)) => (first / 2).min(65_536).max(smss).div_euclid(smss).saturating_mul(smss).min(65_535) as u32,
             },
-            tuned_buffer,
-            tuned,
+            buffer_range,
+            autotuned,
             initial_window: p.initial_window.bytes(smss),
             initial_ssthresh: p
                 .initial_ssthresh
@@ -157,19 +158,19 @@ impl TcpConfig {
             cwnd_validation: p.cwnd_validation || p.new_cwv,
             ecn: p.ecn_mode(),
             pacing_bytes: u64::from(p.pacing_segments) * smss,
-            doubt: p.frto || p.eifel || p.dsack_undo,
+            undo: p.frto || p.eifel || p.dsack_undo,
             rto_floor: if p.rto_min_first { p.rto_min } else { Dur::from_ps(1) },
-            rto_least: if p.rto_min_first { Dur::ZERO } else { p.rto_min },
+            rto_min_backed_off: if p.rto_min_first { Dur::ZERO } else { p.rto_min },
             rto_rfc793: p.rto_rule.map_or(scheme == Scheme::Timeout && p.cc.name() == "rfc793", |r| r == RtoRule::Rfc793),
             rto_granularity_ticks: p.rto_granularity.as_ps() / p.rtt_tick.as_ps(),
             rtt_every: p.rtt_sampling == RttSampling::Every,
             // RFC 7323 section 4.3: with timestamps a delayed acknowledgment counts from the first segment that it answers.
-            times_oldest: p.rtt_of_oldest || p.timestamps,
+            rtt_from_oldest: p.rtt_of_oldest || p.timestamps,
             backoff_ends_with_ack: p.backoff_ends == BackoffEnds::Ack,
             forget_rtt_after: p.forget_rtt_after.unwrap_or(u32::MAX),
             // Every segment is acknowledged, or every so many full-sized ones (RFC 5681 section 4.2).
             ack_bytes: if p.ack_every == 1 { 0 } else { u64::from(p.ack_every) * smss },
-            impatient: p.newreno_timer == NewRenoTimer::Impatient,
+            newreno_impatient: p.newreno_timer == NewRenoTimer::Impatient,
             recovery_burst: p.recovery_burst.unwrap_or(u32::MAX),
             max_burst: p.max_burst.unwrap_or(u32::MAX),
             sack: matches!(scheme, Scheme::Sack | Scheme::Fack | Scheme::Ns3),
@@ -189,10 +190,10 @@ impl TcpConfig {
             syn_data: (smss as u32 + option).saturating_sub(MOST_OPTIONS),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
-            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && !tuned,
+            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && !autotuned,
             longer_bursts: p.cc.name() != "prague",
-            diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
-            straight: !p.timestamps
+            ack_log: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
+            fast_path: !p.timestamps
                 && scheme != Scheme::Ns3
                 && p.rtt_sampling == RttSampling::Every
                 && p.rtt_tick.as_ps() == 1
@@ -202,7 +203,7 @@ impl TcpConfig {
                 && p.ecn_mode() == EcnMode::Off
                 && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv || p.tso)
                 && !p.rtt_of_oldest
-                && !tuned,
+                && !autotuned,
         };
         p.cc.check(&config).map_err(|m| range("cc", m))?;
         Ok(Arc::new(config))
@@ -218,7 +219,7 @@ impl TcpConfig {
         shift(u64::from(self.receive_window))
     }
 
-    /// What pacing lets out at once.
+    /// Burst that pacing lets out at once.
     pub(crate) fn pacing_quantum(&self) -> Quantum {
         Quantum { least: self.pacing_bytes, time: self.pacing_burst, smss: u64::from(self.smss) }
     }

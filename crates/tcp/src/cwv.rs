@@ -26,7 +26,7 @@ const BINS: usize = 4;
 /// The non-validated period (section 4.4.3).
 const NVP: Dur = Dur::from_secs(300);
 
-/// What is known of the use of the window.
+/// Measurements of the part of the window that the application uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Cwv {
     /// Beginning and largest sample of each measurement period.
@@ -111,13 +111,13 @@ impl Cwv {
     }
 
     /// So much was retransmitted without counting as lost: it is not part of R.
-    pub(crate) fn excuse(&mut self, bytes: u64) {
+    pub(crate) fn exclude_retransmitted(&mut self, bytes: u64) {
         if let Some((_, before)) = &mut self.recovery {
             *before += bytes;
         }
     }
 
-    /// Whether the window may grow where it does not limit the sender.
+    /// True if the window may grow although it does not limit the sender.
     pub(crate) fn validated(&self) -> bool {
         self.validated
     }

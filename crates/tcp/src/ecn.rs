@@ -13,7 +13,7 @@ const LONG_ACK: u32 = 4;
 /// State of ECN at one end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnState {
-    /// What was negotiated; `Off` until then.
+    /// Negotiated mode; `Off` before.
     pub(crate) mode: EcnMode,
     /// Bytes that the acknowledgment at hand reports as marked.
     pub(crate) newly_ce: u64,
@@ -28,7 +28,7 @@ pub(crate) struct EcnState {
     /// Sender: CWR goes into the next new data.
     pub(crate) cwr_due: bool,
     /// Sender: the last cut was for a mark.
-    pub(crate) for_mark: bool,
+    pub(crate) cut_for_mark: bool,
     /// Sender: SND.NXT at the last cut.
     pub(crate) cut_end: u64,
     /// AccECN receiver: packets with CE that arrived (r.cep).
@@ -36,20 +36,20 @@ pub(crate) struct EcnState {
     /// AccECN sender: those that the peer told of (s.cep).
     pub(crate) s_cep: u64,
     /// AccECN sender: packets that an acknowledgment covers, smoothed (64ths of one); 0: none was heard.
-    per_ack: u32,
+    packets_per_ack: u32,
     /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
     pub(crate) unreported: u8,
     pub(crate) last_ce: bool,
     /// AccECN: the ECN field that the SYN or SYN-ACK arrived with.
     pub(crate) syn: Ecn,
     /// AccECN: the last step of the handshake, which reports it, is still to go out.
-    pub(crate) third_due: bool,
+    pub(crate) handshake_ack_due: bool,
     /// AccECN: the last step of the handshake is awaited.
-    pub(crate) third_awaited: bool,
+    pub(crate) handshake_ack_expected: bool,
     /// AccECN: a marked SYN-ACK was counted.
-    pub(crate) answer_marked: bool,
+    pub(crate) marked_answer_counted: bool,
     /// AccECN: what the peer reports is not believed.
-    pub(crate) deaf: bool,
+    pub(crate) feedback_disabled: bool,
     /// Bytes reported as marked since the connection began.
     pub(crate) delivered_ce: u64,
     /// Data packets with CE that arrived.
@@ -68,18 +68,18 @@ impl EcnState {
             echo: false,
             ack_now: false,
             cwr_due: false,
-            for_mark: false,
+            cut_for_mark: false,
             cut_end: 0,
             r_cep: FIRST_CEP,
             s_cep: FIRST_CEP,
-            per_ack: 0,
+            packets_per_ack: 0,
             unreported: 0,
             last_ce: false,
             syn: Ecn::NotEct,
-            third_due: false,
-            third_awaited: false,
-            answer_marked: false,
-            deaf: false,
+            handshake_ack_due: false,
+            handshake_ack_expected: false,
+            marked_answer_counted: false,
+            feedback_disabled: false,
             delivered_ce: 0,
             ce_received: 0,
             cuts: 0,
@@ -92,9 +92,9 @@ static NONE: EcnState = EcnState::new(false);
 
 /// The state of an end: its own from the first change on.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnEcn(Option<Box<EcnState>>);
+pub(crate) struct LazyEcn(Option<Box<EcnState>>);
 
-impl OwnEcn {
+impl LazyEcn {
     pub(crate) fn new(graded: bool) -> Self {
         Self(graded.then(|| Box::new(EcnState::new(true))))
     }
@@ -106,7 +106,7 @@ impl OwnEcn {
     }
 }
 
-impl Deref for OwnEcn {
+impl Deref for LazyEcn {
     type Target = EcnState;
     #[inline]
     fn deref(&self) -> &EcnState {
@@ -114,7 +114,7 @@ impl Deref for OwnEcn {
     }
 }
 
-impl DerefMut for OwnEcn {
+impl DerefMut for LazyEcn {
     fn deref_mut(&mut self) -> &mut EcnState {
         self.0.get_or_insert_with(|| Box::new(EcnState::new(false)))
     }
@@ -122,9 +122,10 @@ impl DerefMut for OwnEcn {
 
 impl EcnState {
     /// Takes in the packets that an acknowledgment covers; true if acknowledgments cover more than four on average (Linux `pkts_acked_ewma`, `ACK_COMP_THRESH`).
-    pub(crate) fn acks_are_long(&mut self, packets: u64) -> bool {
+    pub(crate) fn acks_cover_many(&mut self, packets: u64) -> bool {
         let packets = packets.min(u64::from(u16::MAX)) as u32 * PER_ACK_UNIT;
-        self.per_ack = if self.per_ack == 0 { packets } else { (self.per_ack * (PER_ACK_WEIGHT - 1) + packets) / PER_ACK_WEIGHT };
-        self.per_ack > LONG_ACK * PER_ACK_UNIT
+        self.packets_per_ack =
+            if self.packets_per_ack == 0 { packets } else { (self.packets_per_ack * (PER_ACK_WEIGHT - 1) + packets) / PER_ACK_WEIGHT };
+        self.packets_per_ack > LONG_ACK * PER_ACK_UNIT
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of TCP parameters.
 
-/// What is wrong with TCP parameters.
+/// An error in TCP parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamsError {
     /// A value cannot be read.
@@ -11,7 +11,7 @@ pub enum ParamsError {
     Range {
         /// The parameter.
         field: &'static str,
-        /// What is wrong and what to write.
+        /// The mistake, and what to write instead.
         message: String,
     },
 }

@@ -1,78 +1,77 @@
-//! What most endpoints do not have, behind one pointer: both ends of plain NewReno over ten thousands of links need none of it.
+//! Optional state behind one pointer: plain NewReno needs none of it, which matters with tens of thousands of flows.
 
 use crate::cwv::Cwv;
-use crate::fast_open::Opening;
-use crate::hold::Held;
+use crate::fast_open::FastOpenState;
+use crate::hold::DeferredActions;
 use crate::pacer::Pacer;
-use crate::prr::Reducer;
+use crate::prr::PrrState;
 use crate::rack::Rack;
-use crate::undo::Doubt;
-use std::ops::{Deref, Range};
+use crate::undo::UndoState;
+use crate::vegas_state::VegasState;
+use std::ops::Deref;
 
 /// State that belongs to one option each.
 #[derive(Clone, Debug)]
-pub(crate) struct More {
+pub(crate) struct Extensions {
     /// Proportional rate reduction.
-    pub(crate) prr: Option<Box<Reducer>>,
+    pub(crate) prr: Option<Box<PrrState>>,
     /// RACK and the tail loss probe.
     pub(crate) rack: Option<Box<Rack>>,
     pub(crate) pacer: Pacer,
     /// The loss event that may prove a mistake, where anything could prove it.
-    pub(crate) doubt: Option<Box<Doubt>>,
-    /// What the application uses of the window.
+    pub(crate) undo: Option<Box<UndoState>>,
+    /// Congestion window validation.
     pub(crate) cwv: Option<Box<Cwv>>,
     /// A control at this node lets nothing out.
-    pub(crate) held: Option<Box<Held>>,
+    pub(crate) held: Option<Box<DeferredActions>>,
     /// Fast Open, where it is in use.
-    pub(crate) opening: Option<Box<Opening>>,
-    /// Ends of new segments that count as sent before, see `vegas_send_table`.
-    pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
+    pub(crate) fast_open: Option<Box<FastOpenState>>,
+    pub(crate) vegas: Option<Box<VegasState>>,
 }
 
-impl More {
+impl Extensions {
     /// Nothing.
     pub(crate) const NONE: Self =
-        Self { prr: None, rack: None, pacer: Pacer::IDLE, doubt: None, cwv: None, held: None, opening: None, unforgotten: None };
+        Self { prr: None, rack: None, pacer: Pacer::IDLE, undo: None, cwv: None, held: None, fast_open: None, vegas: None };
 
     fn is_some(&self) -> bool {
-        let Self { prr, rack, pacer: _, doubt, cwv, held, opening, unforgotten } = self;
-        let parts =
-            [prr.is_some(), rack.is_some(), doubt.is_some(), cwv.is_some(), held.is_some(), opening.is_some(), unforgotten.is_some()];
+        let Self { prr, rack, pacer: _, undo, cwv, held, fast_open, vegas } = self;
+        let parts = [prr.is_some(), rack.is_some(), undo.is_some(), cwv.is_some(), held.is_some(), fast_open.is_some(), vegas.is_some()];
         parts.contains(&true)
     }
 }
 
-/// [`More`] where there is any; it is read as if it lay here.
+/// [`Extensions`] where there is any; it is read as if it lay here.
 #[derive(Clone, Debug)]
-pub(crate) struct Extras(Option<Box<More>>);
+pub(crate) struct LazyExtensions(Option<Box<Extensions>>);
 
-impl Extras {
-    /// What an endpoint begins with.
-    pub(crate) fn of(more: More) -> Self {
-        Self(more.is_some().then(|| Box::new(more)))
+impl LazyExtensions {
+    /// Allocates the state if any option has some.
+    pub(crate) fn of(ext: Extensions) -> Self {
+        Self(ext.is_some().then(|| Box::new(ext)))
     }
     /// To be changed, where there is any.
     #[inline]
-    pub(crate) fn part<'a, T>(&'a mut self, of: impl FnOnce(&'a mut More) -> Option<T>) -> Option<T> {
+    pub(crate) fn get_mut<'a, T>(&'a mut self, of: impl FnOnce(&'a mut Extensions) -> Option<T>) -> Option<T> {
         self.0.as_deref_mut().and_then(of)
     }
     /// To be changed: from here on there is some.
     #[inline]
-    pub(crate) fn make(&mut self) -> &mut More {
-        self.0.get_or_insert_with(first)
+    pub(crate) fn get_or_create(&mut self) -> &mut Extensions {
+        self.0.get_or_insert_with(empty)
     }
 }
 
 #[cold]
-fn first() -> Box<More> {
-    Box::new(More::NONE)
+fn empty() -> Box<Extensions> {
+    Box::new(Extensions::NONE)
 }
 
-impl Deref for Extras {
-    type Target = More;
+impl Deref for LazyExtensions {
+    type Target = Extensions;
     #[inline]
-    fn deref(&self) -> &More {
-        const NONE: &More = &More::NONE;
+    fn deref(&self) -> &Extensions {
+        const NONE: &Extensions = &Extensions::NONE;
         self.0.as_deref().unwrap_or(NONE)
     }
 }

@@ -2,12 +2,12 @@
 
 use fairlane_net::FastOpen;
 
-/// What one end knows of Fast Open.
+/// State of Fast Open at one end.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Opening {
+pub(crate) struct FastOpenState {
     /// The cookie that a server demands, or that a client has.
     pub(crate) cookie: Option<FastOpen>,
-    /// What the answer of the server brought, or what a server has to answer with.
+    /// Cookie from the server's answer (client), or for the answer (server).
     pub(crate) news: Option<FastOpen>,
     /// Payload that the SYN may carry, if it is not what the parameters say: the server's MSS may be another.
     pub(crate) limit: Option<u32>,

@@ -1,19 +1,26 @@
 //! Actions deferred while an endpoint is held.
 
-/// What a held end puts off.
+use crate::features::Features;
+
+/// Actions to make up for when the hold ends, and the features to restore.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
-    /// The flags `straight` and `watched` as they were.
-    pub(crate) straight: bool,
-    pub(crate) watched: bool,
-    /// It was to open the connection.
-    pub(crate) opens: bool,
-    /// A segment was to go out again at once, whatever the window says; the oldest unacknowledged number at that time.
-    pub(crate) owes: Option<u64>,
-    /// The timer of RACK and of the loss probe went off.
+pub(crate) struct DeferredActions {
+    /// Features before the hold.
+    pub(crate) features: Features,
+    /// True if the connection is to be opened.
+    pub(crate) open: bool,
+    /// SND.UNA at a retransmission that ignores the window.
+    pub(crate) resend: Option<u64>,
+    /// True if the timer of RACK and of the loss probe expired.
     pub(crate) probe: bool,
-    /// It is the device that takes nothing: losses are found as before, only what is to be sent again does not get out.
-    pub(crate) device: bool,
-    /// The retransmission timer went off, with this as the oldest unacknowledged number.
+    /// SND.UNA at the expiry of the retransmission timer.
     pub(crate) timeout: Option<u64>,
+    /// True if the device is full: losses are still detected, but retransmissions do not leave.
+    pub(crate) device: bool,
+}
+
+impl DeferredActions {
+    pub(crate) fn new(features: Features) -> Self {
+        Self { features, open: false, resend: None, probe: false, timeout: None, device: false }
+    }
 }

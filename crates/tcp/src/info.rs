@@ -1,4 +1,4 @@
-//! What Linux reports of a connection as `struct tcp_info` (include/uapi/linux/tcp.h), in segments, for packet scripts.
+//! State of a connection as in Linux `struct tcp_info` (include/uapi/linux/tcp.h), in segments, for packet scripts.
 
 use crate::lifecycle::Ended;
 use fairlane_units::Dur;
@@ -33,11 +33,11 @@ pub struct TcpInfo {
     pub window: u64,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
-    /// Of them SACKed; without SACK the duplicate acknowledgments that stand for them.
+    /// Segments SACKed; without SACK, duplicate acknowledgments.
     pub sacked: u32,
-    /// Of them deemed lost.
+    /// Segments deemed lost.
     pub lost: u32,
-    /// Of them retransmitted and neither acknowledged nor SACKed.
+    /// Segments retransmitted and neither acknowledged nor SACKed.
     pub retrans: u32,
     /// Doublings of the timer that are in force.
     pub backoff: u32,

@@ -10,16 +10,19 @@ pub mod cc;
 mod check;
 mod choices;
 mod config;
+mod cwnd_usage;
 mod cwv;
 mod ecn;
 mod endpoint;
 mod error;
 mod extensions;
 mod fast_open;
+mod features;
 mod frto;
 mod hold;
 mod info;
 mod lifecycle;
+mod ns2_compat;
 mod ns3_socket;
 mod pacer;
 mod params;
@@ -37,6 +40,7 @@ mod send_state;
 mod sent;
 mod state;
 mod undo;
+mod vegas_state;
 
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{

@@ -1,20 +1,20 @@
 //! Recovery state of the sockets of ns-3.37.
 
-/// What [`Phase`] does not say of the state of ns-3's socket.
+/// Parts of the state of ns-3's socket beyond [`Phase`](crate::state::Phase).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Socket {
+pub(crate) struct Ns3Socket {
     /// CA_DISORDER: something was SACKed, nothing is known to be lost.
     pub(crate) disorder: bool,
     /// CA_CWR: an ECN echo is being answered.
     pub(crate) cwr: bool,
     /// The last loss event is not over (m_recoverActive).
-    pub(crate) unsettled: bool,
+    pub(crate) recover_active: bool,
     /// The acknowledgment at hand carries an ECN echo.
     pub(crate) echo: bool,
     /// It covers a segment that was sent again and never SACKed (m_isRetransDataAcked).
     pub(crate) repaired: bool,
 }
 
-impl Socket {
-    pub(crate) const PLAIN: Self = Self { disorder: false, cwr: false, unsettled: false, echo: false, repaired: false };
+impl Ns3Socket {
+    pub(crate) const NEW: Self = Self { disorder: false, cwr: false, recover_active: false, echo: false, repaired: false };
 }

@@ -2,22 +2,92 @@
 
 use fairlane_units::{Dur, Time};
 
-/// When the next segments may go.
+/// Departure time of the next segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// When all that was sent would have left at the rate.
-    pub(crate) next: Time,
-    /// Payload bytes that may still go in the present burst.
-    pub(crate) left: u64,
-    /// What the present burst was late, as far as it has not shortened a gap yet.
-    pub(crate) late: Dur,
+    /// Time at which everything sent so far would have left at the pacing rate.
+    next: Time,
+    /// Payload bytes left in this burst.
+    left: u64,
+    /// Lateness of this burst that no gap has made up for yet.
+    late: Dur,
 }
 
 impl Pacer {
-    /// Before anything was sent.
     pub(crate) const IDLE: Self = Self { next: Time::ZERO, left: 0, late: Dur::ZERO };
-    /// How far ahead the next segments are put off.
+
+    /// Departure time of the next burst.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Time until the next burst.
     pub(crate) fn ahead(&self, now: Time) -> Dur {
         if self.next > now { self.next.since(now) } else { Dur::ZERO }
+    }
+
+    /// True if a segment may leave now: a burst is due, or the present one is not complete.
+    #[inline]
+    pub(crate) fn allows(&mut self, now: Time) -> bool {
+        if now >= self.next {
+            self.left = 0;
+            return true;
+        }
+        self.left != 0
+    }
+
+    /// Begins a burst of `bytes` that was due at [`Self::next`].
+    pub(crate) fn begin_burst(&mut self, now: Time, bytes: u64) {
+        *self = Self { next: now, left: bytes, late: now.since(self.next) };
+    }
+
+    /// Takes `bytes` that left out of the burst.
+    pub(crate) fn on_sent(&mut self, bytes: u64) {
+        self.left = self.left.saturating_sub(bytes);
+    }
+
+    /// Adds the gap after a segment that takes `ps` picoseconds, less the lateness, at most the share `catch_up` of the gap.
+    pub(crate) fn add_gap(&mut self, ps: f64, catch_up: f64) {
+        let gap = Dur::from_ps((ps + 0.5) as i64 as u64);
+        let earlier = self.late.min(Dur::from_ps((ps * catch_up) as i64 as u64));
+        self.late = self.late.saturating_sub(earlier);
+        self.next += gap.saturating_sub(earlier);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(n: u64) -> Time {
+        Time::ZERO + Dur::from_us(n)
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_next_after_its_gap() {
+        let mut p = Pacer::IDLE;
+        assert!(p.allows(us(0)));
+        p.begin_burst(us(0), 2000);
+        for _ in 0..2 {
+            assert!(p.allows(us(1)) || p.left == 2000);
+            p.on_sent(1000);
+            p.add_gap(1e9, 0.0);
+        }
+        assert!(!p.allows(us(1999)));
+        assert_eq!((p.next(), p.ahead(us(1500))), (us(2000), Dur::from_us(500)));
+        assert!(p.allows(us(2000)));
+    }
+
+    /// Linux `tcp_update_skb_after_send`: a late burst shortens the gap by its lateness, at most half of the gap.
+    #[test]
+    fn a_late_burst_catches_up() {
+        let mut p = Pacer::IDLE;
+        p.begin_burst(us(0), 0);
+        p.add_gap(1e9, 0.5);
+        p.begin_burst(us(1700), 0);
+        p.add_gap(1e9, 0.5);
+        assert_eq!(p.next(), us(2200));
+        p.add_gap(1e9, 0.5);
+        assert_eq!(p.next(), us(3000));
     }
 }

@@ -36,18 +36,18 @@ pub struct TcpParams {
     /// part of it that segments can fill (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not below `receive_window`: the window is that from the start.
     #[schemars(extend("x-min" = "1KiB"))]
     pub receive_buffer: Option<Bytes>,
-    /// Whether the window scale option is used (RFC 7323 section 2); without it at most 65535 bytes are advertised.
+    /// Use the window scale option (RFC 7323 section 2); without it at most 65535 bytes are advertised.
     pub window_scaling: bool,
 
-    /// Whether the connection opens with SYN and SYN-ACK (RFC 9293 section 3.5); false: data flows at once.
+    /// Open the connection with SYN and SYN-ACK (RFC 9293 section 3.5); false: data flows at once.
     pub handshake: bool,
-    /// Whether the opener acknowledges the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: its first data does.
+    /// Acknowledge the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: with the first data.
     pub handshake_ack: bool,
     /// TCP Fast Open (RFC 7413): data in the SYN, which saves a round trip; needs `handshake` and `handshake_ack`. The connection opens with the first
     /// write. With `cookie` the flow that starts first between two nodes asks for a cookie, those that start later have it. No preset sets it: Linux
     /// has the client's half on (`tcp_fastopen` 1), but uses it only where the application asks for it (`MSG_FASTOPEN`).
     pub fast_open: FastOpen,
-    /// Whether the end of the data is signalled by FIN (RFC 9293 section 3.6).
+    /// Signal the end of the data with FIN (RFC 9293 section 3.6).
     pub fin: bool,
     /// How long the end that closed first answers late segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses them.
     #[schemars(extend("x-max" = "1h"))]
@@ -65,7 +65,7 @@ pub struct TcpParams {
     /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or see `ssthresh_from_window`.
     #[schemars(extend("x-min" = "1p"))]
     pub initial_ssthresh: Option<Len>,
-    /// Whether an unset initial slow-start threshold is `window` instead (ns-2).
+    /// Use `window` as the initial slow-start threshold where none is set (ns-2).
     pub ssthresh_from_window: bool,
     /// Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged.
     #[schemars(extend("x-min" = "1p"))]
@@ -74,10 +74,10 @@ pub struct TcpParams {
     /// Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581).
     #[schemars(range(min = 1))]
     pub byte_counting: Option<u32>,
-    /// Whether `byte_counting` bounds slow start alone and congestion avoidance counts all that an acknowledgment covers (RFC 3465 sections 2.1 and 2.2; ns-3).
+    /// Apply `byte_counting` to slow start alone; congestion avoidance counts all bytes acknowledged (RFC 3465 sections 2.1 and 2.2; ns-3).
     pub avoidance_counts_all: bool,
-    /// What congestion avoidance adds is counted in. `byte` is for Reno, Veno, Westwood, H-TCP, YeAH and Vegas, `segment` for Reno,
-    /// DCTCP, HighSpeed, Illinois, Hybla and Scalable.
+    /// Unit of growth in congestion avoidance. `byte` is for Reno, Veno, Westwood, H-TCP, YeAH and Vegas; `segment` is for Reno, DCTCP,
+    /// HighSpeed, Illinois, Hybla and Scalable.
     pub growth_unit: GrowthUnit,
     /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
@@ -99,40 +99,42 @@ pub struct TcpParams {
     pub hystart_train: f64,
     /// HyStart: when a round begins.
     pub hystart_rounds: HystartRounds,
-    /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
+    /// Grow the window only while it limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
-    /// Whether for `cwnd_validation` the window counts as the limit for the whole round trip in which it once was, and in slow start already when more than half
-    /// of it was used, so that it may grow to twice what arrived (Linux `tcp_is_cwnd_limited`). Otherwise what ended the last sending decides.
+    /// For `cwnd_validation`: a window that limits the sender once counts as the limit for the whole round trip. In slow start more than
+    /// half of it in use is enough, so that it may reach twice the data in flight (Linux `tcp_is_cwnd_limited`). Otherwise the reason why
+    /// the last sending stopped decides.
     pub cwnd_limited_by_round: bool,
-    /// Whether the window grows by what an acknowledgment newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by what it covers: SACKed data
-    /// below it has been delivered before.
+    /// Grow the window by the bytes newly delivered, SACKed or not (Linux `tcp_cong_avoid`). Otherwise it grows by the bytes acknowledged,
+    /// of which SACKed ones were delivered before.
     pub grow_by_delivered: bool,
-    /// Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5).
+    /// Reduce a window that was not used for long to the part that was used (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to
+    /// 4.5).
     pub new_cwv: bool,
     /// A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte.
     pub empty_window_probes: bool,
-    /// Whether an acknowledgment that SACKs segments sent once, and covers nothing new, measures the round-trip time by them (Linux `tcp_ack_update_rtt`).
-    /// Needs `rack`.
+    /// Measure the round-trip time by segments sent once that an acknowledgment SACKs without covering new data (Linux
+    /// `tcp_ack_update_rtt`). Needs `rack`.
     pub rtt_of_sacked: bool,
-    /// What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
+    /// Base of the reduction after a loss: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
     pub loss_basis: LossBasis,
-    /// Whether the slow-start threshold is the integer part in segments (ns-2).
+    /// Round the slow-start threshold down to whole segments (ns-2).
     pub ssthresh_whole_segments: bool,
-    /// Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant.
+    /// Lower the slow-start threshold with each timeout in a row (ns-2); RFC 5681 section 3.1 keeps it.
     pub timeout_cuts_again: bool,
     /// The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
     pub idle_restart: IdleRestart,
 
     /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
     pub ecn: Option<EcnMode>,
-    /// Whether SYN, pure acknowledgments, window probes and retransmissions carry ECT as well (ECN++, draft-ietf-tcpm-generalized-ecn;
-    /// Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 want it on new data only.
+    /// Set ECT on SYN, pure acknowledgments, window probes and retransmissions as well (ECN++, draft-ietf-tcpm-generalized-ecn; Linux with
+    /// DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 allow it on new data only.
     pub ecn_plus: bool,
-    /// Whether retransmissions carry ECT, and may be marked instead of dropped (ns-3). RFC 3168 section 6.1.5 forbids it.
+    /// Set ECT on retransmissions, which may then be marked instead of dropped (ns-3). RFC 3168 section 6.1.5 forbids it.
     pub ecn_resent: bool,
-    /// Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511).
+    /// Reduce the window less for an ECN mark than for a loss: alternative back-off (ABE, RFC 8511).
     pub abe: bool,
-    /// Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are.
+    /// Pace segments instead of sending them in bursts. Always on for `bbr`, `bbr3` and `prague`.
     pub pacing: bool,
     /// Pacing rate in slow start, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %).
     #[schemars(range(min = 0.1, max = 100.0))]
@@ -160,7 +162,7 @@ pub struct TcpParams {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pacing_catch_up: f64,
 
-    /// What the retransmission timeout is made of, and whether it is backed off. Unset: as in RFC 6298, for `cc = "rfc793"` as there.
+    /// Rule for the retransmission timeout and its back-off. Unset: that of RFC 6298, for `cc = "rfc793"` that of RFC 793.
     pub rto_rule: Option<RtoRule>,
     /// RTO before the first measurement (RFC 6298 section 2.1).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
@@ -168,7 +170,7 @@ pub struct TcpParams {
     /// Smallest RTO (RFC 6298 section 2.4).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
     pub rto_min: Dur,
-    /// Whether `rto_min` is the least that is backed off (RFC 6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise the least that back-off leaves.
+    /// Apply `rto_min` before back-off (RFC 6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise after it.
     pub rto_min_first: bool,
     /// Largest RTO, backed off (RFC 6298 section 2.5).
     #[schemars(extend("x-min" = "1us", "x-max" = "24h"))]
@@ -184,11 +186,12 @@ pub struct TcpParams {
     pub rtt_tick: Dur,
     /// Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures.
     pub rtt_sampling: RttSampling,
-    /// Whether of the segments that an acknowledgment newly covers the oldest is the one that measures SRTT, so that it holds the time acknowledgments are
-    /// delayed (Linux `tcp_clean_rtx_queue`). With `timestamps` it always is: that is what the echo tells (RFC 7323 section 4.3). The smallest round-trip time and
-    /// what algorithms hear of are those of the newest. Otherwise that serves for all.
+    /// Measure SRTT by the oldest segment newly acknowledged, so that it includes the delay of acknowledgments (Linux
+    /// `tcp_clean_rtx_queue`). Always so with `timestamps`, as the echo reports it (RFC 7323 section 4.3). The smallest round-trip time and
+    /// the samples of algorithms use the newest segment; otherwise SRTT does, too.
     pub rtt_of_oldest: bool,
-    /// What ends the back-off of the RTO: a new measurement (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data (ns-3).
+    /// Event that ends the back-off of the RTO: a new measurement (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data
+    /// (ns-3).
     pub backoff_ends: BackoffEnds,
     /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
     #[schemars(range(min = 1))]
@@ -197,7 +200,7 @@ pub struct TcpParams {
     pub frto: bool,
     /// Eifel detection (RFC 3522) with the response of RFC 4015: timestamps tell that what was retransmitted had arrived, and the reduction is taken back.
     pub eifel: bool,
-    /// Whether the reduction is taken back when D-SACK reports that all retransmissions of it were superfluous (RFC 3708).
+    /// Undo the reduction if D-SACK reports that all its retransmissions were superfluous (RFC 3708).
     pub dsack_undo: bool,
     /// Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, tells old segments.
     pub timestamps: bool,
@@ -207,11 +210,11 @@ pub struct TcpParams {
     #[schemars(extend("x-min" = "1us", "x-max" = "1s"))]
     pub timestamp_tick: Dur,
 
-    /// Whether the round-trip time is read off the timestamp that an acknowledgment echoes, in whole ticks, and one that covers a retransmission measures nothing
-    /// (ns-3 `EstimateRtt`). Otherwise what was sent once is timed to the picosecond.
+    /// Measure the round-trip time by the echoed timestamp, in whole ticks, and not by acknowledgments of a retransmission (ns-3
+    /// `EstimateRtt`). Otherwise segments sent once are timed to the picosecond.
     pub rtt_in_ticks: bool,
-    /// Whether the algorithm is given the smoothed round-trip time with each acknowledgment instead of what was measured, and with `rtt_in_ticks` the least of these
-    /// (ns-3 `m_lastRtt`, `m_minRtt`).
+    /// Give the algorithm the smoothed round-trip time instead of the measurement, and with `rtt_in_ticks` the smallest smoothed one (ns-3
+    /// `m_lastRtt`, `m_minRtt`).
     pub rtt_smoothed: bool,
 
     /// Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off.
@@ -234,8 +237,9 @@ pub struct TcpParams {
     pub dupthresh: u32,
     /// RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery.
     pub rack: bool,
-    /// Whether for `rack` a retransmission has arrived only if the timestamp echoed is no older than it (RFC 8985 section 6.2 step 2). While data below is missing
-    /// receivers echo older ones (RFC 7323 section 4.3). Otherwise it is enough that a round-trip time has passed (Linux `tcp_rack_advance`).
+    /// For `rack`: a retransmission has arrived only if the echoed timestamp is no older (RFC 8985 section 6.2 step 2). While data below is
+    /// missing, receivers echo older ones (RFC 7323 section 4.3). Otherwise a round-trip time since it is enough (Linux
+    /// `tcp_rack_advance`).
     pub rack_echo: bool,
     /// Tail loss probe (RFC 8985 section 7). Needs SACK recovery.
     pub tlp: bool,
@@ -243,14 +247,14 @@ pub struct TcpParams {
     /// smallest RTO).
     #[schemars(extend("x-max" = "10s"))]
     pub tlp_ack_delay: Dur,
-    /// What `rack` and `tlp` add to their waits (Linux: two ticks of its clock).
+    /// Time added to the waits of `rack` and `tlp` (Linux: two ticks of its clock).
     #[schemars(extend("x-max" = "1s"))]
     pub timer_slack: Dur,
     /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
     pub prr: Prr,
-    /// What the reduction of `prr` is a share of (RecoverFS of RFC 9937 section 6.2).
+    /// Base of the reduction of `prr` (RecoverFS of RFC 9937 section 6.2).
     pub prr_base: PrrBase,
-    /// Whether what `prr` lets out is rounded up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round).
+    /// Round the data that `prr` allows up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round).
     pub prr_whole_segments: bool,
     /// FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and
     /// Mahdavi 1996; ns-2 `ss-div4_`).
@@ -284,11 +288,11 @@ pub struct TcpParams {
     pub vegas_send_table: bool,
     /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
-    /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
+    /// Begin a loss event only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
     pub careful: bool,
-    /// Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 3782 section 4).
+    /// Partial acknowledgments that restart the retransmission timer: the first, or each (RFC 3782 section 4).
     pub newreno_timer: NewRenoTimer,
-    /// Whether a partial acknowledgment takes what it covers out of the inflated window (RFC 6582 section 3.2 step 3).
+    /// Deflate the inflated window by the data that a partial acknowledgment covers (RFC 6582 section 3.2 step 3).
     pub partial_deflation: bool,
     /// Most segments one acknowledgment may release during NewReno recovery, besides the retransmission. Unset: no bound.
     #[schemars(range(min = 1))]
@@ -298,26 +302,26 @@ pub struct TcpParams {
     pub max_burst: Option<u32>,
     /// The congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments).
     pub exit_window: ExitWindow,
-    /// Whether the acknowledgment that ends Reno or NewReno recovery also grows the window (ns-2).
+    /// Grow the window with the acknowledgment that ends Reno or NewReno recovery (ns-2).
     pub grow_on_exit: bool,
 
     /// Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 beside timestamps).
     #[schemars(range(min = 1, max = 4))]
     pub sack_blocks: u32,
-    /// Whether duplicates are reported in the first SACK block (D-SACK, RFC 2883).
+    /// Report duplicates in the first SACK block (D-SACK, RFC 2883).
     pub dsack: bool,
     /// How the data in flight is estimated during SACK recovery.
     pub sack_pipe: SackPipe,
     /// Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
     #[schemars(range(min = 1, max = 1000))]
     pub sack_lost_after: u32,
-    /// Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used.
+    /// Use NextSeg rule 4 of RFC 6675 (rescue retransmission).
     pub sack_rescue: bool,
-    /// Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1
-    /// only asks that all that was sent before it is acknowledged.
+    /// After a timeout, begin SACK recovery only with an acknowledgment of data sent after it (ns-2). RFC 6675 section 5.1 only asks that
+    /// all data sent before it is acknowledged.
     pub sack_careful: bool,
-    /// Whether the acknowledgment that ends SACK recovery also grows the window, by all that it covers (ns-3): nearly one segment more. It covers what
-    /// recovery began with, so RFC 5681 section 3.2 has counted it already.
+    /// Grow the window with the acknowledgment that ends SACK recovery, by all it covers (ns-3): nearly one segment more. It covers data
+    /// from before recovery, which RFC 5681 section 3.2 has counted already.
     pub sack_grow_on_exit: bool,
     /// How long SACK information is believed.
     pub sack_memory: SackMemory,
@@ -325,7 +329,8 @@ pub struct TcpParams {
     /// IP and TCP header without options.
     #[schemars(extend("x-max" = "1000B"))]
     pub header: Bytes,
-    /// The same for segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset: `header`.
+    /// IP and TCP header of segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset:
+    /// `header`.
     #[schemars(extend("x-max" = "1000B"))]
     pub data_header: Option<Bytes>,
     /// Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded.

@@ -2,7 +2,7 @@
 
 use fairlane_units::{Dur, PS_PER_SEC, Rate};
 
-/// What goes out at once.
+/// Size of a burst.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quantum {
     pub(crate) least: u64,

@@ -10,11 +10,11 @@
 //!
 //! Deviations: times are not counted in ticks of the kernel's clock. In Linux a short segment counts as one with PSH.
 
-use crate::ack_compression::Compressor;
+use crate::ack_compression::AckCompression;
 use crate::config::TcpConfig;
-use crate::rcvbuf::Buffer;
+use crate::rcvbuf::ReceiveBuffer;
 use fairlane_units::{Dur, Time};
-/// What segments are taken to have before there is one (`TCP_MSS_DEFAULT`).
+/// Assumed segment size before the first segment (`TCP_MSS_DEFAULT`).
 const FIRST_MSS: u64 = 536;
 /// Smaller ones than these say nothing of the largest (`tcp_measure_rcv_mss`), headers not counted.
 const TELLING: u64 = 524;
@@ -23,8 +23,8 @@ const LONGEST: Dur = Dur::from_ms(200);
 
 /// Who is acknowledged how soon, and the buffer behind it.
 #[derive(Clone, Debug)]
-pub(crate) struct Quick {
-    pub(crate) buffer: Option<Buffer>,
+pub(crate) struct QuickAck {
+    pub(crate) buffer: Option<ReceiveBuffer>,
     /// Quick ones left (`quick`).
     pub(crate) left: u32,
     /// The application answers what arrives ("pingpong").
@@ -36,16 +36,25 @@ pub(crate) struct Quick {
     /// Payload of the largest segments (`rcv_mss`), and of the last smaller one.
     pub(crate) mss: u64,
     small: u64,
-    /// What waits while data is missing.
-    pub(crate) compressor: Compressor,
+    /// Acknowledgments delayed while data is missing.
+    pub(crate) compression: AckCompression,
 }
 
-impl Quick {
+impl QuickAck {
     pub(crate) fn new(c: &TcpConfig) -> Self {
-        let buffer = c.tuned_buffer.map(|(start, most)| Buffer::new(c, start, most));
-        let window = buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let buffer = c.buffer_range.map(|(start, most)| ReceiveBuffer::new(c, start, most));
+        let window = buffer.as_ref().map_or(u64::from(c.receive_window), ReceiveBuffer::window);
         let mss = u64::from(c.smss).min(window / 2).clamp(1, FIRST_MSS);
-        Self { buffer, left: 0, answers: false, wait: Dur::ZERO, heard_at: Time::ZERO, mss, small: 0, compressor: Compressor::default() }
+        Self {
+            buffer,
+            left: 0,
+            answers: false,
+            wait: Dur::ZERO,
+            heard_at: Time::ZERO,
+            mss,
+            small: 0,
+            compression: AckCompression::default(),
+        }
     }
 
     /// The connection is open.
@@ -73,7 +82,7 @@ impl Quick {
 
     /// An acknowledgment waited for its time in vain (`tcp_delack_timer_handler`).
     pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
-        if self.compressor.waits() {
+        if self.compression.waits() {
             return;
         }
         self.wait = if self.answers { c.ack_delay } else { (self.wait * 2).min(rto) };
@@ -82,7 +91,7 @@ impl Quick {
 
     /// One goes out that was owed (`tcp_dec_quickack_mode`).
     pub(crate) fn acknowledged(&mut self, least: Dur) {
-        self.compressor.told();
+        self.compression.told();
         if self.left != 0 {
             self.left -= 1;
             if self.left == 0 {
@@ -93,7 +102,7 @@ impl Quick {
 
     /// `tcp_incr_quickack`.
     fn grant(&mut self, c: &TcpConfig) {
-        let window = self.buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let window = self.buffer.as_ref().map_or(u64::from(c.receive_window), ReceiveBuffer::window);
         let enough = match window / (2 * self.mss) {
             0 => 2,
             n => n.min(c.quick_acks.into()) as u32,

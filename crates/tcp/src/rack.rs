@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 /// Recoveries without D-SACK after which the reordering window is what it was (RFC 8985 section 6.2 step 4).
 pub(crate) const PERSISTENCE: u32 = 16;
 /// Largest distance of reordering that is reported (Linux `tcp_max_reordering`).
-const MOST_REORDERING: u64 = 300;
+const MAX_REORDERING: u64 = 300;
 
-/// What the timer waits for.
+/// Purpose of the timer of RACK-TLP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum ProbeTimer {
     /// Nothing.
     #[default]
     Nothing,
@@ -22,7 +22,7 @@ pub(crate) enum Awaited {
 /// State of RACK and of the tail loss probe.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Of the segments that arrived, the one sent last (RACK.xmit_ts, RACK.end_seq).
+    /// Latest sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
     pub(crate) xmit_ts: Time,
     pub(crate) end_seq: u64,
     /// Round-trip time of what arrived last (RACK.rtt).
@@ -38,7 +38,7 @@ pub(crate) struct Rack {
     pub(crate) distance: u32,
     pub(crate) delivered: u64,
     /// Bytes that the acknowledgment at hand reports as a duplicate (D-SACK).
-    pub(crate) fresh_again: u64,
+    pub(crate) dsacked: u64,
     /// RACK.reo_wnd_mult, RACK.reo_wnd_persist, and the end of the round of the last D-SACK (RACK.dsack_round; 0: none).
     pub(crate) mult: u32,
     pub(crate) persist: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Rack {
     pub(crate) dsacks: u32,
     /// Retransmissions in the order they left: place, time.
     pub(crate) again: VecDeque<(u32, Time)>,
-    pub(crate) awaited: Awaited,
+    pub(crate) awaited: ProbeTimer,
     /// SND.NXT when the loss probe went out (TLP.end_seq); 0: none.
     pub(crate) probe_end: u64,
     /// The probe was a retransmission (TLP.is_retrans).
@@ -70,13 +70,13 @@ impl Default for Rack {
             reorderings: 0,
             distance: 0,
             delivered: 0,
-            fresh_again: 0,
+            dsacked: 0,
             mult: 1,
             persist: PERSISTENCE,
             dsack_round: 0,
             dsacks: 0,
             again: VecDeque::new(),
-            awaited: Awaited::Nothing,
+            awaited: ProbeTimer::Nothing,
             probe_end: 0,
             probe_again: false,
             probes: 0,
@@ -96,10 +96,10 @@ impl Rack {
         self.reordering_seen = true;
         self.reorderings = self.reorderings.saturating_add(1);
         let distance = by.div_ceil(u64::from(smss));
-        self.distance = self.distance.max(distance.min(MOST_REORDERING) as u32);
+        self.distance = self.distance.max(distance.min(MAX_REORDERING) as u32);
     }
 
-    /// What is left of the wait for a segment sent at `at`; zero: it is lost.
+    /// Remaining wait for a segment sent at `at`; zero: it is lost.
     pub(crate) fn remaining(&self, at: Time, reo_wnd: Dur, now: Time) -> Dur {
         (at + self.rtt + reo_wnd).since(now)
     }

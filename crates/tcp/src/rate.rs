@@ -1,14 +1,14 @@
-//! Delivery rate: how fast the path took what was in flight (draft-ietf-ccwg-bbr-03 section 4.1), for algorithms that want it.
+//! Delivery rate samples (draft-ietf-ccwg-bbr-03 section 4.1), for algorithms that require them.
 //!
-//! What it needs to know of each segment lies beside the scoreboard, so that flows without it pay nothing.
+//! State per segment lies next to the scoreboard, so that flows without rate samples pay nothing.
 
-use crate::ack_log::{Diary, News};
+use crate::ack_log::{AckLog, SegmentEvent};
 use crate::cc::{LostSample, RateSample};
 use crate::quantum::rate_of;
 use crate::scoreboard::Scoreboard;
 use fairlane_units::{Dur, Rate, Time};
 
-/// What is known of the time a segment was sent.
+/// State of the connection when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
     delivered: u64,
@@ -42,7 +42,7 @@ impl RateSampler {
     /// A segment goes out: `board` holds it already, and `in_flight` counts it.
     pub(crate) fn on_sent(&mut self, index: u32, len: u64, in_flight: u64, now: Time, board: &Scoreboard) {
         if self.stamps.len() != board.ring.len() {
-            self.lay_out(board);
+            self.resize(board);
         }
         if in_flight <= len {
             // Nothing else is in flight: the intervals begin here.
@@ -67,14 +67,14 @@ impl RateSampler {
     }
 
     /// Counts a lost segment and returns its sample.
-    pub(crate) fn on_lost(&mut self, n: &News, now: Time) -> LostSample {
+    pub(crate) fn on_lost(&mut self, n: &SegmentEvent, now: Time) -> LostSample {
         let stamp = self.stamp(n.index);
         self.lost += n.data();
         LostSample { now, bytes: n.data(), tx_in_flight: stamp.tx_in_flight, lost: self.lost - stamp.lost, app_limited: stamp.app_limited }
     }
 
     #[cold]
-    fn lay_out(&mut self, board: &Scoreboard) {
+    fn resize(&mut self, board: &Scoreboard) {
         let mut stamps = vec![Stamp::default(); board.ring.len()];
         let mut i = board.head;
         while i != board.tail && !self.stamps.is_empty() {
@@ -85,9 +85,9 @@ impl RateSampler {
     }
 
     /// The sample of an acknowledgment; `ce_bytes` of what it delivered were marked.
-    pub(crate) fn sample(&mut self, diary: &Diary, ce_bytes: u64, min_rtt: Dur, now: Time) -> Option<RateSample> {
-        let newly_delivered: u64 = diary.delivered.iter().map(News::data).sum();
-        let newly_lost: u64 = diary.lost.iter().map(News::data).sum();
+    pub(crate) fn sample(&mut self, log: &AckLog, ce_bytes: u64, min_rtt: Dur, now: Time) -> Option<RateSample> {
+        let newly_delivered: u64 = log.delivered.iter().map(SegmentEvent::data).sum();
+        let newly_lost: u64 = log.lost.iter().map(SegmentEvent::data).sum();
         if newly_delivered == 0 {
             return None;
         }
@@ -98,7 +98,7 @@ impl RateSampler {
             self.app_limited = 0;
         }
         // Of what was delivered, the segment sent last tells of the latest state of the path.
-        let newest = diary.delivered.iter().map(|n| (n.at, self.stamp(n.index))).max_by_key(|(at, s)| (s.delivered, *at));
+        let newest = log.delivered.iter().map(|n| (n.at, self.stamp(n.index))).max_by_key(|(at, s)| (s.delivered, *at));
         let (at, p) = newest?;
         self.first_sent = at;
         let interval = at.since(p.first_sent).max(now.since(p.delivered_at));

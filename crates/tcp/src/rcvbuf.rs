@@ -1,14 +1,15 @@
-//! The receive buffer that tunes itself, and the window it advertises, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`).
+//! Receive-buffer auto-tuning and the advertised window, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`).
 //!
-//! The buffer begins with `receive_buffer` bytes and grows up to `receive_window`: what the application takes in a round trip has to fit twice, and twice the
-//! growth since the last one besides, as a sender in slow start will double (dynamic right-sizing, M. Fisk and W. Feng, LACSI 2001; `tcp_rcv_space_adjust`).
-//! Of the buffer the window is the share that segments have of the memory they take. It is not offered at once: each segment that arrives adds two
-//! (`tcp_grow_window`), and while it does, acknowledgments are quick (`quick.rs`).
+//! The buffer begins with `receive_buffer` bytes and grows up to `receive_window`. It holds twice the data that the application reads in a
+//! round trip, and twice the last growth of it in addition, since a sender in slow start doubles its window (dynamic right-sizing, M. Fisk
+//! and W. Feng, LACSI 2001; `tcp_rcv_space_adjust`). The window is the share of the buffer that is payload and not overhead. It opens step
+//! by step: each segment that arrives adds two (`tcp_grow_window`), and meanwhile acknowledgments are quick (`quickack.rs`).
 //!
-//! A segment takes the power of two that holds it with its headers and those of the kernel, and a descriptor: what `alloc_skb` gives a device that copies.
-//! Drivers that share pages among segments take less of it.
+//! The memory of a segment is the power of two that holds it with its headers and those of the kernel, and a descriptor: the size that
+//! `alloc_skb` gives to a device that copies. Drivers that share pages among segments use less.
 //!
-//! Deviations: the application takes what is in order at once; memory is never short (`tcp_clamp_window`), and nothing is thrown away for want of it.
+//! Deviations: the application reads data in order at once. Memory is never short (`tcp_clamp_window`), and no segment is dropped for want
+//! of it.
 
 use crate::config::TcpConfig;
 use crate::state::FIRST;
@@ -29,7 +30,7 @@ const SCALE: u64 = 8;
 
 /// State of the buffer, in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Buffer {
+pub(crate) struct ReceiveBuffer {
     /// Memory granted (`sk_rcvbuf`), and at most (`tcp_rmem[2]`).
     size: u64,
     most: u64,
@@ -46,7 +47,7 @@ pub(crate) struct Buffer {
     header: u64,
     /// Windows are announced in steps of 1 << shift (RFC 7323 section 2); without the option in whole segments.
     shift: u8,
-    /// What the application took in the last round trip, where it was when that began, and when (`rcvq_space`).
+    /// Data that the application read in the last round trip, and where and when that began (`rcvq_space`).
     taken: u64,
     taken_from: u64,
     taken_at: Time,
@@ -58,8 +59,8 @@ pub(crate) struct Buffer {
     echo: Option<u32>,
 }
 
-impl Buffer {
-    /// As the connection opens (`tcp_select_initial_window`, `tcp_init_buffer_space`).
+impl ReceiveBuffer {
+    /// Buffer of a connection that opens (`tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub(crate) fn new(c: &TcpConfig, start: u64, most: u64) -> Self {
         let mss = u64::from(c.smss);
         let space = start * FIRST_SHARE / WHOLE;
@@ -136,7 +137,8 @@ impl Buffer {
         step != 0
     }
 
-    /// What a segment that takes more memory than its share may add: nothing once many of its kind would not fit the largest buffer (`__tcp_grow_window`).
+    /// Growth for a segment with more overhead than the buffer's share: zero if many of its kind do not fit the largest buffer
+    /// (`__tcp_grow_window`).
     fn careful_step(&self, payload: u64, memory: u64, rcv_mss: u64) -> u64 {
         let (mut need, mut window) = (self.window_of(memory) / 2, self.window_of(self.most) / 2);
         while self.offer <= window {

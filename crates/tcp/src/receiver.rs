@@ -1,7 +1,7 @@
 //! The receiving half: reassembly, acknowledgment policy (RFC 5681 section 4.2), SACK and D-SACK blocks.
 
 use crate::config::TcpConfig;
-use crate::quickack::Quick;
+use crate::quickack::QuickAck;
 use fairlane_net::{Block, Segment};
 use fairlane_units::Time;
 
@@ -23,20 +23,20 @@ pub(crate) struct Receiver {
     /// Made at the first hole or duplicate.
     gaps: Option<Box<Gaps>>,
     /// Quick acknowledgments and the buffer that tunes itself, where there are such.
-    pub(crate) quick: Option<Box<Quick>>,
+    pub(crate) quick: Option<Box<QuickAck>>,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
     /// When it came.
     pub(crate) ts_at: Time,
     /// Data is missing, or a duplicate is to be reported.
     disorder: bool,
-    /// What to do about an acknowledgment.
+    /// Acknowledgment that is due.
     pub(crate) due: AckDue,
     /// The peer's SYN opened the connection.
     pub(crate) passive: bool,
 }
 
-/// What arrived otherwise than in order.
+/// Data received out of order.
 #[derive(Clone, Debug, Default)]
 struct Gaps {
     /// Data beyond `nxt`, sorted, disjoint and not adjacent.
@@ -47,7 +47,7 @@ struct Gaps {
     recent: [u64; RECENT],
 }
 
-/// Whether an acknowledgment is owed.
+/// Urgency of the acknowledgment that is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AckDue {
     /// None is.
@@ -64,7 +64,7 @@ impl Receiver {
         Self { nxt, last_ack: nxt, ..Self::default() }
     }
 
-    /// Whether everything up to the peer's FIN arrived.
+    /// True if everything up to the peer's FIN arrived.
     pub(crate) fn closed(&self) -> bool {
         self.fin_end != 0 && self.nxt >= self.fin_end
     }
@@ -109,7 +109,7 @@ impl Receiver {
         self.out_of_order(seg.seq, end, c)
     }
 
-    /// Whether data is all that is to be looked at: nothing missing, no duplicate to report, no FIN.
+    /// True if there is no gap, no duplicate to report and no FIN.
     #[inline]
     pub(crate) fn tidy(&self) -> bool {
         !self.disorder && self.fin_end == 0
@@ -123,13 +123,13 @@ impl Receiver {
         self.unacked >= c.ack_bytes
     }
 
-    /// Whether an acknowledgment is owed for what arrived before.
+    /// True if an acknowledgment is due.
     pub(crate) fn owes(&self) -> bool {
         self.due != AckDue::No
     }
 
     /// An acknowledgment may wait.
-    pub(crate) fn owe_later(&mut self) {
+    pub(crate) fn schedule_delayed_ack(&mut self) {
         self.due = AckDue::Later.max(self.due);
     }
 
@@ -203,7 +203,7 @@ impl Receiver {
         if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
     }
 
-    /// Whether there are `count` blocks and a segment continues none of those that changed last.
+    /// True if there are `count` blocks and the segment continues none of the `count` blocks that changed last.
     #[cold]
     pub(crate) fn apart(&self, start: u64, end: u64, count: usize) -> bool {
         let Some(gaps) = &self.gaps else { return false };
@@ -221,7 +221,7 @@ impl Receiver {
         found == count
     }
 
-    /// Whether SACK blocks go into the next acknowledgment.
+    /// True if the next acknowledgment carries SACK blocks.
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {
         self.disorder && self.gaps.as_ref().is_some_and(|g| !g.blocks.is_empty() || g.duplicate.end != 0)
@@ -277,7 +277,7 @@ impl Receiver {
         }
     }
 
-    /// What there was to report went out.
+    /// Clears the reported duplicate.
     #[cold]
     fn reported(&mut self) {
         if let Some(gaps) = &mut self.gaps {

@@ -97,7 +97,7 @@ impl RttEstimator {
     fn accept(&mut self, rto: Dur, c: &TcpConfig) {
         self.base = rto.max(c.rto_floor);
         self.backoff = 0;
-        self.rto = self.base.max(c.rto_least).min(c.rto_max);
+        self.rto = self.base.max(c.rto_min_backed_off).min(c.rto_max);
     }
 
     /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
@@ -123,7 +123,7 @@ impl RttEstimator {
 
     fn apply_backoff(&mut self, c: &TcpConfig) {
         let shifted = if self.backoff < 40 { self.base.as_ps().saturating_mul(1 << self.backoff) } else { u64::MAX };
-        self.rto = Dur::from_ps(shifted).max(c.rto_least).min(c.rto_max);
+        self.rto = Dur::from_ps(shifted).max(c.rto_min_backed_off).min(c.rto_max);
     }
 
     /// RFC 6298 section 5.7: the RTO for data after a lost SYN.

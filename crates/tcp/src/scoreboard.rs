@@ -1,16 +1,16 @@
 //! The scoreboard: every segment sent and not yet cumulatively acknowledged, with sums that are kept up to date
 //! as segments come and go (RFC 6675 section 3).
 
+mod ack_log;
 pub(crate) mod audit;
 mod fack;
 mod fin;
-mod log;
 mod loss_detection;
 mod ns3;
 mod rack;
 mod sack;
 
-use crate::ack_log::Diary;
+use crate::ack_log::AckLog;
 use crate::sent::{FIN, KARN, LOST, RESENT, SACKED, Sent};
 use fairlane_net::Block;
 use fairlane_units::Time;
@@ -49,8 +49,8 @@ pub(crate) struct Scoreboard {
     pub(crate) marked: u64,
     /// Blocks seen last, to skip what is known; nothing before the first.
     pub(crate) seen: Option<Box<[Block; 4]>>,
-    /// What the acknowledgment at hand changed, if somebody wants to know.
-    pub(crate) diary: Option<Box<Diary>>,
+    /// Changes by the current acknowledgment, if the log is enabled.
+    pub(crate) log: Option<Box<AckLog>>,
 }
 
 /// Order of indices that may wrap.
@@ -78,7 +78,7 @@ impl Scoreboard {
         resent: 0,
         marked: 0,
         seen: None,
-        diary: None,
+        log: None,
     };
     #[inline]
     pub(crate) fn slot(&self, index: u32) -> usize {
@@ -95,7 +95,7 @@ impl Scoreboard {
         self.head == self.tail
     }
 
-    /// Whether some segment waits to be retransmitted.
+    /// True if a segment is to be retransmitted.
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {
         self.pending != 0
@@ -159,7 +159,7 @@ impl Scoreboard {
 
     /// When the first segment below `ack` was sent that was never sent again nor SACKed.
     #[inline]
-    pub(crate) fn oldest_fresh(&self, ack: u64) -> Option<Time> {
+    pub(crate) fn oldest_sent_once(&self, ack: u64) -> Option<Time> {
         let mut i = self.head;
         while i != self.tail && self.at(i).seq < ack {
             if self.at(i).flags & (SACKED | KARN) == 0 {
@@ -187,14 +187,14 @@ impl Scoreboard {
             self.out -= len;
             self.head = self.head.wrapping_add(1);
             if end == ack {
-                self.raise_marks();
+                self.raise_indices();
                 return timed;
             }
         }
         self.pop_marked(ack, waiting, timed)
     }
 
-    /// The same for segments with marks, and for one that is acknowledged in part.
+    /// Removes segments with marks, and a part of the last segment.
     #[cold]
     #[inline(never)]
     fn pop_marked(&mut self, ack: u64, waiting: bool, mut timed: Option<Time>) -> Option<Time> {
@@ -218,14 +218,14 @@ impl Scoreboard {
             self.out -= u64::from(s.len);
             self.head = self.head.wrapping_add(1);
         }
-        self.raise_marks();
+        self.raise_indices();
         // What came behind a hole waited at the receiver until the hole was repaired: its acknowledgment says nothing of the path.
         if again && !waiting { None } else { timed }
     }
 
-    /// What is kept of places on the board is not below its head.
+    /// Raises saved indices to the new head.
     #[inline(always)]
-    fn raise_marks(&mut self) {
+    fn raise_indices(&mut self) {
         for mark in [&mut self.next_lost, &mut self.edge, &mut self.high] {
             if before(*mark, self.head) {
                 *mark = self.head;
@@ -295,7 +295,7 @@ impl Scoreboard {
     }
 
     /// The newest segment is taken for one that was sent before.
-    pub(crate) fn distrust_last(&mut self) {
+    pub(crate) fn mark_last_retransmitted(&mut self) {
         let slot = self.slot(self.tail.wrapping_sub(1));
         self.ring[slot].flags |= KARN;
     }

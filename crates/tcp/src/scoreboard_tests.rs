@@ -56,7 +56,7 @@ fn ns3_pipe_keeps_what_was_sent_again() {
         out.push(b.pipe());
         b.pop(301, false);
         out.push(b.pipe());
-        b.all_lost(false);
+        b.mark_all_lost(false);
         out.push(b.pipe());
         out
     };
@@ -99,10 +99,10 @@ fn rfc6675_next_seg() {
     assert_eq!(b.first_pending(), Some(0), "rule 1: below three runs");
     b.resend(0, Time::ZERO, true);
     assert_eq!(b.first_pending(), None);
-    assert_eq!(b.first_doubtful(), Some(2), "rule 3: below the highest SACKed segment");
+    assert_eq!(b.first_unmarked(), Some(2), "rule 3: below the highest SACKed segment");
     b.resend(2, Time::ZERO, true);
     b.resend(4, Time::ZERO, true);
-    assert_eq!(b.first_doubtful(), None);
+    assert_eq!(b.first_unmarked(), None);
     assert_eq!(b.last_unsacked(), Some(7), "rule 4: the highest one");
 }
 
@@ -198,7 +198,7 @@ proptest! {
                     }
                 }
                 Operation::Timeout(forget) => {
-                    b.all_lost(forget);
+                    b.mark_all_lost(forget);
                     for s in &mut m.segs {
                         if s.1 & SACKED == 0 || forget {
                             s.1 = LOST;

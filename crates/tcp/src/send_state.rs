@@ -1,5 +1,6 @@
-//! What an end has of its sending half once it sends: the receiver of a flow that goes one way never does.
+//! State of the sending half, allocated by the first change: a receiver that sends no data has none.
 
+use crate::cwnd_usage::CwndUsage;
 use crate::scoreboard::Scoreboard;
 use crate::state::FIRST;
 use fairlane_units::Time;
@@ -20,7 +21,7 @@ pub(crate) struct Counters {
 /// State of the sending half that an end has no use for before it sends data.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(crate) struct Sending {
+pub(crate) struct SendState {
     pub(crate) board: Scoreboard,
     /// Last transmission of data.
     pub(crate) last_sent: Time,
@@ -29,7 +30,7 @@ pub(crate) struct Sending {
     pub(crate) count: Counters,
     /// Inflation of the window by duplicate acknowledgments.
     pub(crate) inflation: u64,
-    /// What partial acknowledgments took beyond the inflation.
+    /// Deflation by partial acknowledgments beyond the inflation.
     pub(crate) deflated: u64,
     /// The counted pipe of SACK recovery.
     pub(crate) pipe: u64,
@@ -37,20 +38,23 @@ pub(crate) struct Sending {
     pub(crate) limited_bytes: u64,
     /// SND.NXT when the last loss event began (`recover` of RFC 6582, RecoveryPoint of RFC 6675).
     pub(crate) recover: u64,
-    /// End of the segment being timed.
+    /// End of the segment being timed; 0: none.
     pub(crate) timed_end: u64,
-    /// What the acknowledgment at hand newly acknowledged and SACKed.
-    pub(crate) fresh_acked: u64,
-    pub(crate) fresh_sacked: u64,
+    /// Bytes that the current acknowledgment newly acknowledged, and newly SACKed.
+    pub(crate) newly_acked: u64,
+    pub(crate) newly_sacked: u64,
     /// SND.UNA before it, with what was SACKed, and what had been deemed lost.
     pub(crate) una_before: u64,
     pub(crate) delivered_before: u64,
     pub(crate) marked_before: u64,
-    /// Where the round trip of `was_limited` and `most_out` ends.
-    pub(crate) used_until: u64,
+    pub(crate) usage: CwndUsage,
+    /// True after the first partial acknowledgment of this recovery (RFC 6582 section 3.2 step 3).
+    pub(crate) partial_ack_seen: bool,
+    /// True after the rescue retransmission of this recovery (RFC 6675 section 4 rule 4).
+    pub(crate) rescue_sent: bool,
 }
 
-impl Sending {
+impl SendState {
     const IDLE: Self = Self {
         board: Scoreboard::EMPTY,
         last_sent: Time::ZERO,
@@ -63,37 +67,39 @@ impl Sending {
         limited_bytes: 0,
         recover: 0,
         timed_end: 0,
-        fresh_acked: 0,
-        fresh_sacked: 0,
+        newly_acked: 0,
+        newly_sacked: 0,
         una_before: FIRST,
         delivered_before: FIRST,
         marked_before: 0,
-        used_until: 0,
+        usage: CwndUsage::NONE,
+        partial_ack_seen: false,
+        rescue_sent: false,
     };
 }
 
-static IDLE: Sending = Sending::IDLE;
+static IDLE: SendState = SendState::IDLE;
 
-/// [`Sending`], made when something in it is first changed; until then it is read as it begins. Both ways of having it are a pointer at the same place, so that
+/// [`SendState`], made when something in it is first changed; until then it is read as it begins. Both ways of having it are a pointer at the same place, so that
 /// reading asks nothing.
 #[derive(Clone, Debug)]
-pub(crate) enum Tx {
+pub(crate) enum LazySendState {
     /// Nothing was ever changed.
-    Idle(&'static Sending),
+    Idle(&'static SendState),
     /// One's own.
-    Own(Box<Sending>),
+    Own(Box<SendState>),
 }
 
-impl Default for Tx {
+impl Default for LazySendState {
     fn default() -> Self {
         Self::Idle(&IDLE)
     }
 }
 
-impl Deref for Tx {
-    type Target = Sending;
+impl Deref for LazySendState {
+    type Target = SendState;
     #[inline]
-    fn deref(&self) -> &Sending {
+    fn deref(&self) -> &SendState {
         match self {
             Self::Idle(s) => s,
             Self::Own(s) => s,
@@ -101,9 +107,9 @@ impl Deref for Tx {
     }
 }
 
-impl DerefMut for Tx {
+impl DerefMut for LazySendState {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Sending {
+    fn deref_mut(&mut self) -> &mut SendState {
         if let Self::Idle(_) = self {
             self.begin();
         }
@@ -114,10 +120,10 @@ impl DerefMut for Tx {
     }
 }
 
-impl Tx {
+impl LazySendState {
     /// To be changed, where there is any.
     #[inline]
-    pub(crate) fn own(&mut self) -> Option<&mut Sending> {
+    pub(crate) fn own(&mut self) -> Option<&mut SendState> {
         match self {
             Self::Own(s) => Some(s),
             Self::Idle(_) => None,
@@ -126,6 +132,6 @@ impl Tx {
 
     #[cold]
     fn begin(&mut self) {
-        *self = Self::Own(Box::new(Sending::IDLE));
+        *self = Self::Own(Box::new(SendState::IDLE));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum State {
     Over,
 }
 
-/// What the sending half is doing.
+/// Phase of the sending half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Nothing is known to be lost.

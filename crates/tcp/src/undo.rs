@@ -3,13 +3,13 @@
 use crate::frto::Frto;
 use fairlane_net::Block;
 
-/// What is known of a loss event that may prove a mistake.
+/// State of the latest loss event, as long as it may prove spurious.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Doubt {
+pub(crate) struct UndoState {
     /// SND.UNA when it began; 0: none is in doubt.
     pub(crate) since: u64,
     /// Its retransmissions that no D-SACK has reported.
-    pub(crate) unproved: u32,
+    pub(crate) unproved_retransmissions: u32,
     /// Timestamp of the first of them.
     pub(crate) first: Option<u32>,
     /// Where F-RTO stands.
@@ -17,13 +17,13 @@ pub(crate) struct Doubt {
     /// SND.NXT at the timeout.
     pub(super) high: u64,
     /// Reductions taken back.
-    pub(crate) taken_back: u32,
+    pub(crate) undone: u32,
 }
 
-impl Doubt {
+impl UndoState {
     /// A segment goes out again.
     pub(crate) fn on_resend(&mut self, stamp: u32) {
-        self.unproved = self.unproved.saturating_add(1);
+        self.unproved_retransmissions = self.unproved_retransmissions.saturating_add(1);
         self.first.get_or_insert(stamp);
     }
 
@@ -31,7 +31,7 @@ impl Doubt {
     pub(crate) fn on_dsack(&mut self, block: Block, nxt: u64, smss: u32) {
         if self.since != 0 && block.end > self.since && block.end <= nxt {
             let segments = (block.end - block.start).div_ceil(u64::from(smss));
-            self.unproved = self.unproved.saturating_sub(segments.min(u64::from(u32::MAX)) as u32);
+            self.unproved_retransmissions = self.unproved_retransmissions.saturating_sub(segments.min(u64::from(u32::MAX)) as u32);
         }
     }
 }

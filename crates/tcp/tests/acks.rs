@@ -108,7 +108,7 @@ fn reno_by_the_letter_of_equation_3_and_by_bytes() {
     }
 }
 
-/// What a loss leaves of the window is each control's own share, not the receiver's.
+/// The share of the window that a loss leaves depends on the control alone, not on the receiver.
 #[test]
 fn a_loss_leaves_the_same_share() {
     for cc in WINDOWS {

@@ -1,4 +1,5 @@
-//! What an end makes of each segment that arrives (RFC 9293 section 3.10.7, RFC 5961, PAWS): a single end, and segments by hand.
+//! Reaction of an end to each segment that arrives (RFC 9293 section 3.10.7, RFC 5961, PAWS), tested on a single end with handwritten
+//! segments.
 
 use crate::pair::params;
 use fairlane_net::{Class, Cx, Endpoint, Segment, TimerId, Timers, flag};
@@ -19,7 +20,7 @@ pub(super) struct Host {
     pub(super) delivered: u64,
 }
 
-/// What of a segment is looked at: flags, sequence number, acknowledgment, payload.
+/// Flags, sequence number, acknowledgment and payload of a segment.
 pub(super) type Seen = (u8, u64, u64, u16);
 
 impl Host {
@@ -45,7 +46,7 @@ impl Host {
         host
     }
 
-    /// The same that has written and read to its end as far as told: `fin` closes it.
+    /// Calls the end and returns the segments that it sends.
     pub(super) fn call(&mut self, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Segment> {
         let mut out = Vec::new();
         let mut cx = Cx::new(self.now, &mut out, &mut self.timers);
@@ -259,7 +260,8 @@ fn rfc9293_outside_of_the_window() {
     assert_eq!((h.end.info().una, h.delivered), (1001, 150));
 }
 
-/// The same in Linux: an empty segment that the last acknowledgment sent covers counts as long as no later one went out, and answers to empty ones are throttled.
+/// Linux: an empty segment that the last acknowledgment sent covers counts as long as no later one was sent, and answers to empty ones are
+/// throttled.
 #[test]
 fn linux_outside_of_the_window() {
     let mut h = Host::open(&json!({ "preset": "linux", "timestamps": false, "eifel": false }));
@@ -411,8 +413,8 @@ fn rfc7323_paws() {
     }
 }
 
-/// The same in Linux: one tick too old counts, as does a segment without a timestamp, and a duplicate acknowledgment that was overtaken; a duplicate of data is
-/// reported (RFC 2883).
+/// Linux: a segment one tick too old counts, as does one without a timestamp, and a duplicate acknowledgment that was overtaken. A
+/// duplicate of data is reported (RFC 2883).
 /// Also RFC 7323 section 3.2.
 #[test]
 fn linux_paws() {

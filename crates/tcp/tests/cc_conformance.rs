@@ -1,6 +1,5 @@
-//! What every congestion control must obey, whatever its law: at least one segment, finite, no growth on congestion, no loss by an undo, the
-//! same answers from a copy. Every algorithm that is registered is tried: with its defaults, with every preset, and with parameters drawn from the
-//! ranges that it declares.
+//! Rules for every congestion control: at least one segment, finite, no growth on congestion, no loss by an undo, the same answers from a
+//! copy. Each registered algorithm is tested with its defaults, with every preset, and with parameters drawn from the declared ranges.
 
 #[path = "conformance/drawn.rs"]
 mod drawn;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 const MSS: u64 = 1000;
 
-/// What a sender may tell its algorithm.
+/// An event that a sender passes to its algorithm.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     /// An acknowledgment of `segments`, after `gap` us, of a round trip of `rtt` us.

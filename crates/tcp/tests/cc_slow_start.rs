@@ -152,7 +152,7 @@ impl Watch {
         Self { hystart: HyStart::new(SlowStart::Hystart, &config).unwrap(), now: Time::ZERO, acked: 0 }
     }
 
-    /// Whether slow start ends with an acknowledgment that comes so long after the last.
+    /// True if slow start ends with an acknowledgment that comes `later` after the last.
     fn sees(&mut self, cwnd: u32, rtt: u64, later: Dur) -> bool {
         self.now += later;
         self.acked += 1000;
@@ -271,7 +271,7 @@ fn first_slow_start(slow_start: &str) -> Start {
     Start { window, lost: pair.hops[0][1].drops }
 }
 
-/// What they are for: standard slow start goes on to the loss of as much as the path and its buffer hold, the others end before.
+/// Standard slow start continues until it loses as much as path and buffer hold; the others end before.
 #[test]
 fn early_ends_save_losses() {
     let standard = first_slow_start("standard");

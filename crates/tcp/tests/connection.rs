@@ -9,7 +9,7 @@ fn ms(n: u64) -> Dur {
     Dur::from_ms(n)
 }
 
-/// What crossed the path: time in ms, direction, flags, payload, length on the wire.
+/// Segments on the path: time in ms, direction, flags, payload, length on the wire.
 fn lines(pair: &Pair) -> Vec<(u64, usize, u8, u16, u32)> {
     pair.log.iter().map(|(t, d, s, len)| (t.as_ps() / 1_000_000_000, *d, s.flags, s.payload, *len)).collect()
 }

@@ -158,7 +158,7 @@ fn alizadeh_amplitude() {
     }
 }
 
-/// The same section: Reno with ECN at the same threshold halves, so its window swings by half of `C RTT + K`, and with a small K the link runs dry.
+/// Reno with ECN at the same threshold halves, so its window swings by half of `C RTT + K`, and with a small K the link runs dry.
 #[test]
 fn reno_with_ecn_halves_where_dctcp_does_not() {
     let (dctcp, wd, _) = step_queue(&json!("dctcp"), 20, 12);

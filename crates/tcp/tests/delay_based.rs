@@ -209,7 +209,8 @@ fn illinois_curves() {
     }
 }
 
-/// The same, section 3: a window of 40 grows by 10 a round trip without a queue and by 0.3 with the longest; below 15 segments by 1.
+/// Section 3 of the Illinois paper: a window of 40 grows by 10 per round trip without a queue and by 0.3 with the longest; below 15
+/// segments by 1.
 #[test]
 fn illinois_growth_and_cut() {
     let mut r = Rig::new(json!("illinois"), 40);
@@ -331,7 +332,7 @@ fn ledbat_holds_the_target() {
     }
 }
 
-/// What is delivered in 60 s over 10 Mbit/s and 100 ms with a random loss of 1 %.
+/// Bytes delivered in 60 s over 10 Mbit/s and 100 ms with a random loss of 1 %.
 fn lossy(cc: &str) -> u64 {
     let j = json!({ "cc": cc, "recovery": "sack", "mss": "1000B", "ack_every": 1 });
     let mut p = Pair::new(&params(j), vec![Hop::new(fairlane_units::Rate::from_mbps(10), ms(50), 200)], vec![Hop::delay(ms(50))]);

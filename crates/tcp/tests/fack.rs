@@ -22,7 +22,7 @@ fn steady(cc: &str, extra: Value) -> Pair {
     p
 }
 
-/// As published, as in ns-2, and with each of ns-2's choices alone.
+/// The published algorithm, ns-2's, and each of ns-2's choices alone.
 fn variants() -> Vec<Value> {
     let names = ["fack_restart", "fack_only_enters", "fack_until_no_sack", "fack_lost_again_stops", "fack_every_ack_restarts_timer"];
     let on = |some: &[&str]| Value::Object(some.iter().map(|n| ((*n).to_owned(), json!(true))).collect());
@@ -54,8 +54,8 @@ fn trigger_by_distance() {
     }
 }
 
-/// What lies below snd.fack and is not SACKed counts as gone: a segment that is only late is sent again during recovery.
-/// RFC 6675 section 4 (IsLost) waits for three above it.
+/// A hole below snd.fack counts as lost: a segment that is only late is retransmitted during recovery. RFC 6675 section 4 (IsLost) waits
+/// for three above it.
 #[test]
 fn a_hole_is_lost_at_once() {
     for (cc, expected) in [("fack", vec![10, 26]), ("sack", vec![10])] {

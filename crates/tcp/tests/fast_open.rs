@@ -273,7 +273,7 @@ fn data_in_the_answer_is_taken() {
     assert_eq!(p.log.last().unwrap().2.ack, 502);
 }
 
-/// What any loss leaves: everything arrives once, and nothing stays open, under all presets that shake hands in three steps, with and without ECN.
+/// Whatever is lost, everything arrives once and both ends close, under all presets with a three-way handshake, with and without ECN.
 #[test]
 fn everything_arrives_whatever_is_lost() {
     for preset in ["rfc", "ns3", "linux"] {

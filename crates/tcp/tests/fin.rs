@@ -160,7 +160,7 @@ impl CongestionControl for Heard {
     }
 }
 
-/// What an algorithm hears to be acknowledged is what was written; what is in flight at a loss, the data that is out.
+/// The bytes acknowledged to an algorithm are the bytes written; the flight at a loss is the data in flight.
 #[test]
 fn algorithms_hear_of_data_alone() {
     for tcp in
@@ -188,7 +188,8 @@ fn algorithms_hear_of_data_alone() {
     assert_eq!(p.ends[0].cc().flights, [10_000]);
 }
 
-/// The same for one that hears of every acknowledgment and measures the rate: what was delivered, in flight and lost add up, whatever is lost of the last flight.
+/// For an algorithm that takes every acknowledgment and measures the rate, bytes delivered, in flight and lost add up, whatever is lost of
+/// the last flight.
 #[test]
 fn rate_samples_count_data_alone() {
     for tcp in [json!({ "preset": "rfc", "recovery": "sack" }), json!({ "preset": "linux" })] {

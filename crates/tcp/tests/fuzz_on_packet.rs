@@ -32,7 +32,7 @@ fn hex(data: &[u8]) -> String {
     })
 }
 
-/// What is wrong with the life that `data` is, and where; `None`: nothing.
+/// First violation during the life that `data` encodes, and where; `None` if there is none.
 fn verdict(data: &[u8]) -> Option<String> {
     match catch_unwind(AssertUnwindSafe(|| harness::run(data))) {
         Ok(Ok(_)) => None,

@@ -33,7 +33,7 @@ impl Kernel {
         k
     }
 
-    /// What leaves during a call: (segment number, whether again).
+    /// Segments sent by a call: (segment number, true if retransmitted).
     fn call(&mut self, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<(u64, bool)> {
         let mut out = Vec::new();
         let mut cx = Cx::new(self.now, &mut out, &mut self.timers);

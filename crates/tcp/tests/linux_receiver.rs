@@ -66,8 +66,8 @@ fn single(acks: &[Acked]) -> usize {
     std::iter::once(0).chain(before.clone()).zip(before).filter(|&(a, b)| b == a + 1 && b <= 126).count()
 }
 
-/// What follows from arrivals alone is the same: quick acknowledgments and the window of the first round trip. Later it hangs on where in the stream the kernel's
-/// application happened to read, by a segment or two, and the buffer grows by a multiple of that.
+/// Quick acknowledgments and the window of the first round trip follow from arrivals alone, and agree. Later both depend on where in the
+/// stream the kernel's application happened to read, by a segment or two, and the buffer grows by a multiple of that.
 #[test]
 fn as_linux() {
     let records = [

@@ -1,4 +1,5 @@
-//! What the sockets of ns-3.37 do differently, as read in `src/internet/model` of its sources. Whole runs of ns-3 are in `tests/test_ns3_reference.py`.
+//! Differences of the sockets of ns-3.37, from `src/internet/model` of its sources. Whole runs of ns-3 are in
+//! `tests/test_ns3_reference.py`.
 
 use crate::pair::{Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
@@ -71,9 +72,9 @@ fn each_timeout_cuts_again() {
     assert_eq!(v.ssthresh, 2000);
 }
 
-/// What each congestion control inherits: TcpNewReno's slow start counts an acknowledgment as one segment, its GetSsThresh halves what is in the pipe; those with a
-/// CongestionAvoidance of their own count all that is acknowledged there, except where they add the same for each acknowledgment. TcpLinuxReno (and TcpDctcp, which
-/// derives from it) and TcpCubic count all, and cut the window.
+/// Inheritance of the congestion controls: TcpNewReno's slow start counts an acknowledgment as one segment, and its GetSsThresh halves the
+/// pipe. Those with a CongestionAvoidance of their own count all bytes acknowledged there, except where they add the same for each
+/// acknowledgment. TcpLinuxReno (and TcpDctcp, derived from it) and TcpCubic count all, and cut the window.
 #[test]
 fn controls_inherit_what_they_do_in_ns3() {
     let one = Some(1);

@@ -73,7 +73,7 @@ fn the_first_segments_are_free() {
     assert!(all[10].since(all[0]).as_ps().abs_diff(rate.tx_time(2 * MSS).as_ps()) <= 2);
 }
 
-/// The same: what leaves late shortens the gap after it, by what it is late or by half of the gap.
+/// A late burst shortens the gap after it, by its lateness or by half of the gap.
 #[test]
 fn what_leaves_late_shortens_the_next_gap() {
     let rate = Rate::from_mbps(12);

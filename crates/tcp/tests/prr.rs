@@ -28,7 +28,7 @@ fn twenty(extra: Value, lost: &[u64]) -> Pair {
     p
 }
 
-/// What each acknowledgment released, from the one at `from` ms on, one each 5 ms: "N" new, "R" again, "-" nothing.
+/// Segments released by each acknowledgment, from the one at `from` ms on, one each 5 ms: "N" new, "R" retransmitted, "-" none.
 fn released(p: &Pair, from: u64, acks: usize) -> String {
     let mut slots = vec![String::new(); acks];
     for (at, dir, seg, _) in &p.log {

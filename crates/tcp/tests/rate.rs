@@ -132,7 +132,7 @@ fn draft_4_1_2_3_delivered_and_lost_add_up() {
     assert!(shares(&p, 100).iter().all(|&s| s < 1.01));
 }
 
-/// The same with timeouts, after which SACK information may be forgotten (RFC 2018 section 8): what was delivered stays delivered.
+/// After a timeout SACK information may be forgotten (RFC 2018 section 8); data delivered stays delivered.
 #[test]
 fn draft_4_1_2_3_timeouts() {
     for memory in ["keep", "timeout"] {

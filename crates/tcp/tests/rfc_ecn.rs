@@ -1,4 +1,4 @@
-//! What RFC 3168 and RFC 9768 ask, requirement by requirement, where no other test shows it: single ends, and segments by hand.
+//! Requirements of RFC 3168 and RFC 9768 that no other test covers, on single ends with handwritten segments.
 
 use crate::arrivals::Host;
 use fairlane_net::{Ecn, Endpoint, Segment, TimerId, flag};

@@ -1,4 +1,4 @@
-//! What the RFCs ask of a receiver, requirement by requirement, where no other test shows it.
+//! Requirements of the RFCs on a receiver that no other test covers.
 
 use crate::arrivals::Host;
 use fairlane_net::{Endpoint, Segment, TimerId, flag};

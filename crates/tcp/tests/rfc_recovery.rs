@@ -1,4 +1,4 @@
-//! What the RFCs ask of loss recovery, requirement by requirement, where no other test shows it.
+//! Requirements of the RFCs on loss recovery that no other test covers.
 
 use crate::arrivals::Host;
 use crate::pair::{Fate, Pair, params};

@@ -1,4 +1,4 @@
-//! What the RFCs ask of a sender, requirement by requirement, where no other test shows it: windows, growth, the retransmission timer, measurements.
+//! Requirements of the RFCs on a sender that no other test covers: windows, growth, the retransmission timer, measurements.
 
 use crate::arrivals::Host;
 use crate::drive::{Drive, near};

@@ -98,7 +98,7 @@ fn first_duplicate_retransmits_what_is_overdue() {
     assert_eq!(reno.ends[0].view().timeouts, 1);
 }
 
-/// The same section: the second hole of a window goes out with the acknowledgment of the first, and the window is cut once, by a quarter.
+/// The second hole of a window is retransmitted with the acknowledgment of the first, and the window is cut once, by a quarter.
 #[test]
 fn one_cut_for_losses_of_one_window() {
     let mut p = slow("vegas", "8p", &[60, 61]);

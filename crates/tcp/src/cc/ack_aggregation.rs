@@ -17,7 +17,7 @@ pub(crate) struct Bunching {
     most: [u64; 2],
     half: usize,
     age: u32,
-    /// What is expected is rounded down to a multiple of this many bytes; 0: not at all.
+    /// Unit in bytes to which the expected data is rounded down; 0: none.
     unit: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the parameters of an algorithm make, and where.
+//! Construction of congestion control algorithms from their parameters.
 
 use super::CongestionControl;
 use crate::choices::{EcnMode, Scheme};
@@ -30,16 +30,16 @@ impl<'a> CcSite<'a> {
 
 /// The parameters of an algorithm, built in or of one's own: their struct declares them, and this says what follows from them.
 pub trait Algorithm {
-    /// What runs.
+    /// State of the algorithm.
     type State: CongestionControl + Clone + 'static;
     /// The recovery scheme it implies.
     const SCHEME: Scheme = Scheme::Sack;
-    /// What it needs of ECN.
+    /// ECN mode that it needs.
     const ECN: EcnMode = EcnMode::Off;
-    /// Whether the values make sense together.
+    /// Checks the values together.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write instead.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }

@@ -27,7 +27,7 @@ pub struct BicParams {
     /// Most segments a round trip adds (Smax of Xu 2004 section IV: 32; Linux: 16).
     #[schemars(range(min = 0.1, max = 10000.0))]
     pub max_increment: f64,
-    /// What a loss leaves of the window (Xu 2004 section IV: 0.875; Linux: 819/1024).
+    /// Share of the window that a loss leaves (Xu 2004 section IV: 0.875; Linux: 819/1024).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta: f64,
     /// A round trip goes that part of the way to the last maximum: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
@@ -36,16 +36,16 @@ pub struct BicParams {
     /// Round trips to get over the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub smooth_part: f64,
-    /// Whether a loss below the last maximum gives up more (Xu 2004 section IV).
+    /// Lower the maximum further after a loss below the last maximum (Xu 2004 section IV).
     pub fast_convergence: bool,
     /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub first_growth: f64,
-    /// Whether a loss below the last maximum gives up so much more that the next one is what the loss leaves, and a timeout forgets no maximum (TcpBic of ns-3).
-    /// Otherwise it is half way to that (Xu 2004 section IV), and forgotten (Linux).
+    /// After a loss below the last maximum, use the reduced window as the next maximum, and keep it through a timeout (TcpBic of ns-3).
+    /// Otherwise the maximum is half way to it (Xu 2004 section IV), and a timeout forgets it (Linux).
     pub low_maximum: bool,
-    /// Whether segments acknowledged are counted, in whole numbers, and the window grows by one when they are more than the growth asks for (TcpBic of ns-3).
-    /// Otherwise each adds its part.
+    /// Count segments acknowledged in whole numbers, and add one to the window when there are more than the growth requires (TcpBic of
+    /// ns-3). Otherwise each adds its share.
     pub whole_segments: bool,
 }
 

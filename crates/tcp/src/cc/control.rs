@@ -3,7 +3,7 @@
 use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
 
-/// What an acknowledgment of new data tells the algorithm.
+/// Acknowledgment of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AckSample {
     /// When it arrived.
@@ -30,20 +30,21 @@ pub struct AckSample {
     pub lost: u64,
     /// Number of round trips since the flow began.
     pub round: u64,
-    /// Whether the window was what limited the sender (RFC 7661 section 4.3).
+    /// True if the window limited the sender (RFC 7661 section 4.3).
     pub cwnd_limited: bool,
     /// How far ahead pacing has put off what is sent next.
     pub paced_ahead: Dur,
-    /// Whether the sender ran out of data.
+    /// True if the sender ran out of data.
     pub app_limited: bool,
-    /// Of the bytes newly delivered, those that the receiver reports as marked with congestion experienced: exact with the feedback of
-    /// DCTCP, in whole packets with AccECN, always 0 with that of RFC 3168, which reports no amounts.
+    /// Bytes newly delivered that the receiver reports as CE-marked: exact with the feedback of DCTCP, in whole packets with AccECN, always
+    /// 0 with that of RFC 3168, which reports no amounts.
     pub ce_bytes: u64,
     /// Segments in flight were reordered by the network, as far as is known (RFC 8985 section 6.2 step 4).
     pub reordering: bool,
-    /// Whether the sender repairs losses: in recovery or after a timeout.
+    /// True in recovery and after a timeout.
     pub in_recovery: bool,
-    /// Whether RFC 5681 lets the window grow now: not in fast recovery. Others are only heard by algorithms that want every acknowledgment.
+    /// True if RFC 5681 lets the window grow: not in fast recovery. Only algorithms that require every acknowledgment get samples where it
+    /// is false.
     pub may_grow: bool,
 }
 
@@ -64,7 +65,7 @@ pub struct RateSample {
     pub lost: u64,
     /// Bytes delivered with CE marks since that segment was sent.
     pub delivered_ce: u64,
-    /// Whether the sender had run out of data when that segment was sent: the sample may be too low.
+    /// True if the sender had run out of data when that segment was sent: the sample may be too low.
     pub app_limited: bool,
     /// Bytes newly delivered by this acknowledgment.
     pub newly_delivered: u64,
@@ -83,18 +84,18 @@ pub struct LostSample {
     pub tx_in_flight: u64,
     /// Bytes deemed lost since it was sent, itself included.
     pub lost: u64,
-    /// Whether the sender had run out of data when it was sent.
+    /// True if the sender had run out of data when it was sent.
     pub app_limited: bool,
 }
 
-/// What an acknowledgment tells of congestion marks, before anything is made of it.
+/// ECN feedback of an acknowledgment, before the sender acts on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkSample {
     /// When it arrived.
     pub now: Time,
     /// Bytes newly acknowledged or SACKed.
     pub delivered: u64,
-    /// Of these, those reported as marked, see [`AckSample::ce_bytes`].
+    /// Newly delivered bytes reported as marked, see [`AckSample::ce_bytes`].
     pub ce: u64,
     /// Its acknowledgment number.
     pub ack: u64,
@@ -102,7 +103,7 @@ pub struct MarkSample {
     pub next: u64,
 }
 
-/// What an algorithm asks of its sender.
+/// Requirements of an algorithm on its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// Rate samples, and [`CongestionControl::on_lost`].
@@ -121,11 +122,11 @@ pub struct Wants {
     pub owns_recovery: bool,
 }
 
-/// What a sample can be made from.
+/// Source of a sample, computed on demand.
 pub trait SampleSource {
     /// The sample.
     fn sample(&self) -> AckSample;
-    /// What standard slow start and additive increase read of it, and nothing else.
+    /// The fields that standard slow start and additive increase read; the others are defaults.
     fn brief(&self) -> AckSample;
 }
 
@@ -134,11 +135,11 @@ pub trait SampleSource {
 pub enum CongestionKind {
     /// Duplicate or selective acknowledgments tell of a loss (RFC 5681 section 3.2).
     FastRetransmit,
-    /// The same for a scheme that starts again from one segment (Tahoe, Jacobson 1988).
+    /// Like `FastRetransmit`, for a scheme that restarts from one segment (Tahoe, Jacobson 1988).
     FastRetransmitRestart,
     /// The retransmission timer went off (RFC 5681 section 3.1).
     Timeout {
-        /// Whether it is the first for this segment: its back-off had not begun.
+        /// True if it is the first timeout of this segment: its back-off had not begun.
         first: bool,
     },
     /// ECN echo (RFC 3168 section 6.1.2).
@@ -148,7 +149,7 @@ pub enum CongestionKind {
 /// A sign of congestion, told once for each loss event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionEvent {
-    /// What happened.
+    /// Kind of event.
     pub kind: CongestionKind,
     /// When.
     pub now: Time,
@@ -165,7 +166,7 @@ pub struct RecoveryExit {
     pub bound: u64,
     /// Bytes that partial acknowledgments took from the window beyond its inflation.
     pub deflated: u64,
-    /// Whether the window becomes the slow-start threshold.
+    /// True if the window becomes the slow-start threshold.
     pub to_ssthresh: bool,
 }
 
@@ -173,9 +174,9 @@ pub struct RecoveryExit {
 pub trait FineClock {
     /// Comes before [`CongestionControl::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
     fn on_hole(&mut self, sent: Time, again: bool);
-    /// Whether a segment last sent then should have been acknowledged by now.
+    /// True if a segment last sent at `sent` should have been acknowledged by now.
     fn overdue(&self, sent: Time, now: Time) -> bool;
-    /// Whether what was lost of the segments sent by then has had its cut of the window.
+    /// True if the window was already cut for losses among segments sent by `sent`.
     fn answered(&self, sent: Time) -> bool;
     /// Duplicates are added to the window itself (`vegas_inflates_cwnd`).
     fn inflate(&mut self, bytes: u64);
@@ -189,8 +190,8 @@ pub trait FineClock {
 ///
 /// `cwnd` is never below one segment.
 pub trait CongestionControl: Send {
-    /// What random choices are drawn from; differs from flow to flow. Told before the connection opens, if at all, and again where a branch of a run is
-    /// to have a future of its own.
+    /// Seeds the random choices of the algorithm, differently for each flow. Called before the connection opens, and again when a branch of
+    /// a run gets its own seed.
     fn seed(&mut self, seed: u64) {
         let _ = seed;
     }
@@ -202,7 +203,7 @@ pub trait CongestionControl: Send {
     fn on_established(&mut self, now: Time, window: u64);
     /// New data was acknowledged.
     fn on_ack(&mut self, s: &AckSample);
-    /// The same; only what the algorithm reads of the sample is worked out.
+    /// Handles an acknowledgment of new data; computes only the fields of the sample that the algorithm reads.
     #[inline(always)]
     fn on_ack_with(&mut self, source: &impl SampleSource)
     where
@@ -212,7 +213,7 @@ pub trait CongestionControl: Send {
     }
     /// A loss event or an ECN echo.
     fn on_congestion(&mut self, e: &CongestionEvent);
-    /// What times each segment, for the recovery scheme `vegas`.
+    /// Fine clock for the recovery scheme `vegas`.
     fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
         None
     }
@@ -246,22 +247,22 @@ pub trait CongestionControl: Send {
     fn on_marks(&mut self, m: &MarkSample) {
         let _ = m;
     }
-    /// What was reduced so far stays reduced; the next reduction belongs to another event.
+    /// Makes the reductions so far permanent; the next one belongs to another event.
     fn settle(&mut self) {}
     /// The reductions since the last [`Self::settle`] were a mistake (RFC 4015, RFC 3708): take them back.
     fn undo(&mut self) {}
-    /// What it asks of the sender; asked once, before the connection opens.
+    /// Requirements on the sender, read once before the connection opens.
     fn wants(&self) -> Wants {
         Wants::default()
     }
-    /// Whether it sends less than it thinks the path takes, so that samples of what it sends now say little of the rate of the path. Asked after
-    /// each acknowledgment, if it [`Wants`] rate samples.
+    /// True if the algorithm sends below the estimated rate, so that samples of data sent now underestimate the path. Read after each
+    /// acknowledgment if it [`Wants`] rate samples.
     fn holds_back(&self) -> bool {
         false
     }
     /// Congestion window in bytes.
     fn cwnd(&self) -> u64;
-    /// Whether the window takes `bytes` in flight: `bytes <= cwnd()`, for windows that have a shorter way to say so.
+    /// True if `bytes` may be in flight: `bytes <= cwnd()`, which some windows can tell faster.
     #[inline]
     fn allows(&self, bytes: u64) -> bool {
         bytes <= self.cwnd()

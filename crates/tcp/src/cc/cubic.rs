@@ -31,24 +31,24 @@ pub struct CubicParams {
     /// How fast the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub c: f64,
-    /// What a loss leaves of the window (beta_cubic of RFC 9438 section 4.6).
+    /// Share of the window that a loss leaves (beta_cubic of RFC 9438 section 4.6).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta: f64,
-    /// What an ECN mark leaves of it where TCP's `abe` is set (beta_ecn of RFC 8511 section 3).
+    /// Share of the window that an ECN mark leaves with TCP's `abe` (beta_ecn of RFC 8511 section 3).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta_ecn: f64,
-    /// Whether the window is never below what Reno would reach (RFC 9438 section 4.3).
+    /// Keep the window at least as large as Reno's (RFC 9438 section 4.3).
     pub reno_friendly: bool,
-    /// Whether the estimate of Reno's window grows by a whole segment a round trip from where the last reduction was (RFC 9438 section 4.3;
-    /// not in Linux).
+    /// Let the estimate of Reno's window grow by a whole segment per round trip, from the last reduction on (RFC 9438 section 4.3; not in
+    /// Linux).
     pub catch_up: bool,
-    /// Whether a loss below the last maximum gives up more (RFC 9438 section 4.7).
+    /// Lower the maximum further after a loss below the last maximum (RFC 9438 section 4.7).
     pub fast_convergence: bool,
     /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub first_growth: f64,
-    /// Whether window, target and growth are counted in whole segments, and the smallest round-trip time is what is looked ahead
-    /// (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed round-trip time.
+    /// Count window, target and growth in whole segments, and look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438 section
+    /// 4.2 uses fractions and the smoothed round-trip time.
     pub whole_segments: bool,
     /// How long the growth worked out for a window holds while the window stays the same (Linux: 1/32 s, which its clock makes 32 ms), with `whole_segments`;
     /// `0s`: each acknowledgment works it out (RFC 9438).
@@ -81,7 +81,7 @@ const SETTLED: Dur = Dur::from_secs(1);
 /// Seconds in a picosecond: time is multiplied, not divided, on the way of each acknowledgment.
 const SECONDS: f64 = 1e-12;
 
-/// What a spurious reduction gives back (RFC 9438 section 4.9).
+/// State that the undo of a spurious reduction restores (RFC 9438 section 4.9).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shape {
     /// Start of the current congestion avoidance stage (t_epoch), what was idle of it left out.

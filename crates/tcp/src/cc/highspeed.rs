@@ -34,8 +34,8 @@ pub struct HighSpeedParams {
     /// Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5).
     #[schemars(range(min = 0.01, max = 0.5))]
     pub high_decrease: f64,
-    /// Whether growth and decrease go by steps, as in the table of RFC 3649 appendix B: growth rounded up to whole segments, the decrease of the largest window with
-    /// that growth (ns-3, Linux). Otherwise they follow the response function.
+    /// Use steps, as the table of RFC 3649 appendix B: the growth rounded up to whole segments, and the decrease of the largest window with
+    /// that growth (ns-3, Linux). Otherwise the response function.
     pub steps: bool,
 }
 

@@ -32,9 +32,10 @@ pub struct HtcpParams {
     /// Largest part of the window that a loss leaves (draft-leith-tcp-htcp-06).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta_max: f64,
-    /// Whether growth is in proportion to the round-trip time, so that flows with different ones share evenly (Linux).
+    /// Scale growth with the round-trip time, so that flows with different ones share evenly (Linux).
     pub rtt_scaling: bool,
-    /// Whether each acknowledgment adds Reno's part of a segment and alpha in bytes, next to nothing (TcpHtcp of ns-3). Otherwise alpha segments a round trip.
+    /// Add Reno's share of a segment and alpha in bytes with each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise alpha
+    /// segments per round trip.
     pub alpha_in_bytes: bool,
 }
 
@@ -52,7 +53,7 @@ const REFERENCE_RTT: f64 = 0.1;
 /// Bounds of the scale (Linux).
 const SCALE: (f64, f64) = (0.1, 2.0);
 
-/// What a spurious reduction gives back.
+/// State that the undo of a spurious reduction restores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
     /// The last loss.
@@ -103,7 +104,7 @@ impl Htcp {
         2.0 * (1.0 - self.epoch.beta) * alpha
     }
 
-    /// What this loss leaves of the window.
+    /// Share of the window that this loss leaves.
     fn beta(&self) -> f64 {
         let (p, e) = (&self.p, &self.epoch);
         let steady = e.last_rate > 0.0 && (e.rate - e.last_rate).abs() <= p.throughput_ratio * e.last_rate;

@@ -46,7 +46,7 @@ pub struct Hybla {
     rho: f64,
     /// 2^rho - 1.
     up: f64,
-    /// What is earned of the next segment, where growth is in whole ones (ns-3 TcpHybla).
+    /// Part of the next segment that is earned, where growth is in whole segments (ns-3 TcpHybla).
     part: f64,
 }
 

@@ -38,7 +38,7 @@ const BURSTS: f64 = 4.0 * 65_536.0;
 /// Most that adds to the length of a train.
 const BURSTS_MOST: f64 = 1e-3;
 
-/// What watches slow start.
+/// Early end of slow start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HyStart {
     kind: Kind,
@@ -100,7 +100,7 @@ enum Kind {
 }
 
 impl HyStart {
-    /// What watches slow start; `None` for the standard one.
+    /// Creates the state; `None` for standard slow start.
     pub fn new(kind: SlowStart, config: &TcpConfig) -> Option<Self> {
         let smss = f64::from(config.smss);
         let kind = match kind {
@@ -230,7 +230,7 @@ impl HyStart {
         }
     }
 
-    /// Whether slow start is to end now.
+    /// Returns true once if slow start is to end now.
     pub fn ended(&mut self) -> bool {
         let ended = self.active && self.ended;
         if ended {

@@ -25,10 +25,10 @@ pub struct IllinoisParams {
     /// Growth a round trip with no queue, in segments (section 4: 10).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub alpha_max: f64,
-    /// What a loss takes with a short queue (section 4: 0.125).
+    /// Share of the window that a loss takes with a short queue (section 4: 0.125).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta_min: f64,
-    /// What a loss takes with a long queue (section 4: 0.5).
+    /// Share of the window that a loss takes with a long queue (section 4: 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta_max: f64,
     /// Window in segments below which it is Reno (section 4: 15).
@@ -37,7 +37,7 @@ pub struct IllinoisParams {
     /// Round trips without a queue after which alpha is `alpha_max` again (section 4: 5).
     #[schemars(range(min = 1))]
     pub theta: u32,
-    /// Whether alpha counts acknowledgments in whole numbers: below 1 the window stands still (TcpIllinois of ns-3).
+    /// Use alpha as a whole number of acknowledgments: below 1 the window does not grow (TcpIllinois of ns-3).
     pub whole_alpha: bool,
 }
 
@@ -63,7 +63,7 @@ impl IllinoisParams {
         k * self.alpha_max / (k - d1 + da)
     }
 
-    /// What a loss takes there (equation 4 of section 3).
+    /// Share of the window that a loss takes there (equation 4 of section 3).
     pub fn beta(&self, da: f64, dm: f64) -> f64 {
         let (d2, d3) = (ETA[1] * dm, ETA[2] * dm);
         if da <= d2 {

@@ -37,13 +37,13 @@ pub struct LedbatParams {
     /// Smallest window in segments (MIN_CWND of section 2.5: 2).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub min_window: f64,
-    /// Whether a connection begins with slow start, until the queueing delay is at the target (ns-3); the RFC says nothing of it.
+    /// Begin a connection with slow start, until the queueing delay reaches the target (ns-3); the RFC does not specify it.
     pub slow_start: bool,
     /// Which delay is measured.
     pub delay: LedbatDelay,
 }
 
-/// What LEDBAT takes for the delay.
+/// Delay that LEDBAT measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LedbatDelay {

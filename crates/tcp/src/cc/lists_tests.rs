@@ -1,4 +1,4 @@
-//! What adding an algorithm takes is complete: nothing that lies in this folder is forgotten in a list.
+//! Completeness of the lists of algorithms: every file in this folder is in them.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What the parameters of TCP say of windows, in bytes, for algorithms that keep their own instead of a [`super::Window`].
+/// Window parameters of TCP in bytes, for algorithms that keep their own window instead of a [`super::Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRules {
     /// Largest payload of a segment (SMSS).
@@ -28,18 +28,18 @@ pub struct WindowRules {
     pub cap: u64,
     /// Segments an acknowledgment counts for at most (RFC 3465); `None`: each for one.
     pub byte_counting: Option<u32>,
-    /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
+    /// True if the window grows only while it limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
-    /// What a loss takes its share of.
+    /// Base of the reduction after a loss.
     pub loss_basis: LossBasis,
-    /// Whether the slow-start threshold is a whole number of segments.
+    /// True if the slow-start threshold is a whole number of segments.
     pub whole_segments: bool,
-    /// Whether each timeout in a row lowers the threshold again.
+    /// True if each timeout in a row lowers the threshold again.
     pub timeout_cuts_again: bool,
 }
 
 impl TcpConfig {
-    /// What it says of windows.
+    /// Window parameters for plug-ins.
     pub fn window_rules(&self) -> WindowRules {
         WindowRules {
             mss: self.smss,
@@ -56,10 +56,10 @@ impl TcpConfig {
 
 /// Makes algorithms from tables of parameters.
 pub trait CcPlugin: Send + Sync {
-    /// Whether these parameters, which keep to their schema, make sense together.
+    /// Checks these parameters, which satisfy their schema, together.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write instead.
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String>;
     /// The algorithm with these parameters, which have passed the check.
     fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc>;
@@ -67,7 +67,7 @@ pub trait CcPlugin: Send + Sync {
     fn scheme(&self) -> Scheme {
         Scheme::Sack
     }
-    /// What it needs of ECN.
+    /// ECN mode that it needs.
     fn ecn(&self) -> EcnMode {
         EcnMode::Off
     }
@@ -214,7 +214,7 @@ impl PluginCc {
             None => CcParams::default().build(site.config),
         }
     }
-    /// Whether it is there and its parameters keep to their schema.
+    /// Checks that the algorithm is loaded and that its parameters satisfy their schema.
     pub(crate) fn check_schema(&self) -> Result<(), String> {
         let Some(entry) = &self.entry else {
             return Err(format!("no congestion control `{}` is loaded: name its file with --plugin", self.name));
@@ -243,7 +243,7 @@ impl PluginCc {
         }
         Ok(())
     }
-    /// Whether its parameters make sense together.
+    /// Checks its parameters together.
     pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
         let found = self.entry.as_ref().map_or(Ok(()), |e| e.plugin.check(&self.params, config));
         found.map_err(|m| format!("`{}`: {m}", self.name))

@@ -106,7 +106,7 @@ impl Prague {
         }
     }
 
-    /// Whether short round trips count as `target_rtt`.
+    /// True if short round trips count as `target_rtt`.
     fn independent(&self) -> bool {
         self.rounds >= self.p.transition && !self.w.in_slow_start()
     }

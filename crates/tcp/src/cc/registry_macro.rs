@@ -11,7 +11,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// What is known of an algorithm.
+/// Entry of the list of algorithms.
 #[derive(Clone, Debug)]
 pub struct CcInfo {
     /// Its name in scenarios.
@@ -22,7 +22,7 @@ pub struct CcInfo {
     pub doc: &'static str,
     /// The recovery scheme it implies.
     pub scheme: Scheme,
-    /// What it needs of ECN.
+    /// ECN mode that it needs.
     pub ecn: EcnMode,
     /// Schema of its own parameters.
     pub schema: fn() -> Schema,
@@ -104,7 +104,7 @@ macro_rules! algorithms {
                     Self::Plugin(p) => p.build(site),
                 }
             }
-            /// Whether the parameters make sense together.
+            /// Checks the parameters together.
             pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
                 match self {
                     $(Self::$like(_) => Ok(()),)*
@@ -200,7 +200,7 @@ impl CcParams {
     pub fn implied_scheme(&self) -> Scheme {
         if let Self::Plugin(p) = self { p.scheme() } else { self.info().map_or(Scheme::Sack, |a| a.scheme) }
     }
-    /// What it needs of ECN.
+    /// ECN mode that it needs.
     pub fn implied_ecn(&self) -> EcnMode {
         if let Self::Plugin(p) = self { p.ecn() } else { self.info().map_or(EcnMode::Off, |a| a.ecn) }
     }
@@ -208,7 +208,7 @@ impl CcParams {
     pub fn build(&self, config: &TcpConfig) -> AnyCc {
         self.build_at(&CcSite::of(config))
     }
-    /// Whether an algorithm that is not built in is there, and its parameters are those it declares.
+    /// Checks that an algorithm that is not built in is loaded, and that its parameters are declared.
     pub(crate) fn check_schema(&self) -> Result<(), String> {
         if let Self::Plugin(p) = self { p.check_schema() } else { Ok(()) }
     }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {}
 
-/// What a loss leaves of the window (RFC 5681 equation 4).
+/// Share of the window that a loss leaves (RFC 5681 equation 4).
 pub const BETA: f64 = 0.5;
-/// What an ECN mark leaves of it (beta_ecn of RFC 8511 section 3 for Reno).
+/// Share of the window that an ECN mark leaves (beta_ecn of RFC 8511 section 3 for Reno).
 pub const BETA_ECN: f64 = 0.8;
 
 /// Slow start, congestion avoidance and halving (RFC 5681 section 3.1).
@@ -35,7 +35,7 @@ impl Reno {
 }
 
 impl Reno {
-    /// What stands for an algorithm at an end that has no data to send.
+    /// Placeholder at an end that sends no data.
     pub(crate) fn idle(config: &TcpConfig) -> Self {
         Self { w: Window::new(config).unwatched(), beta_ecn: BETA }
     }

@@ -1,8 +1,8 @@
-//! TCP as RFC 793 has it: no congestion control.
+//! TCP as in RFC 793: no congestion control.
 //!
-//! What the receiver's window takes may be in flight, from the first segment on, and no loss changes that. It is what Nagle (RFC 896) saw
-//! congestion collapse with, and what all other algorithms here are measured against.
-//! Its timer is that of RFC 793, too, unless `rto_rule` says otherwise, and its losses are found by that timer alone.
+//! The receiver's window alone limits the data in flight, from the first segment on, and no loss changes that. Nagle (RFC 896) saw
+//! congestion collapse with it; all other algorithms here are compared with it. Unless `rto_rule` is set, the timer is that of RFC 793 as
+//! well, and it alone detects losses.
 
 use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, RecoveryExit};
 use crate::choices::Scheme;

@@ -42,7 +42,7 @@ impl Delays {
         (self.count > 0).then(|| Dur::from_ps(self.sum / u64::from(self.count)))
     }
 
-    /// Whether this acknowledgment ends a round trip; [`Self::begin`] starts the next.
+    /// True if this acknowledgment ends a round trip; [`Self::begin`] starts the next.
     pub fn over(&self, s: &AckSample) -> bool {
         s.round != self.round
     }

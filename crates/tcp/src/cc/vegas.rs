@@ -1,16 +1,17 @@
-//! TCP Vegas: the window follows the number of packets that wait in the queue, told from the round-trip time.
+//! TCP Vegas: the window follows the number of queued packets, estimated from the round-trip time.
 //!
-//! Source: L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8), 1995. Once a round trip
-//! `diff = (expected - actual) * BaseRTT`, the packets in the queue, where `expected = window / BaseRTT` and `actual = sent / RTT` (section 3.2):
-//! one segment more in the next round trip below `alpha`, one less above `beta`. Slow start doubles every other round trip and ends when `diff`
-//! passes `gamma` (section 3.3). Retransmission by a fine clock (section 3.1) is the recovery scheme `vegas`; the window is cut only for
-//! segments sent after the last cut.
+//! Source: L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8), 1995. Once per round
+//! trip it computes `diff = (expected - actual) * BaseRTT`, the packets in the queue, where `expected = window / BaseRTT` and `actual =
+//! sent / RTT` (section 3.2): the window grows by one segment in the next round trip below `alpha`, and shrinks by one above `beta`. Slow
+//! start doubles every other round trip and ends when `diff` exceeds `gamma` (section 3.3). Retransmission by a fine clock (section 3.1) is
+//! the recovery scheme `vegas`; the window is cut only for segments sent after the last cut.
 //!
-//! What the paper leaves open is as in the authors' own implementation, as U. Hengartner et al., "TCP Vegas Revisited", IEEE INFOCOM 2000 section II
-//! describe it: a loss takes a quarter of the window, half if it was the retransmission that was lost; slow start ends with an eighth less.
+//! Unspecified details follow the authors' own implementation, as described by U. Hengartner et al., "TCP Vegas Revisited", IEEE INFOCOM
+//! 2000 section II: a loss takes a quarter of the window, the loss of a retransmission half; leaving slow start takes an eighth.
 //!
-//! Deviations: the round's increase is spread over its acknowledgments, the decrease is made at once. The window is not below two segments.
-//! Other readings are values of `reading`: `ns2` (Agent/TCP/Vegas of ns-2.35), `ns3` (TcpVegas of ns-3.37), `linux` (tcp_vegas.c of 6.x).
+//! Deviations: the increase of a round is spread over its acknowledgments, the decrease is made at once. The window is at least two
+//! segments. Other readings are values of `reading`: `ns2` (Agent/TCP/Vegas of ns-2.35), `ns3` (TcpVegas of ns-3.37), `linux` (tcp_vegas.c
+//! of 6.x).
 
 use super::rtt_stats::{ENOUGH, queued, ratio};
 use super::window::Window;
@@ -38,7 +39,7 @@ pub struct VegasParams {
     pub reading: Reading,
 }
 
-/// What is measured, and how the window follows.
+/// Reading of the paper: the measurement, and how the window follows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
@@ -65,7 +66,7 @@ const LEAST: f64 = 2.0;
 const LINEAR: f64 = 2.0;
 /// Share of the window that leaving slow start takes (Hengartner et al. 2000 section II).
 const EXIT_CUT: f64 = 0.125;
-/// What a loss takes, and what the loss of a retransmission takes (Hengartner et al. 2000 section II).
+/// Shares of the window that a loss takes, and that the loss of a retransmission takes (Hengartner et al. 2000 section II).
 const LOSS_CUT: f64 = 0.25;
 const AGAIN_CUT: f64 = 0.5;
 /// Share of the window below which the threshold does not fall (Linux `tcp_current_ssthresh`, ns-3).
@@ -106,7 +107,7 @@ pub struct Vegas {
     sum: Dur,
     count: u32,
     least: Dur,
-    /// What each segment acknowledged adds to the window in this round, in segments.
+    /// Segments that each segment acknowledged adds to the window in this round.
     up: f64,
     /// Slow start doubles in this round trip; it compares at the end of the other.
     doubling: bool,
@@ -179,7 +180,7 @@ impl Vegas {
         Some(libm::trunc(diff + 0.5))
     }
 
-    /// What the distinguished segment's acknowledgment brings (section 3.2, section 3.3).
+    /// Compares at the acknowledgment of the distinguished segment (section 3.2, section 3.3).
     fn compare(&mut self, s: &AckSample) {
         let Some(diff) = self.queued(s) else { return };
         self.diff = diff;
@@ -294,7 +295,7 @@ impl Vegas {
         self.w.ssthresh.min(self.w.cwnd - 1.0).max(LEAST)
     }
 
-    /// What a loss leaves of the window; `None`: nothing is taken, the segment was sent before the last cut.
+    /// Window that a loss leaves; `None`: no cut, as the segment was sent before the last one.
     fn left(&self, e: &CongestionEvent) -> Option<f64> {
         let basis = self.w.basis(e);
         match self.p.reading {

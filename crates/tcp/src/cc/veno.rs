@@ -22,13 +22,13 @@ pub struct VenoParams {
     /// Packets in the queue from which a loss counts as congestion (section III-B: 3).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub beta: f64,
-    /// What a loss leaves of the window with fewer in the queue (section III-B: 4/5).
+    /// Share of the window that a loss leaves with fewer packets in the queue (section III-B: 4/5).
     #[schemars(range(min = 0.5, max = 1.0))]
     pub keep: f64,
     /// Which round-trip time tells of the queue.
     pub rtt: VenoRtt,
-    /// Whether growth slows down where the queue is long (section III-C). ns-3 begins its count of a round trip's measurements anew with each acknowledgment,
-    /// so that there never are enough of them.
+    /// Slow growth down while the queue is long (section III-C). ns-3 restarts its count of a round trip's measurements with each
+    /// acknowledgment, so that there are never enough of them.
     pub slows: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for VenoParams {
     }
 }
 
-/// What a loss leaves where the queue is long, and growth there (RFC 5681 equation 4; Fu and Liew 2003 section III-B).
+/// Share of the window that a loss leaves while the queue is long, and growth there (RFC 5681 equation 4; Fu and Liew 2003 section III-B).
 const HALF: f64 = 0.5;
 
 /// State of TCP Veno.

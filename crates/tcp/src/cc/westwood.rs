@@ -20,18 +20,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WestwoodParams {
-    /// What the filter keeps of its value with each sample (section 2.1: 0.9; Linux: 7/8).
+    /// Weight of the old value in the filter (section 2.1: 0.9; Linux: 7/8).
     #[schemars(range(min = 0.0, max = 0.999))]
     pub weight: f64,
     /// How samples are smoothed.
     pub filter: Filter,
-    /// Whether the filter begins at zero instead of with the first sample (ns-3).
+    /// Begin the filter at zero instead of with the first sample (ns-3).
     pub from_zero: bool,
     /// Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms).
     #[schemars(extend("x-max" = "10s"))]
     pub interval: Dur,
-    /// Whether each acknowledgment is a sample, of the time since the one before it: Westwood without the plus (Mascolo et al. 2001 section 2.2, equation 1; ns-3's
-    /// default). Otherwise each round trip is.
+    /// Take a sample with each acknowledgment, over the time since the last one: Westwood without the plus (Mascolo et al. 2001 section
+    /// 2.2, equation 1; ns-3's default). Otherwise one per round trip.
     pub every_ack: bool,
 }
 
@@ -44,7 +44,7 @@ pub enum Filter {
     Single,
     /// The mean of a sample and the one before (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
     Tustin,
-    /// The same filter twice in a row (Linux).
+    /// The filter of `single` applied twice (Linux).
     Cascade,
 }
 

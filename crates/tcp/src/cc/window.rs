@@ -1,7 +1,7 @@
-//! What the algorithms of RFC 5681's family share: a window in segments with fractions, slow start, the cut after a loss.
+//! Common part of the algorithms of RFC 5681's family: a window in segments with fractions, slow start, and the cut after a loss.
 //!
-//! Such an algorithm implements [`LossBased`]: how the window grows in congestion avoidance, and what is left of it after
-//! congestion. The rest is [`Window`].
+//! Such an algorithm implements [`LossBased`]: the growth of the window in congestion avoidance, and its reduction by congestion.
+//! [`Window`] does the rest.
 
 use super::hystart::HyStart;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, SampleSource, Wants};
@@ -9,7 +9,7 @@ use crate::choices::{GrowthUnit, LossBasis, SlowStart};
 use crate::config::TcpConfig;
 use fairlane_units::{Rate, Time};
 
-/// What growth beyond the threshold is counted in.
+/// Unit of growth beyond the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Fraction,
@@ -37,7 +37,7 @@ pub struct Window {
     pub byte_counting: Option<u32>,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
-    /// What growth beyond it is counted in; segments acknowledged towards the next one.
+    /// Unit of growth beyond the threshold, and segments acknowledged towards the next step.
     unit: Unit,
     count: u16,
     validate: bool,
@@ -61,7 +61,7 @@ impl Window {
         Self::with_slow_start(config, SlowStart::Standard)
     }
 
-    /// The same for an algorithm whose own choice of slow start is another.
+    /// Creates a window whose default slow start is `own`.
     pub fn with_slow_start(config: &TcpConfig, own: SlowStart) -> Self {
         let smss = f64::from(config.smss);
         Self {
@@ -101,20 +101,19 @@ impl Window {
         self
     }
 
-    /// Whether something watches slow start.
+    /// True if slow start may end early.
     #[inline(always)]
     pub fn watched(&self) -> bool {
         self.hystart.is_some()
     }
 
-    /// Whether this acknowledgment says nothing of the path, because the window was not what limited the sender
-    /// (RFC 7661 section 4.3).
+    /// True if this acknowledgment does not grow the window, because the window did not limit the sender (RFC 7661 section 4.3).
     #[inline(always)]
     pub fn unused(&self, s: &AckSample) -> bool {
         !s.cwnd_limited && self.validate
     }
 
-    /// Whether the window is below the threshold.
+    /// True below the slow-start threshold.
     #[inline(always)]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -127,7 +126,7 @@ impl Window {
         self.slow_start_by(s, 1.0)
     }
 
-    /// The same where slow start adds `each` for a segment acknowledged.
+    /// Grows the window below the threshold by `each` per segment acknowledged, see [`Self::slow_start`].
     #[inline(always)]
     pub fn slow_start_by(&mut self, s: &AckSample, each: f64) -> Option<f64> {
         let Some(limit) = self.byte_counting else {
@@ -185,12 +184,12 @@ impl Window {
         self.count = count as u16;
     }
 
-    /// What waits for the next whole segment is given up.
+    /// Forgets the segments counted towards the next step.
     pub fn forget_count(&mut self) {
         self.count = 0;
     }
 
-    /// Whether growth is in whole segments.
+    /// True if growth is in whole segments.
     #[inline]
     pub fn in_segments(&self) -> bool {
         matches!(self.unit, Unit::Segment | Unit::SegmentAfresh)
@@ -248,7 +247,7 @@ impl Window {
         }
     }
 
-    /// What watches slow start sees an acknowledgment before anything grows.
+    /// Passes an acknowledgment to the early end of slow start, before the window grows.
     #[inline]
     pub fn observe(&mut self, s: &AckSample) {
         if let Some(watch) = &mut self.hystart
@@ -261,7 +260,7 @@ impl Window {
         }
     }
 
-    /// What a loss takes its share of, in segments (RFC 5681 equation 4, or the dialect's own choice).
+    /// Base of the reduction in segments (RFC 5681 equation 4, or the preset's own choice).
     pub fn basis(&self, e: &CongestionEvent) -> f64 {
         let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
         match self.basis {
@@ -272,7 +271,7 @@ impl Window {
         }
     }
 
-    /// Whether there was a cut that may still prove a mistake.
+    /// True if there was a cut that may prove spurious.
     pub fn may_undo(&self) -> bool {
         self.prior != NO_CUT
     }
@@ -345,7 +344,7 @@ pub(super) use window_in;
 
 /// An algorithm that grows a window until congestion and then cuts it, like those of RFC 5681.
 pub trait LossBased: Send {
-    /// Whether [`Self::increase`] reads no more of a sample than [`SampleSource::brief`] has, as long as nothing watches slow start.
+    /// True if [`Self::increase`] reads only the fields that [`SampleSource::brief`] has, unless slow start may end early.
     const BRIEF: bool = false;
     /// The window.
     fn window(&self) -> &Window;
@@ -365,7 +364,7 @@ pub trait LossBased: Send {
     }
     /// The last cut was taken back; the window is as before.
     fn undone(&mut self) {}
-    /// What it asks of the sender.
+    /// Requirements on the sender.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -373,7 +372,7 @@ pub trait LossBased: Send {
     fn least(&self) -> f64 {
         1.0
     }
-    /// What may be in flight, in segments.
+    /// Window in force, in segments.
     #[inline(always)]
     fn in_force(&self) -> f64 {
         self.window().cwnd

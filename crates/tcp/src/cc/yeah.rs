@@ -29,7 +29,7 @@ pub struct YeahParams {
     /// A loss takes at least the window shifted right by this (section 2.2: 3, an eighth).
     #[schemars(range(min = 1, max = 16))]
     pub delta: u32,
-    /// What empties the queue takes at most the window shifted right by this (section 2.1: 1, half).
+    /// Precautionary decongestion takes at most the window shifted right by this (section 2.1: 1, half).
     #[schemars(range(min = 1, max = 16))]
     pub epsilon: u32,
     /// The network counts as congested when the queue delays by more than this part of the base RTT (section 2: 1/8).

@@ -13,29 +13,30 @@ const SHARE: u64 = 20;
 const SLACK: Dur = Dur::from_us(100);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether what waits is told before a segment beyond the hole is taken in: one that would be a third block of its own (`tcp_sack_new_ofo_skb`).
+    /// True if delayed acknowledgments leave before a segment beyond the hole is received: one that would be a third block of its own
+    /// (`tcp_sack_new_ofo_skb`).
     #[inline]
-    pub(crate) fn tells_first(&self, seg: &Segment) -> bool {
-        self.rcv.quick.as_ref().is_some_and(|q| q.compressor.waits()) && self.rcv.apart(seg.seq, seg.end(), BLOCKS)
+    pub(crate) fn acks_before(&self, seg: &Segment) -> bool {
+        self.rcv.quick.as_ref().is_some_and(|q| q.compression.waits()) && self.rcv.apart(seg.seq, seg.end(), BLOCKS)
     }
 
-    /// What waits is told, and then a segment beyond the hole taken in, which is not acknowledged for its own sake.
+    /// Sends the delayed acknowledgment, then receives a segment beyond the hole, which is not acknowledged by itself.
     #[cold]
-    pub(crate) fn take_after_telling(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+    pub(crate) fn ack_then_receive(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         self.send_ack(cx);
         let before = self.rcv.nxt;
-        let compressor = self.rcv.quick.as_ref().map(|q| q.compressor);
+        let compression = self.rcv.quick.as_ref().map(|q| q.compression);
         self.rcv.on_data(seg, cx.now, &self.cfg);
-        self.note_arrival(seg, before, cx);
-        if let (Some(quick), Some(compressor)) = (&mut self.rcv.quick, compressor) {
-            quick.compressor = compressor;
+        self.quickack_on_data(seg, before, cx);
+        if let (Some(quick), Some(compression)) = (&mut self.rcv.quick, compression) {
+            quick.compression = compression;
         }
-        (self.rcv.due, self.heard) = (AckDue::No, false);
+        (self.rcv.due, self.ack_scheduled) = (AckDue::No, false);
     }
 
-    /// Whether the acknowledgment that is owed is a compressed one; its time is set then.
-    pub(crate) fn compressed(&self, cx: &mut Cx<'_>) -> bool {
-        if !self.rcv.quick.as_ref().is_some_and(|q| q.compressor.waits()) {
+    /// Sets the time of a compressed acknowledgment; returns false if none is delayed.
+    pub(crate) fn schedule_compressed_ack(&self, cx: &mut Cx<'_>) -> bool {
+        if !self.rcv.quick.as_ref().is_some_and(|q| q.compression.waits()) {
             return false;
         }
         let srtt = self.rtt.srtt(&self.cfg);

@@ -11,7 +11,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.ack == self.una && seg.payload != 0 && seg.sack_len() == 0 {
             // Data that acknowledges nothing new.
-            self.take_window(seg);
+            self.update_window(seg);
             if self.new_len() != 0 {
                 self.transmit(self.cfg.max_burst, cx);
             }
@@ -20,52 +20,52 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.ack < self.una {
             if seg.sack_len() > 0 && self.cfg.sack {
                 if self.cfg.rack {
-                    self.take_late_sack(seg, cx);
+                    self.on_late_sack(seg, cx);
                 } else {
                     self.take_dsack(seg);
                 }
-                if self.more.doubt.is_some() && self.judge_dsack() {
+                if self.ext.undo.is_some() && self.check_dsack_undo() {
                     self.transmit(self.cfg.max_burst, cx);
                 }
             }
             return;
         }
         let edge = self.edge;
-        self.take_window(seg);
-        self.begin_ack();
+        self.update_window(seg);
+        self.snapshot_before_ack();
         let (sacked, fresh) = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack_and_fin(seg) } else { (0, 0) };
         let acked = self.data_between(self.una, seg.ack);
         if self.ecn_on() {
             self.ecn_take_ack(seg, acked + fresh, cx);
         }
-        let taken_back = self.more.doubt.is_some() && self.judge_dsack();
-        self.untold = self.hears_all && (acked != 0 || fresh != 0);
+        let undone = self.ext.undo.is_some() && self.check_dsack_undo();
+        self.cc_ack_pending = self.features.cc_every_ack && (acked != 0 || fresh != 0);
         if let Some(tx) = self.tx.own() {
-            (tx.fresh_acked, tx.fresh_sacked) = (acked, fresh);
+            (tx.newly_acked, tx.newly_sacked) = (acked, fresh);
         }
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
         } else if (seg.payload == 0 && !seg.has(flag::FIN)) || (sacked != 0 && self.cfg.scheme == Scheme::Sack) {
-            if self.more.rack.is_some() {
+            if self.ext.rack.is_some() {
                 self.rack_on_ack(seg, cx);
             }
             // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One that SACKs something new may (RFC 6675 section 2).
-            if !self.tx.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !taken_back {
+            if !self.tx.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !undone {
                 self.on_dupack(sacked, cx);
             } else {
                 self.transmit(self.cfg.max_burst, cx);
             }
         }
-        if self.untold {
-            self.tell(cx);
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
     }
 
     /// Notes how things stand before an acknowledgment.
-    fn begin_ack(&mut self) {
-        self.open_diary();
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
-            rack.fresh_again = 0;
+    fn snapshot_before_ack(&mut self) {
+        self.clear_ack_log();
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
+            rack.dsacked = 0;
         }
         // Without SACK each duplicate stands for a segment that arrived (Linux `tcp_add_reno_sack`).
         let stand_ins = if self.cfg.sack { 0 } else { u64::from(self.dupacks) * u64::from(self.cfg.smss) };
@@ -78,33 +78,33 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// An acknowledgment that was overtaken by a later one: what its SACK blocks say is news all the same.
     #[cold]
-    fn take_late_sack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        self.begin_ack();
+    fn on_late_sack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        self.snapshot_before_ack();
         let (sacked, fresh) = self.take_sack_and_fin(seg);
-        self.untold = self.hears_all && fresh != 0;
-        (self.tx.fresh_acked, self.tx.fresh_sacked) = (0, fresh);
+        self.cc_ack_pending = self.features.cc_every_ack && fresh != 0;
+        (self.tx.newly_acked, self.tx.newly_sacked) = (0, fresh);
         self.rack_on_ack(seg, cx);
         if sacked != 0 {
             self.on_dupack(sacked, cx);
         }
-        if self.untold {
-            self.tell(cx);
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
     }
 
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
         let acked = self.data_between(self.una, seg.ack);
         self.una = seg.ack;
-        self.silent = false;
+        self.no_ack_since_rto = false;
         self.tx.limited_bytes = 0;
-        self.tx.board.note_acked(seg.ack);
-        let oldest = if self.cfg.times_oldest { self.tx.board.oldest_fresh(seg.ack) } else { None };
+        self.tx.board.log_acked(seg.ack);
+        let oldest = if self.cfg.rtt_from_oldest { self.tx.board.oldest_sent_once(seg.ack) } else { None };
         if self.cfg.ns3 {
             self.ns3_note_repaired(seg.ack);
         }
         let timed = self.tx.board.pop(seg.ack, self.cfg.vegas_times_waiting);
-        self.measure(seg, timed, oldest, cx);
-        if self.more.cwv.is_some() {
+        self.measure_rtt(seg, timed, oldest, cx);
+        if self.ext.cwv.is_some() {
             self.cwv_on_ack(cx.now);
         }
         if self.cfg.backoff_ends_with_ack {
@@ -114,23 +114,23 @@ impl<C: CongestionControl> Tcp<C> {
             self.tx.round += 1;
             self.tx.round_end = self.nxt;
         }
-        if self.more.rack.is_some() {
+        if self.ext.rack.is_some() {
             self.rack_on_ack(seg, cx);
         }
-        if self.more.doubt.is_some() && self.judge_new_ack(seg, acked, sacked, cx) {
+        if self.ext.undo.is_some() && self.check_undo(seg, acked, sacked, cx) {
             return self.check_finished(cx);
         }
         match self.phase {
             _ if self.cfg.ns3 => self.ns3_ack(acked, sacked, cx),
-            Phase::Open if self.rack_found() => self.enter_sack(cx),
-            Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
-            Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_gap(acked, cx),
+            Phase::Open if self.rack_found_loss() => self.enter_sack(cx),
+            Phase::Loss if self.rack_found_lost_retransmission() => self.enter_sack(cx),
+            Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_check_entry(acked, cx),
             Phase::Open => {
                 self.dupacks = 0;
                 if self.cfg.progress_forgets_sack && self.tx.board.has_sacked() {
                     self.tx.board.clear_marks(true);
                 }
-                if !self.cwr_goes_on(cx) {
+                if !self.cwr_continues(cx) {
                     self.grow(acked, sacked, cx);
                 }
                 self.restart_timer(cx);
@@ -141,7 +141,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Loss => {
                 self.dupacks = 0;
                 if self.cfg.timeout_distrusts_sack {
-                    self.tx.board.unhear();
+                    self.tx.board.forget_blocks();
                 }
                 // The window grows from one segment as at the start (RFC 5681 section 3.1).
                 self.grow(acked, sacked, cx);
@@ -151,14 +151,14 @@ impl<C: CongestionControl> Tcp<C> {
                     self.rack_recovered();
                 }
                 self.restart_timer(cx);
-                if self.phase == Phase::Open && self.rack_found() {
+                if self.phase == Phase::Open && self.rack_found_loss() {
                     self.enter_sack(cx);
                 } else {
                     self.transmit(self.cfg.max_burst, cx);
                 }
             }
         }
-        if self.more.rack.is_some() {
+        if self.ext.rack.is_some() {
             self.tlp_schedule(cx);
         }
         self.check_finished(cx);
@@ -167,8 +167,8 @@ impl<C: CongestionControl> Tcp<C> {
     /// Reports the end of the flow once all it wrote is acknowledged.
     #[inline]
     pub(crate) fn check_finished(&mut self, cx: &mut Cx<'_>) {
-        if self.report && self.una >= self.data_end {
-            self.report = false;
+        if self.report_completion && self.una >= self.data_end {
+            self.report_completion = false;
             cx.finished = true;
         }
     }

@@ -1,4 +1,4 @@
-//! What an end makes of data that arrives, and how it acknowledges.
+//! Reception of data, and output of acknowledgments.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -7,12 +7,12 @@ use fairlane_net::{Cx, Segment, TimerId, flag};
 
 impl<C: CongestionControl> Tcp<C> {
     #[inline]
-    pub(crate) fn take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        self.heard = true;
+    pub(crate) fn receive_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        self.ack_scheduled = true;
         if self.ecn_on() {
             self.ecn_take_data(seg, cx);
         }
-        let edge = self.accepted_up_to();
+        let edge = self.receive_edge();
         let mut trimmed = Segment::default();
         let mut seg = seg;
         if seg.end() > edge {
@@ -27,25 +27,25 @@ impl<C: CongestionControl> Tcp<C> {
             seg = &trimmed;
         }
         let before = self.rcv.nxt;
-        if seg.seq > before && self.tells_first(seg) {
-            return self.take_after_telling(seg, cx);
+        if seg.seq > before && self.acks_before(seg) {
+            return self.ack_then_receive(seg, cx);
         }
         cx.delivered += self.rcv.on_data(seg, cx.now, &self.cfg);
         if self.rcv.quick.is_some() {
-            self.note_arrival(seg, before, cx);
+            self.quickack_on_data(seg, before, cx);
         }
         if self.ecn_on() && self.ecn.ack_now {
             self.ecn.ack_now = false;
             self.rcv.due = AckDue::Now;
         }
         if self.rcv.closed() {
-            self.peer_done(cx);
+            self.on_peer_fin(cx);
         }
     }
 
     /// An acknowledgment must go out at the end of this call.
-    pub(crate) fn owe_ack(&mut self) {
-        self.heard = true;
+    pub(crate) fn schedule_ack_now(&mut self) {
+        self.ack_scheduled = true;
         self.rcv.due = AckDue::Now;
     }
 
@@ -64,7 +64,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn send_ack_at(&mut self, seq: u64, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (seq, self.rcv.nxt);
-        (seg.wnd, seg.flags) = (self.announce(), flag::ACK);
+        (seg.wnd, seg.flags) = (self.advertised_window(), flag::ACK);
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
         }
@@ -76,20 +76,20 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let len = self.cfg.wire_len(0, seg.sack_len() as u32);
         self.acks += 1;
-        self.heard = false;
-        self.acknowledged(cx);
+        self.ack_scheduled = false;
+        self.ack_sent(cx);
         cx.send(seg, len, self.cfg.class);
     }
 
     #[inline(never)]
-    pub(crate) fn acknowledge(&mut self, cx: &mut Cx<'_>) {
-        if !self.heard {
+    pub(crate) fn flush_ack(&mut self, cx: &mut Cx<'_>) {
+        if !self.ack_scheduled {
             return;
         }
         match self.rcv.due {
             AckDue::No => {}
             AckDue::Now => self.send_ack(cx),
-            AckDue::Later if self.rcv.quick.is_some() && self.compressed(cx) => {}
+            AckDue::Later if self.rcv.quick.is_some() && self.schedule_compressed_ack(cx) => {}
             AckDue::Later => {
                 let wait = if self.rcv.quick.is_some() { self.ack_delay() } else { self.cfg.ack_delay };
                 match cx.timers.get(TimerId::DelAck) {
@@ -103,9 +103,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// What goes out acknowledges all that arrived in order.
+    /// Notes that an outgoing segment acknowledges everything received in order.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn ack_sent(&mut self, cx: &mut Cx<'_>) {
         if self.rcv.owes()
             && let Some(quick) = &mut self.rcv.quick
         {
@@ -117,9 +117,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// An acknowledgment may wait for more.
     #[cold]
-    pub(crate) fn owe_later(&mut self, cx: &mut Cx<'_>) {
-        self.heard = true;
-        self.rcv.owe_later();
-        self.acknowledge(cx);
+    pub(crate) fn schedule_delayed_ack(&mut self, cx: &mut Cx<'_>) {
+        self.ack_scheduled = true;
+        self.rcv.schedule_delayed_ack();
+        self.flush_ack(cx);
     }
 }

@@ -1,4 +1,4 @@
-//! What must hold of an endpoint between any two calls, for tests and fuzzing: sums counted again, marks in order.
+//! Invariants of an endpoint between any two calls, for tests and fuzzing: sums counted again, marks in order.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;

@@ -3,7 +3,7 @@
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, SampleSource};
 use crate::choices::LossBasis;
 use crate::config::TcpConfig;
-use crate::ecn::OwnEcn;
+use crate::ecn::LazyEcn;
 use crate::endpoint::Tcp;
 use crate::pacer::Pacer;
 use crate::rate::RateSampler;
@@ -27,7 +27,7 @@ struct Ack<'a> {
     cwnd_limited: bool,
     phase: Phase,
     may_grow: bool,
-    ecn: &'a OwnEcn,
+    ecn: &'a LazyEcn,
     sampler: &'a Option<Box<RateSampler>>,
     rate: Option<RateSample>,
     pacer: &'a Pacer,
@@ -72,25 +72,25 @@ impl SampleSource for Ack<'_> {
 impl<C: CongestionControl> Tcp<C> {
     /// An algorithm that hears of every acknowledgment hears of the one at hand: once losses are found, before anything goes out.
     #[cold]
-    pub(crate) fn tell(&mut self, cx: &mut Cx<'_>) {
-        self.untold = false;
+    pub(crate) fn pass_ack_to_cc(&mut self, cx: &mut Cx<'_>) {
+        self.cc_ack_pending = false;
         let rate = self.take_rate(cx);
-        let (acked, sacked) = (self.counted(self.tx.fresh_acked), self.tx.fresh_sacked);
+        let (acked, sacked) = (self.growth_bytes(self.tx.newly_acked), self.tx.newly_sacked);
         let may_grow = !self.reducing();
-        self.hand_on(acked, sacked, rate, may_grow, cx);
+        self.call_on_ack(acked, sacked, rate, may_grow, cx);
         if self.rate.is_some() && self.cc.holds_back() {
             self.rate_app_limited();
         }
     }
 
-    /// What an acknowledgment that covers `acked` counts for in growing the window.
-    fn counted(&mut self, acked: u64) -> u64 {
+    /// Bytes that an acknowledgment of `acked` counts for in growing the window.
+    fn growth_bytes(&mut self, acked: u64) -> u64 {
         if self.cfg.cwnd_limited_by_round {
             // Twice what was in flight: the window may reach it in slow start.
-            let reach = 2 * u64::from(self.most_out) * u64::from(self.cfg.smss);
+            let reach = 2 * u64::from(self.tx.usage.max_packets_out) * u64::from(self.cfg.smss);
             self.cwnd_limited |= self.cc.cwnd() < self.cc.ssthresh().min(reach);
         }
-        if let Some(c) = &self.more.cwv {
+        if let Some(c) = &self.ext.cwv {
             // RFC 7661 section 4.3: what is validated grows whoever limits the sender.
             self.cwnd_limited |= c.validated();
         }
@@ -99,16 +99,16 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Lets the window grow.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
-        let sacked = sacked.min(self.tx.fresh_sacked);
-        if !self.hears_all && !self.ecn.hold && (acked != 0 || sacked != 0) {
-            let acked = self.counted(acked);
-            self.hand_on(acked, sacked, None, true, cx);
+        let sacked = sacked.min(self.tx.newly_sacked);
+        if !self.features.cc_every_ack && !self.ecn.hold && (acked != 0 || sacked != 0) {
+            let acked = self.growth_bytes(acked);
+            self.call_on_ack(acked, sacked, None, true, cx);
         }
     }
 
     /// Tells the algorithm of an acknowledgment; it may grow the window if this and the phase say so.
     #[inline(always)]
-    pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
+    pub(crate) fn call_on_ack(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
         let tx = &*self.tx;
         let (una, nxt, fin_sent, round) = (self.una, self.nxt, self.fin_sent, tx.round);
         let (cwnd_limited, phase) = (self.cwnd_limited, self.phase);
@@ -128,7 +128,7 @@ impl<C: CongestionControl> Tcp<C> {
             ecn: &self.ecn,
             sampler: &self.rate,
             rate,
-            pacer: &self.more.pacer,
+            pacer: &self.ext.pacer,
             board: &tx.board,
             estimator: &self.rtt,
             cfg: &self.cfg,
@@ -143,8 +143,8 @@ impl<C: CongestionControl> Tcp<C> {
             }
             self.ecn_cut();
         }
-        if self.more.doubt.is_some() {
-            self.begin_doubt(kind);
+        if self.ext.undo.is_some() {
+            self.begin_undo(kind);
         }
         let flight = match self.cfg.loss_basis {
             LossBasis::Pipe => self.tx.board.pipe(),
@@ -153,10 +153,10 @@ impl<C: CongestionControl> Tcp<C> {
         self.congestion_among(kind, flight, cx);
     }
 
-    /// The same where `flight` was in flight.
+    /// Reports a loss event with `flight` bytes in flight to the algorithm.
     pub(crate) fn congestion_among(&mut self, kind: CongestionKind, flight: u64, cx: &Cx<'_>) {
         self.tx.count.cwnd_cuts += 1;
-        let used = if self.more.cwv.is_some() { self.cwv_used(kind, flight, cx.now) } else { None };
+        let used = if self.ext.cwv.is_some() { self.cwv_loss_flight(kind, flight, cx.now) } else { None };
         if let (Some(clock), Some(first)) = (self.cc.fine_clock(), self.tx.board.first()) {
             let hole = self.tx.board.at(first);
             clock.on_hole(hole.at, hole.is(KARN));
@@ -181,7 +181,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Congestion window with what recovery adds and takes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
-        if let Some(window) = self.reduced_window() {
+        if let Some(window) = self.prr_window() {
             return window;
         }
         self.cc.cwnd().saturating_sub(self.tx.deflated).max(u64::from(self.cfg.smss)) + self.tx.inflation

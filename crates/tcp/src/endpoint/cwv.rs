@@ -22,7 +22,7 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
         if c.disturbed {
             c.forget(now, una, nxt);
         } else if c.sample(now, una, nxt, period) {
@@ -35,7 +35,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn cwv_after_idle(&mut self, now: Time) {
         let (period, cwnd) = (self.cwv_period(), self.cc.cwnd());
-        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
+        if let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) {
             c.judge(now, cwnd, period);
         }
         self.cwv_expire(now);
@@ -43,7 +43,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The end of the non-validated period (section 4.4.3).
     fn cwv_expire(&mut self, now: Time) {
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
         for _ in 0..c.expired(now) {
             let cwnd = self.cc.cwnd();
             let left = (cwnd / 2).max(self.cfg.initial_window);
@@ -56,12 +56,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Congestion is about to be told to the algorithm. In the non-validated phase: what was used of the window (section 4.4.1).
     #[cold]
-    pub(crate) fn cwv_used(&mut self, kind: CongestionKind, flight: u64, now: Time) -> Option<u64> {
+    pub(crate) fn cwv_loss_flight(&mut self, kind: CongestionKind, flight: u64, now: Time) -> Option<u64> {
         if kind == CongestionKind::EcnEcho && self.ecn.graded {
             return None;
         }
         let (period, first) = (self.cwv_period(), self.phase == Phase::Open);
-        let c = self.more.part(|m| m.cwv.as_mut())?;
+        let c = self.ext.get_mut(|m| m.cwv.as_mut())?;
         c.disturbed = true;
         c.recovery = None;
         (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
@@ -76,7 +76,7 @@ impl<C: CongestionControl> Tcp<C> {
             CongestionKind::FastRetransmit | CongestionKind::EcnEcho => half.max(smss),
         };
         self.cc.on_validation(now, window, half.max(2 * smss));
-        if let Some(c) = self.more.part(|m| m.cwv.as_mut())
+        if let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut())
             && kind == CongestionKind::FastRetransmit
         {
             c.recovery = Some((used, self.tx.count.retransmit_bytes));
@@ -86,7 +86,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Fast recovery is over, the algorithm has set its window.
     #[cold]
     pub(crate) fn cwv_recovered(&mut self, now: Time) {
-        let Some(c) = self.more.part(|m| m.cwv.as_mut()) else { return };
+        let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
         let recovery = c.recovery.take();
         c.forget(now, self.una, self.nxt);
         if let Some((used, before)) = recovery {

@@ -21,8 +21,8 @@ const ACK_MARKS: u8 = 2;
 /// Values of the three-bit field of AccECN.
 const ACE_RANGE: u64 = 8;
 
-/// What the field of a SYN-ACK, or of the last step of the handshake, says of the ECN field that the SYN or SYN-ACK arrived with (RFC 9768 section
-/// 3.1.1 table 2, section 3.2.2.1 table 3).
+/// ACE field of a SYN-ACK, or of the last step of the handshake, by the ECN field of the SYN or SYN-ACK received (RFC 9768 section 3.1.1
+/// table 2, section 3.2.2.1 table 3).
 const fn handshake_ace(arrived: Ecn) -> u8 {
     match arrived {
         Ecn::NotEct => 0b010,
@@ -33,7 +33,7 @@ const fn handshake_ace(arrived: Ecn) -> u8 {
 }
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether ECN is in use.
+    /// True if ECN is in use.
     #[inline]
     pub(crate) fn ecn_on(&self) -> bool {
         self.ecn.in_use()
@@ -79,8 +79,8 @@ impl<C: CongestionControl> Tcp<C> {
         };
         if self.ecn.mode == EcnMode::Accecn {
             self.ecn.syn = seg.ecn();
-            self.ecn.third_due = answer;
-            self.ecn.third_awaited = !answer && self.cfg.handshake_ack;
+            self.ecn.handshake_ack_due = answer;
+            self.ecn.handshake_ack_expected = !answer && self.cfg.handshake_ack;
             if answer {
                 self.count_marked_answer(seg);
             }
@@ -102,15 +102,15 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn ecn_take_answer_again(&mut self, seg: &Segment) {
         if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.rcv.passive {
             self.ecn.syn = seg.ecn();
-            self.ecn.third_due = true;
+            self.ecn.handshake_ack_due = true;
             self.count_marked_answer(seg);
         }
     }
 
     /// r.cep counts one marked SYN-ACK at most (RFC 9768 section 3.2.2.2).
     fn count_marked_answer(&mut self, seg: &Segment) {
-        if seg.ecn() == Ecn::Ce && !self.ecn.answer_marked {
-            self.ecn.answer_marked = true;
+        if seg.ecn() == Ecn::Ce && !self.ecn.marked_answer_counted {
+            self.ecn.marked_answer_counted = true;
             self.ecn.r_cep += 1;
         }
     }
@@ -147,7 +147,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Whether what RFC 3168 leaves without ECT carries it as well; all of L4S does (RFC 9331 section 4.1).
+    /// Sets ECT on a segment that RFC 3168 sends without it, with `ecn_plus` or L4S (RFC 9331 section 4.1).
     fn ecn_stamp_control(&self, seg: &mut Segment) {
         if self.cfg.ecn_plus || self.ect == Ecn::Ect1 {
             seg.set_ecn(self.ect);
@@ -156,7 +156,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The counter goes into every segment (RFC 9768 section 3.2.2), but in the last step of the handshake the ECN field of the SYN-ACK (section 3.2.2.1).
     fn accecn_stamp(&mut self, seg: &mut Segment) {
-        let third = std::mem::take(&mut self.ecn.third_due) && seg.payload == 0 && seg.sack_len() == 0;
+        let third = std::mem::take(&mut self.ecn.handshake_ack_due) && seg.payload == 0 && seg.sack_len() == 0;
         seg.set_ace(if third { handshake_ace(self.ecn.syn) } else { self.ecn.r_cep as u8 });
         self.ecn.unreported = 0;
     }
@@ -169,10 +169,10 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.payload == 0 && seg.ecn() == Ecn::Ce {
             self.ecn.r_cep += 1;
         }
-        let third = std::mem::take(&mut self.ecn.third_awaited) && seg.payload == 0 && seg.sack_len() == 0;
+        let third = std::mem::take(&mut self.ecn.handshake_ack_expected) && seg.payload == 0 && seg.sack_len() == 0;
         if third && seg.ace() == 0 {
             // Zeroed on the way, or a peer without ECN (section 3.2.2.1 table 4, note 1): neither ECT nor answers any more, but marks are reported on.
-            self.ecn.deaf = true;
+            self.ecn.feedback_disabled = true;
             self.ect = Ecn::NotEct;
         }
         self.ecn.s_cep += u64::from(third && seg.ace() == handshake_ace(Ecn::Ce));
@@ -181,21 +181,21 @@ impl<C: CongestionControl> Tcp<C> {
     /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
     pub(crate) fn ecn_take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         // RFC 3168 section 6.1.5: marks on what lies outside of the window are not believed.
-        if seg.end() <= self.rcv.nxt || seg.end() > self.accepted_up_to() {
+        if seg.end() <= self.rcv.nxt || seg.end() > self.receive_edge() {
             return;
         }
         let ce = seg.ecn() == Ecn::Ce && seg.payload != 0;
         self.ecn.ce_received += u64::from(ce);
         match self.ecn.mode {
-            EcnMode::Dctcp => self.dctcp_feedback(ce, cx),
-            EcnMode::Accecn => self.accecn_feedback(ce),
+            EcnMode::Dctcp => self.dctcp_on_data(ce, cx),
+            EcnMode::Accecn => self.accecn_on_data(ce),
             // RFC 3168 section 6.1.3: CWR ends the echo; a mark on the same packet begins another.
             _ => self.ecn.echo = (self.ecn.echo && !seg.has(flag::CWR)) || ce,
         }
     }
 
     /// RFC 9768 section 3.2.2.5.1: an acknowledgment goes out with the first mark after none, and with every second.
-    fn accecn_feedback(&mut self, ce: bool) {
+    fn accecn_on_data(&mut self, ce: bool) {
         self.ecn.r_cep += u64::from(ce);
         self.ecn.unreported = self.ecn.unreported.saturating_add(u8::from(ce));
         self.ecn.ack_now = ce && (!self.ecn.last_ce || self.ecn.unreported >= ACK_MARKS);
@@ -204,13 +204,13 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// RFC 8257 section 3.2, as the kernel reads it: what a delayed acknowledgment covers is reported with the old state, the packet that
     /// changed the state at once with the new one.
-    fn dctcp_feedback(&mut self, ce: bool, cx: &mut Cx<'_>) {
+    fn dctcp_on_data(&mut self, ce: bool, cx: &mut Cx<'_>) {
         if ce == self.ecn.echo {
             return;
         }
         if self.rcv.owes() {
             self.send_ack(cx);
-            self.heard = true;
+            self.ack_scheduled = true;
         }
         self.ecn.echo = ce;
         self.ecn.ack_now = true;
@@ -235,7 +235,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.cfg.ns3 {
             // CWR answers every echo that acknowledges something sent after the last CWR, cut or not.
-            self.standing.socket.echo = echo;
+            self.lifecycle.ns3.echo = echo;
             self.ecn.cwr_due = echo && (self.ecn.cwr_due || (seg.ack > self.una && seg.ack > self.ecn.cut_end));
         } else if echo {
             self.ecn_react(seg.ack, cx);
@@ -247,12 +247,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// sign of lost ones: the receiver tells of each second mark at once (section 3.2.2.5.1).
     fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
         // An acknowledgment of nothing new may be an old one.
-        if delivered == 0 || self.ecn.deaf {
+        if delivered == 0 || self.ecn.feedback_disabled {
             return 0;
         }
         let packets = delivered.div_ceil(u64::from(self.cfg.smss));
         let least = (u64::from(seg.ace()) + ACE_RANGE - self.ecn.s_cep % ACE_RANGE) % ACE_RANGE;
-        let long = self.ecn.acks_are_long(packets);
+        let long = self.ecn.acks_cover_many(packets);
         let marked = if packets >= ACE_RANGE && !long { packets - (packets - least) % ACE_RANGE } else { least };
         self.ecn.s_cep += marked;
         marked
@@ -264,26 +264,26 @@ impl<C: CongestionControl> Tcp<C> {
         if self.phase != Phase::Open || ack <= self.ecn.cut_end {
             return;
         }
-        let base = self.recover_flight();
+        let base = self.recover_fs();
         self.congestion(CongestionKind::EcnEcho, cx);
         if self.ecn.hold {
             // A window that goes on growing between marks is cut at once.
-            self.begin_cwr(base);
+            self.prr_begin_cwr(base);
         }
         // Congestion was not imagined, whatever becomes of a loss.
         self.cc.settle();
-        self.ecn.for_mark = true;
+        self.ecn.cut_for_mark = true;
         self.ecn.cuts += 1;
     }
 
-    /// Whether a cut for a mark has answered this loss already (RFC 3168 section 6.1.2).
+    /// True if a cut for a mark has already answered this loss (RFC 3168 section 6.1.2).
     pub(crate) fn ecn_answered(&self, kind: CongestionKind) -> bool {
-        kind == CongestionKind::FastRetransmit && self.ecn.for_mark && !self.ecn.graded && self.una < self.ecn.cut_end
+        kind == CongestionKind::FastRetransmit && self.ecn.cut_for_mark && !self.ecn.graded && self.una < self.ecn.cut_end
     }
 
     /// The window was cut, for whatever reason (RFC 3168 section 6.1.2).
     pub(crate) fn ecn_cut(&mut self) {
-        self.ecn.for_mark = false;
+        self.ecn.cut_for_mark = false;
         self.ecn.cut_end = self.nxt;
         self.ecn.cwr_due = true;
     }

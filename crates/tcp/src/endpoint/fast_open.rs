@@ -1,15 +1,15 @@
-//! TCP Fast Open (RFC 7413): data in the SYN, taken before the handshake ends.
+//! TCP Fast Open (RFC 7413): data in the SYN, accepted before the handshake ends.
 //!
-//! A client without a cookie asks for one in its SYN and goes on as always (section 4.2.1 "cookie request"). One with a cookie sends it in the SYN, with
-//! as much data as fits one segment less the room of all options. The server checks it; if it is right, the data in the SYN counts and what the
-//! application answers goes out before the handshake ends (section 4.2.2). Else it acknowledges the SYN alone, and the client sends that data again at
-//! once. A SYN that is sent again has neither option nor data (section 4.2.1).
+//! A client without a cookie requests one in its SYN, and the connection opens as usual (section 4.2.1 "cookie request"). A client with a
+//! cookie sends it in the SYN, with as much data as fits one segment less the room of all options. If the cookie is valid, the server
+//! accepts the data of the SYN, and the application's answer leaves before the handshake ends (section 4.2.2). Else the server acknowledges
+//! the SYN alone, and the client sends that data again at once. A retransmitted SYN has neither option nor data (section 4.2.1).
 //!
-//! What is as in Linux where the RFC leaves it open: cookies of 8 bytes here; the answer to a SYN that was lost and sent again brings no cookie; data of the SYN
-//! that the answer does not acknowledge is lost without being a sign of congestion, and goes out again as the initial window allows; data that the server sends early
-//! waits for the end of the handshake before it is timed, as only the answer to the SYN is sent again until then.
+//! Details as in Linux where the RFC leaves them open: cookies have 8 bytes. The answer to a retransmitted SYN brings no cookie. Data of
+//! the SYN that the answer does not acknowledge is lost without being a sign of congestion, and is sent again as the initial window allows.
+//! Data that the server sends early is timed from the end of the handshake on, as only the SYN-ACK is retransmitted until then.
 //!
-//! What it costs lies behind a pointer that is empty where Fast Open is off.
+//! Its state lies behind a pointer that is empty where Fast Open is off.
 
 use crate::cc::CongestionControl;
 use crate::choices::FastOpen as Mode;
@@ -24,14 +24,14 @@ const ANY: Cookie = Cookie::between(0, 0);
 impl<C: CongestionControl> Tcp<C> {
     /// A client has this cookie, of an earlier connection; a server demands it. No effect where Fast Open is off.
     pub fn set_cookie(&mut self, option: FastOpen) {
-        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
+        if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
             o.cookie = Some(option);
         }
     }
 
     /// Payload that the SYN may carry, where the server announced another MSS than that of the parameters.
     pub fn limit_syn_data(&mut self, bytes: u32) {
-        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
+        if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
             o.limit = Some(bytes);
         }
     }
@@ -40,46 +40,46 @@ impl<C: CongestionControl> Tcp<C> {
     pub fn shorten_syn(&mut self, cx: &mut Cx<'_>) {
         if self.state == State::SynSent && self.syn_data() != 0 {
             self.syn_lost = true;
-            if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
+            if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
                 o.short = true;
             }
             self.send_syn(false, cx);
         }
     }
 
-    /// Whether the SYN was lost, as far as the window is concerned; one that was too long was not.
-    pub(crate) fn lost_opening(&self) -> bool {
-        self.syn_lost && !self.more.opening.as_ref().is_some_and(|o| o.short)
+    /// True if the SYN was lost; a SYN that was too long for the path does not count.
+    pub(crate) fn syn_counts_as_lost(&self) -> bool {
+        self.syn_lost && !self.ext.fast_open.as_ref().is_some_and(|o| o.short)
     }
 
     /// The cookie that the answer to the SYN brought.
     pub fn new_cookie(&self) -> Option<FastOpen> {
-        self.more.opening.as_ref().filter(|_| self.established()).and_then(|o| o.news)
+        self.ext.fast_open.as_ref().filter(|_| self.established()).and_then(|o| o.news)
     }
 
     /// Data of the SYN was taken (server) or acknowledged whole (client): what Linux reports as TCPI_OPT_SYN_DATA.
     pub fn syn_data_acked(&self) -> bool {
-        self.more.opening.as_ref().is_some_and(|o| o.taken)
+        self.ext.fast_open.as_ref().is_some_and(|o| o.taken)
     }
 
     /// Payload that the SYN carried.
     pub fn syn_data(&self) -> u32 {
-        self.more.opening.as_ref().map_or(0, |o| o.sent)
+        self.ext.fast_open.as_ref().map_or(0, |o| o.sent)
     }
 
     /// The server takes part in the connection before the handshake ends.
     pub fn is_early(&self) -> bool {
-        self.state == State::SynReceived && self.was_early()
+        self.state == State::SynReceived && self.was_accepted_early()
     }
 
-    pub(crate) fn was_early(&self) -> bool {
-        self.more.opening.as_ref().is_some_and(|o| o.early)
+    pub(crate) fn was_accepted_early(&self) -> bool {
+        self.ext.fast_open.as_ref().is_some_and(|o| o.early)
     }
 
-    /// Whether the SYN has to wait for the first write.
-    pub(crate) fn opens_with_data(&mut self) -> bool {
+    /// Returns true if the SYN waits for the first write.
+    pub(crate) fn waits_for_write(&mut self) -> bool {
         let none = self.data_end == FIRST && !self.closed;
-        self.more.part(|m| m.opening.as_mut()).is_some_and(|o| {
+        self.ext.get_mut(|m| m.fast_open.as_mut()).is_some_and(|o| {
             o.waits = none && !o.written;
             o.waits
         })
@@ -87,20 +87,20 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// A write before the handshake is over.
     #[cold]
-    pub(crate) fn write_early(&mut self, cx: &mut Cx<'_>) {
-        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
+    pub(crate) fn write_before_established(&mut self, cx: &mut Cx<'_>) {
+        let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
         o.written = true;
         if std::mem::take(&mut o.waits) {
-            if self.more.held.is_none() || !self.put_off_opening() {
+            if self.ext.held.is_none() || !self.defer_opening() {
                 self.open(cx);
             }
         } else if self.is_early() {
-            self.transmit_early(cx);
+            self.transmit_before_established(cx);
         }
     }
 
     /// Data goes out before the handshake is over: the timer stays that of the SYN's answer, and nothing probes.
-    pub(crate) fn transmit_early(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn transmit_before_established(&mut self, cx: &mut Cx<'_>) {
         let rto = cx.timers.get(TimerId::Rto);
         self.transmit(self.cfg.max_burst, cx);
         if let Some(at) = rto {
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn fast_open_write(&mut self, seg: &mut Segment, answer: bool, now: Time) -> u32 {
         let (cookie_less, room) = (self.cfg.fast_open == Mode::NoCookie, self.data_end - FIRST);
         let bound = room.min(self.cfg.window).min(u64::from(u16::MAX)) as u32;
-        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return 0 };
+        let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return 0 };
         if self.syn_lost || self.state == State::Established {
             return 0;
         }
@@ -144,17 +144,17 @@ impl<C: CongestionControl> Tcp<C> {
         u32::from(seg.payload) + option.map_or(0, |o| o.size().next_multiple_of(4))
     }
 
-    /// Whether an acknowledgment is of the SYN and of what went out with it (RFC 9293 section 3.10.7.3).
-    pub(crate) fn acknowledges_opening(&self, ack: u64) -> bool {
-        self.more.opening.is_none() || (FIRST..=self.nxt).contains(&ack)
+    /// True if an acknowledgment covers the SYN, and no more than was sent with it (RFC 9293 section 3.10.7.3).
+    pub(crate) fn acks_syn_data(&self, ack: u64) -> bool {
+        self.ext.fast_open.is_none() || (FIRST..=self.nxt).contains(&ack)
     }
 
     /// A server looks at the option and the data of a SYN (RFC 7413 section 4.2.2).
     #[cold]
-    pub(crate) fn take_opening(&mut self, syn: &Segment, cx: &mut Cx<'_>) {
+    pub(crate) fn fast_open_take_syn(&mut self, syn: &Segment, cx: &mut Cx<'_>) {
         let cookie_less = self.cfg.fast_open == Mode::NoCookie && syn.payload != 0;
         let limit = self.cfg.receive_window.min(u32::from(u16::MAX)) as u16;
-        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
+        let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
         let valid = o.cookie.map_or(ANY, |c| c.cookie);
         let said = syn.fast_open();
         if !cookie_less && said.is_none_or(|s| s.cookie != valid) {
@@ -173,34 +173,34 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The answer to the SYN arrived: what it brings, and what it leaves to be sent again.
     #[cold]
-    pub(crate) fn take_answer(&mut self, answer: &Segment, cx: &mut Cx<'_>) {
-        if let Some(o) = self.more.part(|m| m.opening.as_mut()) {
+    pub(crate) fn fast_open_take_answer(&mut self, answer: &Segment, cx: &mut Cx<'_>) {
+        if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
             o.news = answer.fast_open().filter(|n| !n.cookie.is_request());
         }
         if answer.payload != 0 || answer.has(flag::FIN) {
             let mut data = *answer;
             data.seq += 1;
             data.flags &= !flag::SYN;
-            self.take_data(&data, cx);
-            self.owe_ack();
+            self.receive_data(&data, cx);
+            self.schedule_ack_now();
         }
         if self.data_end > self.nxt
             && let Some(quick) = &mut self.rcv.quick
         {
             quick.answered_with_data(cx.now, &self.cfg);
         }
-        self.opening_answered(answer.ack, cx);
+        self.fast_open_on_ack(answer.ack, cx);
     }
 
     /// The first acknowledgment: data of the SYN that it does not cover is lost, data that went out early is timed from now on.
     #[cold]
-    pub(crate) fn opening_answered(&mut self, ack: u64, cx: &mut Cx<'_>) {
-        let Some(o) = self.more.part(|m| m.opening.as_mut()) else { return };
+    pub(crate) fn fast_open_on_ack(&mut self, ack: u64, cx: &mut Cx<'_>) {
+        let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
         if o.sent != 0 {
             o.taken = ack == self.nxt;
             self.una = ack;
             self.tx.board.pop(ack, false);
-            self.tx.board.cut_up(self.cfg.smss);
+            self.tx.board.resegment(self.cfg.smss);
         }
         if !self.tx.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
@@ -208,11 +208,11 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Parameters change with the answer to the SYN: what is known of its data goes along.
-    pub(crate) fn carry_opening(&mut self, fresh: &mut Self) {
-        if self.more.opening.is_some() {
-            fresh.more.make().opening = self.more.part(|m| m.opening.take());
+    pub(crate) fn carry_fast_open(&mut self, fresh: &mut Self) {
+        if self.ext.fast_open.is_some() {
+            fresh.ext.get_or_create().fast_open = self.ext.get_mut(|m| m.fast_open.take());
         }
-        if let Some(o) = &fresh.more.opening
+        if let Some(o) = &fresh.ext.fast_open
             && o.sent != 0
         {
             (fresh.nxt, fresh.acks) = (self.nxt, self.acks);

@@ -1,6 +1,6 @@
 //! The way nearly all packets take: the next data in order, and an acknowledgment of new data with nothing known to be lost.
 //!
-//! It is [`Tcp::on_any`] with everything left out that cannot happen here, and its results are the same. What turns
+//! It is [`Tcp::on_segment`] with everything left out that cannot happen here, and its results are the same. What turns
 //! out to be something else is handed on before anything has changed.
 
 use crate::cc::CongestionControl;
@@ -14,14 +14,14 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(never)]
     pub(crate) fn on_next_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let next = seg.seq == self.rcv.nxt && self.rcv.tidy() && u32::from(seg.payload) <= self.cfg.receive_window;
-        if !next || seg.ack != self.una || self.data_end > self.nxt || !self.plain_acks {
-            return self.on_any(seg, cx);
+        if !next || seg.ack != self.una || self.data_end > self.nxt || !self.features.plain_acks {
+            return self.on_segment(seg, cx);
         }
-        self.take_next_window(seg, seg.seq - 1);
+        self.update_window_fast(seg, seg.seq - 1);
         let payload = u64::from(seg.payload);
         cx.delivered += payload;
         if !self.rcv.take_next(payload, &self.cfg) {
-            return self.owe_later(cx);
+            return self.schedule_delayed_ack(cx);
         }
         cx.timers.cancel(TimerId::DelAck);
         if cx.out.len() == cx.out.capacity() {
@@ -32,7 +32,7 @@ impl<C: CongestionControl> Tcp<C> {
         ack.wnd = self.cfg.receive_window;
         cx.send(ack, self.cfg.header_len, self.cfg.class);
         self.acks += 1;
-        self.heard = false;
+        self.ack_scheduled = false;
         self.rcv.acknowledged_tidy();
     }
 
@@ -40,13 +40,14 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(never)]
     pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let mut acked = seg.ack.wrapping_sub(self.una);
-        if acked.wrapping_sub(1) >= self.nxt - self.una || seg.seq != self.rcv.nxt || self.phase != Phase::Open || !self.straight {
-            return self.on_any(seg, cx);
+        if acked.wrapping_sub(1) >= self.nxt - self.una || seg.seq != self.rcv.nxt || self.phase != Phase::Open || !self.features.fast_path
+        {
+            return self.on_segment(seg, cx);
         }
-        self.take_next_window(seg, seg.seq);
+        self.update_window_fast(seg, seg.seq);
         self.una = seg.ack;
         self.dupacks = 0;
-        self.silent = false;
+        self.no_ack_since_rto = false;
         // One look whether it is there does for all.
         let tx = &mut *self.tx;
         tx.limited_bytes = 0;
@@ -66,21 +67,21 @@ impl<C: CongestionControl> Tcp<C> {
             acked -= u64::from(self.fin_sent);
         }
         if !empty || acked != 0 {
-            self.hand_on(acked, 0, None, true, cx);
+            self.call_on_ack(acked, 0, None, true, cx);
         }
         if empty {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);
-            if self.done() {
-                self.part(cx);
+            if self.both_closed() {
+                self.finish_close(cx);
             }
         } else {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
             self.transmit_full(cx);
         }
         self.check_finished(cx);
-        if self.heard {
-            self.acknowledge(cx);
+        if self.ack_scheduled {
+            self.flush_ack(cx);
         }
     }
 
@@ -119,8 +120,8 @@ impl<C: CongestionControl> Tcp<C> {
         tx.last_sent = cx.now;
         tx.count.data_segments += 1;
         self.nxt = end;
-        if self.heard {
-            self.acknowledge_along(seg.seq, cx);
+        if self.ack_scheduled {
+            self.piggyback_ack(seg.seq, cx);
         }
         cx.send(seg, self.cfg.full_len, self.cfg.class);
     }

@@ -18,10 +18,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let mut fresh = Self::new(cfg, cc, self.state);
         (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
-        (fresh.standing, fresh.rcv.passive) = (self.standing.clone(), self.rcv.passive);
-        (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
+        (fresh.lifecycle, fresh.rcv.passive) = (self.lifecycle.clone(), self.rcv.passive);
+        (fresh.data_end, fresh.closed, fresh.report_completion) = (self.data_end, self.closed, self.report_completion);
         fresh.ecn = self.ecn.clone();
-        self.carry_opening(&mut fresh);
+        self.carry_fast_open(&mut fresh);
         fresh.rtt = self.rtt.clone();
         *self = fresh;
         true
@@ -54,7 +54,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.syn_lost {
             seg.set_retransmission();
         }
-        let more = if self.more.opening.is_some() { self.fast_open_write(&mut seg, answer, cx.now) } else { 0 };
+        let more = if self.ext.fast_open.is_some() { self.fast_open_write(&mut seg, answer, cx.now) } else { 0 };
         cx.send(seg, self.cfg.syn_len + more, self.cfg.class);
         if self.state != State::Established {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
@@ -73,7 +73,7 @@ impl<C: CongestionControl> Tcp<C> {
         {
             self.rtt.restart(rto, &self.cfg);
         }
-        if self.was_early() {
+        if self.was_accepted_early() {
             // The window was opened with the SYN, and data may be out; RFC 5681 section 3.1 as below.
             if self.syn_lost {
                 self.cc.on_idle_restart(cx.now, u64::from(self.cfg.smss));
@@ -81,7 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-        let window = if self.lost_opening() { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
+        let window = if self.syn_counts_as_lost() { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
         let srtt = self.rtt.srtt(&self.cfg);
         if srtt != Dur::ZERO {
             self.cc.on_first_rtt(cx.now, srtt);
@@ -96,8 +96,8 @@ impl<C: CongestionControl> Tcp<C> {
             State::Listen => {
                 self.take_syn(seg);
                 self.timed_at = cx.now;
-                if self.more.opening.is_some() {
-                    self.take_opening(seg, cx);
+                if self.ext.fast_open.is_some() {
+                    self.fast_open_take_syn(seg, cx);
                 }
                 if self.cfg.handshake_ack {
                     self.state = State::SynReceived;
@@ -107,13 +107,13 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 self.send_syn(true, cx);
                 if self.is_early() {
-                    self.transmit_early(cx);
+                    self.transmit_before_established(cx);
                 } else {
                     self.transmit(self.cfg.max_burst, cx);
                 }
             }
             // Both ends opened, and this is the answer to our SYN (RFC 9293 section 3.5, figure 7).
-            State::SynReceived if seg.has(flag::ACK) && (FIRST..=self.nxt).contains(&seg.ack) => self.opened(seg, cx),
+            State::SynReceived if seg.has(flag::ACK) && (FIRST..=self.nxt).contains(&seg.ack) => self.on_syn_acked(seg, cx),
             State::SynReceived => {
                 if self.ecn_on() {
                     self.ecn_take_syn_again(seg);
@@ -121,7 +121,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.send_syn(true, cx);
             }
             State::SynSent if seg.has(flag::ACK) => {
-                if !self.acknowledges_opening(seg.ack) {
+                if !self.acks_syn_data(seg.ack) {
                     return;
                 }
                 self.take_syn(seg);
@@ -130,10 +130,10 @@ impl<C: CongestionControl> Tcp<C> {
                     cx.rtt = Some(cx.now.since(self.timed_at));
                 }
                 self.establish(cx);
-                self.owe_ack();
-                if self.more.opening.is_some() {
+                self.schedule_ack_now();
+                if self.ext.fast_open.is_some() {
                     // What goes out now acknowledges as well.
-                    self.take_answer(seg, cx);
+                    self.fast_open_take_answer(seg, cx);
                 } else if self.cfg.handshake_ack {
                     self.send_ack(cx);
                 }
@@ -153,20 +153,20 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The acknowledgment of our SYN, at the end that has answered one.
     #[cold]
-    pub(crate) fn opened(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+    pub(crate) fn on_syn_acked(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if !self.syn_lost {
             self.measure_handshake(cx.now);
         }
         self.establish(cx);
-        self.take_window(seg);
-        self.opening_answered(seg.ack, cx);
+        self.update_window(seg);
+        self.fast_open_on_ack(seg.ack, cx);
         self.transmit(self.cfg.max_burst, cx);
     }
 
     fn take_syn(&mut self, seg: &Segment) {
         self.rcv.nxt = FIRST;
-        self.window_from = 0;
-        self.take_window(seg);
+        self.window_seq = 0;
+        self.update_window(seg);
         if self.cfg.ecn != EcnMode::Off {
             self.ecn_take_syn(seg, seg.has(flag::ACK));
         }

@@ -1,49 +1,46 @@
-//! A sender that is held back by a control at its node ([`fairlane_net::Control`]).
+//! A sender held by a flow controller at its node ([`fairlane_net::Control`]).
 //!
-//! While held it sends no SYN, no data, no retransmission, no probe; what arrives is processed, and data of the peer is acknowledged. A
-//! retransmission timer that goes off is put off to the release, where it counts as it would have (RFC 6298 section 5), unless new data was
-//! acknowledged since.
+//! While held it sends no SYN, data, retransmission or probe. It processes segments that arrive and acknowledges the peer's data. A
+//! retransmission timeout is deferred to the release, where it takes effect (RFC 6298 section 5) unless new data was acknowledged in between.
 //!
-//! A held end is kept from the short ways by flags that are there anyway: `straight` off sends acknowledgments through [`Tcp::on_any`], and
-//! `watched` on sends every round of output through [`Tcp::transmit_watched`]. Whoever is not held tests nothing more.
+//! A hold clears the feature `fast_path`, so that acknowledgments take [`Tcp::on_segment`], and sets `output_hooks`, so that output takes
+//! [`Tcp::transmit_with_hooks`]. An endpoint that is not held tests nothing in addition.
 
+use super::Tcp;
 use crate::cc::CongestionControl;
-use crate::endpoint::Tcp;
-use crate::hold::Held;
+use crate::hold::DeferredActions;
 use crate::state::State;
 use fairlane_net::{Cx, TimerId};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether it is held.
+    /// True while a flow controller or a full device holds the sender.
     pub fn is_held(&self) -> bool {
-        self.more.held.is_some()
+        self.ext.held.is_some()
     }
 
-    /// The queue of its own device takes nothing.
+    /// Holds the sender while the queue of its device is full.
     #[cold]
     pub fn block(&mut self) {
-        self.hold_back();
-        if let Some(held) = self.more.part(|m| m.held.as_mut()) {
+        self.start_hold();
+        if let Some(held) = self.ext.get_mut(|m| m.held.as_mut()) {
             held.device = true;
         }
     }
 
     #[cold]
-    pub(crate) fn hold_back(&mut self) {
-        if self.more.held.is_none() {
-            let (straight, watched) = (self.straight, self.watched);
-            self.more.make().held =
-                Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, device: false, timeout: None }));
-            (self.straight, self.watched) = (false, true);
+    pub(crate) fn start_hold(&mut self) {
+        if self.ext.held.is_none() {
+            self.ext.get_or_create().held = Some(Box::new(DeferredActions::new(self.features)));
+            (self.features.fast_path, self.features.output_hooks) = (false, true);
         }
     }
 
-    /// Takes up what was put off.
+    /// Ends the hold and makes up for the deferred actions.
     #[cold]
-    pub(crate) fn let_go(&mut self, cx: &mut Cx<'_>) {
-        let Some(held) = self.more.part(|m| m.held.take()) else { return };
-        (self.straight, self.watched) = (held.straight, held.watched);
-        if held.opens {
+    pub(crate) fn release(&mut self, cx: &mut Cx<'_>) {
+        let Some(held) = self.ext.get_mut(|m| m.held.take()) else { return };
+        (self.features.fast_path, self.features.output_hooks) = (held.features.fast_path, held.features.output_hooks);
+        if held.open {
             return self.open(cx);
         }
         match self.state {
@@ -51,7 +48,7 @@ impl<C: CongestionControl> Tcp<C> {
             State::SynSent | State::SynReceived if held.timeout.is_some() => return self.on_syn_timeout(cx),
             _ => return,
         }
-        // With nothing in flight the timer was for probes of a closed window; an open one needs none.
+        // With nothing in flight the timer is for probes of a closed window; an open window needs none.
         let in_force = !self.tx.board.is_empty() || self.edge <= self.nxt;
         if held.timeout == Some(self.una) && in_force {
             return self.on_timeout(cx);
@@ -59,7 +56,7 @@ impl<C: CongestionControl> Tcp<C> {
         if held.probe {
             self.on_probe(cx);
         }
-        if held.owes == Some(self.una)
+        if held.resend == Some(self.una)
             && let Some(first) = self.tx.board.first_pending().or_else(|| self.tx.board.first())
         {
             self.resend(first, self.tx.board.has_pending(), cx);
@@ -70,11 +67,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A timer went off while held; whether it has to wait.
+    /// Defers the action of a timer that expired; returns false if it is to be done now.
     #[cold]
-    pub(crate) fn put_off(&mut self, id: TimerId) -> bool {
+    pub(crate) fn defer_timer(&mut self, id: TimerId) -> bool {
         let una = self.una;
-        let Some(held) = self.more.part(|m| m.held.as_mut()) else { return false };
+        let Some(held) = self.ext.get_mut(|m| m.held.as_mut()) else { return false };
         match id {
             TimerId::Rto => held.timeout = Some(una),
             TimerId::Probe if held.device => return false,
@@ -85,21 +82,21 @@ impl<C: CongestionControl> Tcp<C> {
         true
     }
 
-    /// The connection was to be opened while held; whether that has to wait.
+    /// Defers the opening of the connection; returns false if the sender is not held.
     #[cold]
-    pub(crate) fn put_off_opening(&mut self) -> bool {
-        self.more.part(|m| m.held.as_mut()).is_some_and(|held| {
-            held.opens = true;
+    pub(crate) fn defer_opening(&mut self) -> bool {
+        self.ext.get_mut(|m| m.held.as_mut()).is_some_and(|held| {
+            held.open = true;
             true
         })
     }
 
-    /// A segment was to be sent again while held; whether that has to wait.
+    /// Defers a retransmission; returns false if the sender is not held.
     #[inline]
-    pub(crate) fn put_off_resend(&mut self) -> bool {
+    pub(crate) fn defer_resend(&mut self) -> bool {
         let una = self.una;
-        self.more.part(|m| m.held.as_mut()).is_some_and(|held| {
-            held.owes = Some(una);
+        self.ext.get_mut(|m| m.held.as_mut()).is_some_and(|held| {
+            held.resend = Some(una);
             true
         })
     }

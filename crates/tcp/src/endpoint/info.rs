@@ -22,7 +22,7 @@ impl<C: CongestionControl> Tcp<C> {
                 (false, true) => "CLOSE-WAIT",
                 (true, false) if acked => "FIN-WAIT-2",
                 (true, false) => "FIN-WAIT-1",
-                (true, true) if self.standing.peer_first => "LAST-ACK",
+                (true, true) if self.lifecycle.peer_closed_first => "LAST-ACK",
                 (true, true) => "CLOSING",
             },
         }
@@ -41,7 +41,7 @@ impl<C: CongestionControl> Tcp<C> {
             i = i.wrapping_add(1);
         }
         // A loss probe is a test, not a repair: Linux counts it only in the total.
-        if let Some(rack) = &self.more.rack
+        if let Some(rack) = &self.ext.rack
             && rack.probe_again
             && rack.probe_end != 0
             && self.tx.board.head != self.tx.board.tail
@@ -62,7 +62,7 @@ impl<C: CongestionControl> Tcp<C> {
         TcpInfo {
             ca_state,
             state: self.state_name(),
-            ended: self.standing.ended,
+            ended: self.lifecycle.ended,
             established: self.established(),
             window: self.window(),
             unacked,
@@ -70,10 +70,10 @@ impl<C: CongestionControl> Tcp<C> {
             lost,
             retrans,
             backoff: self.rtt.backoffs(),
-            retransmits: if self.silent { self.rtt.backoffs() } else { 0 },
-            delivered: self.more.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
-            reordering: self.more.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
-            reorderings: self.more.rack.as_ref().map_or(0, |r| r.reorderings),
+            retransmits: if self.no_ack_since_rto { self.rtt.backoffs() } else { 0 },
+            delivered: self.ext.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
+            reordering: self.ext.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
+            reorderings: self.ext.rack.as_ref().map_or(0, |r| r.reorderings),
             min_rtt: Some(self.rtt.min()).filter(|&least| least != Dur::MAX),
             probes: if unacked == 0 { self.rtt.backoffs() } else { 0 },
             una: self.una,

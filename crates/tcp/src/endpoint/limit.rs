@@ -1,4 +1,4 @@
-//! What keeps a connection from sending more: asked by observers after each call.
+//! Limit that keeps a connection from sending more, read by observers after each call.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -7,13 +7,13 @@ use fairlane_net::{Limit, TimerId, Timers};
 
 impl<C: CongestionControl> Tcp<C> {
     /// See [`Limit`]. Of several bounds the tightest counts; of equal ones that which lasts longest, the sender's before the receiver's before the congestion window.
-    pub(crate) fn limited_by(&self, timers: &Timers) -> Limit {
+    pub(crate) fn current_limit(&self, timers: &Timers) -> Limit {
         match self.state {
             State::Closed | State::Listen | State::SynSent | State::SynReceived => return Limit::Handshake,
             State::TimeWait | State::Over => return Limit::Nothing,
             State::Established => {}
         }
-        if self.more.held.is_some() {
+        if self.ext.held.is_some() {
             return Limit::Control;
         }
         if self.closed && self.una >= self.data_end && self.tx.board.is_empty() {
@@ -27,7 +27,7 @@ impl<C: CongestionControl> Tcp<C> {
         let room = window.saturating_sub(flight);
         if pending {
             let full = flight + u64::from(self.cfg.smss) > window;
-            return if !full && self.waits_for_pace(timers) { Limit::Pacing } else { Limit::Recovery };
+            return if !full && self.waits_for_pacing(timers) { Limit::Pacing } else { Limit::Recovery };
         }
         let data = self.data_in(self.new_len());
         let bounds = [
@@ -38,13 +38,13 @@ impl<C: CongestionControl> Tcp<C> {
         let tightest = bounds.into_iter().filter(|(room, need, _)| room < need).min_by_key(|(room, ..)| *room);
         match tightest {
             Some((.., limit)) => limit,
-            None if self.waits_for_pace(timers) => Limit::Pacing,
+            None if self.waits_for_pacing(timers) => Limit::Pacing,
             None => self.window_limit(),
         }
     }
 
-    fn waits_for_pace(&self, timers: &Timers) -> bool {
-        self.paced && timers.get(TimerId::Pace).is_some()
+    fn waits_for_pacing(&self, timers: &Timers) -> bool {
+        self.features.paced && timers.get(TimerId::Pace).is_some()
     }
 
     fn window_limit(&self) -> Limit {

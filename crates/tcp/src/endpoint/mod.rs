@@ -26,19 +26,22 @@ mod tso;
 
 use crate::burst::Burst;
 use crate::cc::{AnyCc, CongestionControl};
-use crate::choices::{FastOpen, Prr};
+use crate::choices::{FastOpen, Prr, Scheme};
 use crate::config::TcpConfig;
-use crate::ecn::OwnEcn;
+use crate::ecn::LazyEcn;
 use crate::error::ParamsError;
-use crate::extensions::{Extras, More};
-use crate::lifecycle::{Ended, Stands};
+use crate::extensions::{Extensions, LazyExtensions};
+use crate::features::Features;
+use crate::lifecycle::{Ended, LazyLifecycle};
+use crate::ns2_compat::Ns2Compat;
 use crate::params::TcpParams;
-use crate::quickack::Quick;
+use crate::quickack::QuickAck;
 use crate::rate::RateSampler;
 use crate::receiver::Receiver;
 use crate::rtt::RttEstimator;
-use crate::send_state::Tx;
+use crate::send_state::LazySendState;
 use crate::state::{FIRST, Phase, State};
+use crate::vegas_state::VegasState;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers, flag};
 use fairlane_units::Time;
 use std::sync::Arc;
@@ -61,69 +64,45 @@ pub struct Tcp<C> {
     pub(crate) state: State,
     pub(crate) phase: Phase,
     /// Something arrived since the last acknowledgment went out.
-    pub(crate) heard: bool,
+    pub(crate) ack_scheduled: bool,
     /// The window, not the data, ended the last round of sending.
     pub(crate) cwnd_limited: bool,
     /// The application writes nothing more.
     pub(crate) closed: bool,
     /// The application closed or stopped, and all it wrote counts: completion is to be reported.
-    pub(crate) report: bool,
+    pub(crate) report_completion: bool,
     /// An application is there that closes by itself: a FIN of the peer does not close this end.
     pub(crate) keeps_open: bool,
     pub(crate) fin_sent: bool,
     /// A SYN had to be sent again.
     pub(crate) syn_lost: bool,
-    /// A segment is being timed, see `timed_end`.
-    pub(crate) timing: bool,
-    /// A partial acknowledgment arrived in this recovery.
-    pub(crate) partial_seen: bool,
-    /// The rescue retransmission of this recovery was made (RFC 6675 section 4 rule 4).
-    pub(crate) rescued: bool,
-    /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
-    pub(crate) worried: u8,
     /// No acknowledgment of new data since the last timeout.
-    pub(crate) silent: bool,
-    /// Nothing goes out before the timer does, see `fack_lost_again_stops` and `vegas_inflates_cwnd`.
-    pub(crate) halted: bool,
-    /// The ramp down of FACK takes three quarters, not half.
-    pub(crate) steep: bool,
-    /// Nothing has to see every segment: see `straight.rs`.
-    pub(crate) straight: bool,
-    /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
-    pub(crate) plain_acks: bool,
-    /// Segments are spread in time.
-    pub(crate) paced: bool,
-    /// The algorithm hears of every acknowledgment, also in recovery.
-    pub(crate) hears_all: bool,
-    /// It has not heard of the one at hand.
-    pub(crate) untold: bool,
+    pub(crate) no_ack_since_rto: bool,
+    /// True if the algorithm takes every acknowledgment and has not been given the current one.
+    pub(crate) cc_ack_pending: bool,
+    pub(crate) features: Features,
+    pub(crate) ns2: Ns2Compat,
     /// The codepoint of data when ECN is in use.
     pub(crate) ect: Ecn,
-    /// Something looks at every sending.
-    pub(crate) watched: bool,
-    /// What goes out at once, see `tso`.
+    /// Burst of segmentation offload.
     pub(crate) burst: Burst,
-    /// The window limited the sender in the round trip that ends at `used_until`, for `cwnd_limited_by_round`.
-    pub(crate) was_limited: bool,
-    /// Segments in flight at most in that round trip.
-    pub(crate) most_out: u32,
     pub(crate) dupacks: u32,
     /// The widest window of the peer (MAX.SND.WND of RFC 5961, Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
-    pub(crate) most_window: u32,
-    pub(crate) ecn: OwnEcn,
+    pub(crate) max_window: u32,
+    pub(crate) ecn: LazyEcn,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
-    pub(crate) tx: Tx,
+    pub(crate) tx: LazySendState,
     pub(crate) rtt: RttEstimator,
     /// Acknowledgments sent.
     pub(crate) acks: u64,
     /// When the segment being timed was sent.
     pub(crate) timed_at: Time,
     pub(crate) rate: Option<Box<RateSampler>>,
-    pub(crate) more: Extras,
+    pub(crate) ext: LazyExtensions,
     /// Sequence number of the segment that moved the window last (SND.WL1).
-    pub(crate) window_from: u64,
-    pub(crate) standing: Stands,
+    pub(crate) window_seq: u64,
+    pub(crate) lifecycle: LazyLifecycle,
 }
 
 impl Tcp<AnyCc> {
@@ -152,56 +131,51 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
         let wants = cc.wants();
         let paced = wants.pacing || cfg.pacing;
-        let hears_all = wants.rate || wants.every_ack;
-        let diary = wants.rate || cfg.diary;
+        let cc_every_ack = wants.rate || wants.every_ack;
+        let log = wants.rate || cfg.ack_log;
         let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
-        let more = Extras::of(More {
+        let ext = LazyExtensions::of(Extensions {
             rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: spreads.then(Box::default),
-            doubt: cfg.doubt.then(Box::default),
+            undo: cfg.undo.then(Box::default),
             cwv: cfg.new_cwv.then(Box::default),
-            opening: (cfg.fast_open != FastOpen::Off).then(Box::default),
-            unforgotten: cfg.vegas_send_table.then(|| Box::new([0..0, 0..0])),
-            ..More::NONE
+            fast_open: (cfg.fast_open != FastOpen::Off).then(Box::default),
+            vegas: (cfg.scheme == Scheme::Vegas).then(|| Box::new(VegasState::new(cfg.vegas_send_table))),
+            ..Extensions::NONE
         });
         let mut rcv = Receiver::starting_at(FIRST);
         rcv.passive = state == State::Listen;
-        rcv.quick = cfg.tuned.then(|| Box::new(Quick::new(&cfg)));
-        let mut tx = Tx::default();
-        if diary {
-            tx.board.keep_diary();
+        rcv.quick = cfg.autotuned.then(|| Box::new(QuickAck::new(&cfg)));
+        let mut tx = LazySendState::default();
+        if log {
+            tx.board.enable_log();
         }
         Self {
-            straight: cfg.straight && !(paced || hears_all || diary),
-            plain_acks: cfg.plain_acks,
-            paced,
-            hears_all,
-            untold: false,
+            features: Features {
+                fast_path: cfg.fast_path && !(paced || cc_every_ack || log),
+                plain_acks: cfg.plain_acks,
+                paced,
+                output_hooks: cfg.tso || cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
+                cc_every_ack,
+            },
+            ns2: Ns2Compat::default(),
+            cc_ack_pending: false,
             ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
-            ecn: OwnEcn::new(wants.grades_marks),
+            ecn: LazyEcn::new(wants.grades_marks),
             burst: Burst::default(),
             rate: wants.rate.then(Box::default),
-            more,
-            most_out: 0,
-            was_limited: false,
-            watched: cfg.tso || cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
+            ext,
             cc,
             state,
             phase: Phase::Open,
-            heard: false,
+            ack_scheduled: false,
             closed: false,
-            report: false,
+            report_completion: false,
             keeps_open: false,
             fin_sent: false,
             syn_lost: false,
-            timing: false,
             cwnd_limited: false,
-            partial_seen: false,
-            rescued: false,
-            worried: 0,
-            silent: false,
-            halted: false,
-            steep: false,
+            no_ack_since_rto: false,
             una: FIRST,
             nxt: FIRST,
             data_end: FIRST,
@@ -212,14 +186,14 @@ impl<C: CongestionControl> Tcp<C> {
             rtt: RttEstimator::new(&cfg),
             rcv,
             acks: 0,
-            window_from: 0,
-            most_window: 0,
-            standing: Stands::default(),
+            window_seq: 0,
+            max_window: 0,
+            lifecycle: LazyLifecycle::default(),
             cfg,
         }
     }
 
-    /// What the algorithm draws its random choices from: see [`CongestionControl::seed`].
+    /// Seeds the algorithm, see [`CongestionControl::seed`].
     pub fn seed(&mut self, seed: u64) {
         self.cc.seed(seed);
     }
@@ -229,34 +203,37 @@ impl<C: CongestionControl> Tcp<C> {
         &self.cc
     }
 
-    /// Whether data may flow, or could before both ends closed.
+    /// True if data may flow, or could before both ends closed.
     pub fn established(&self) -> bool {
         match self.state {
             State::Established | State::TimeWait => true,
-            State::Over => self.standing.ended == Ended::No,
+            State::Over => self.lifecycle.ended == Ended::No,
             _ => false,
         }
     }
 
-    /// Any segment: what no other way was made for, see `straight.rs`.
+    /// Any segment: what no other way was made for, see `fast_path.rs`.
     #[inline(never)]
-    pub(crate) fn on_any(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let counts =
-            if self.state == State::Established { self.usual(seg) || self.passes(seg, cx) } else { self.arrives_unopened(seg, cx) };
+    pub(crate) fn on_segment(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let counts = if self.state == State::Established {
+            self.is_regular(seg) || self.check_irregular(seg, cx)
+        } else {
+            self.on_segment_unopened(seg, cx)
+        };
         if counts {
             if self.ecn_on() {
                 self.ecn_take_control(seg);
             }
             if seg.payload != 0 || seg.has(flag::FIN) {
-                self.take_data(seg, cx);
+                self.receive_data(seg, cx);
             } else {
                 self.rcv.note_timestamp(seg, cx.now);
             }
             self.on_ack(seg, cx);
         }
-        self.acknowledge(cx);
-        if self.done() {
-            self.part(cx);
+        self.flush_ack(cx);
+        if self.both_closed() {
+            self.finish_close(cx);
         }
     }
 
@@ -266,10 +243,10 @@ impl<C: CongestionControl> Tcp<C> {
             self.state = State::Established;
             self.ecn_assume();
             // Where no SYN says it, the peer's window is known to be like this end's.
-            self.edge = self.accepted_up_to();
+            self.edge = self.receive_edge();
             self.cc.on_established(cx.now, self.cfg.initial_window);
             self.transmit(self.cfg.max_burst, cx);
-        } else if self.state == State::Closed && !self.opens_with_data() {
+        } else if self.state == State::Closed && !self.waits_for_write() {
             self.state = State::SynSent;
             self.timed_at = cx.now;
             self.send_syn(false, cx);
@@ -279,7 +256,7 @@ impl<C: CongestionControl> Tcp<C> {
 
 impl<C: CongestionControl> Endpoint for Tcp<C> {
     fn start(&mut self, cx: &mut Cx<'_>) {
-        if self.state != State::Listen && self.put_off_opening() {
+        if self.state != State::Listen && self.defer_opening() {
             return;
         }
         self.open(cx);
@@ -289,7 +266,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let bare = seg.flags == flag::ACK && seg.plain();
         if !bare || self.state != State::Established {
-            self.on_any(seg, cx);
+            self.on_segment(seg, cx);
         } else if seg.payload != 0 {
             self.on_next_data(seg, cx);
         } else {
@@ -298,7 +275,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        if self.more.held.is_some() && self.put_off(id) {
+        if self.ext.held.is_some() && self.defer_timer(id) {
             return;
         }
         match (id, self.state) {
@@ -323,13 +300,13 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         self.data_end = self.data_end.saturating_add(bytes).min(u64::MAX / 2);
         if fin {
             self.closed = true;
-            self.report = true;
+            self.report_completion = true;
         }
         if self.state == State::Established {
             self.transmit(self.cfg.max_burst, cx);
             self.check_finished(cx);
-        } else if self.more.opening.is_some() {
-            self.write_early(cx);
+        } else if self.ext.fast_open.is_some() {
+            self.write_before_established(cx);
         }
     }
 
@@ -338,7 +315,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         if self.data_end > sent {
             // Discarded bytes were never delivered: the flow stops, it does not finish.
             self.data_end = sent;
-            self.report = false;
+            self.report_completion = false;
         }
         self.closed = true;
         if self.state == State::Established {
@@ -348,9 +325,9 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
 
     fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
         if held {
-            self.hold_back();
+            self.start_hold();
         } else {
-            self.let_go(cx);
+            self.release(cx);
         }
         true
     }
@@ -375,7 +352,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             ce_received: self.ecn.ce_received,
             acks: self.acks,
             acked: self.una.min(self.data_end) - FIRST,
-            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
+            cwnd: self.prr_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
             in_flight: self.in_flight(),
             srtt: self.rtt.srtt(&self.cfg),
@@ -385,7 +362,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         }
     }
     fn sample(&self) -> SenderSample {
-        let cwnd = self.reduced_window().unwrap_or_else(|| self.cc.cwnd());
+        let cwnd = self.prr_window().unwrap_or_else(|| self.cc.cwnd());
         SenderSample { cwnd, ssthresh: self.cc.ssthresh(), in_flight: self.in_flight(), srtt: self.rtt.srtt(&self.cfg) }
     }
     fn moment(&self) -> Option<SenderState> {
@@ -397,7 +374,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             Phase::Open => "open",
         };
         Some(SenderState {
-            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
+            cwnd: self.prr_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
             timeouts: self.tx.count.timeouts.into(),
             connection: self.state_name(),
@@ -406,7 +383,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn limit(&self, timers: &Timers) -> Limit {
-        self.limited_by(timers)
+        self.current_limit(timers)
     }
 
     fn kept(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! What goes out: new data and retransmissions, as far as the windows allow.
+//! Output of new data and retransmissions, within the windows.
 
 use crate::cc::CongestionControl;
 use crate::choices::IdleRestart;
@@ -13,14 +13,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
-        if self.watched {
-            return self.transmit_watched(burst, cx);
+        if self.features.output_hooks {
+            return self.transmit_with_hooks(burst, cx);
         }
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
         if self.phase == Phase::Open
             && burst == u32::MAX
-            && !self.paced
-            && !self.untold
+            && !self.features.paced
+            && !self.cc_ack_pending
             && !self.tx.board.has_pending()
             && !self.tx.board.is_empty()
         {
@@ -35,36 +35,42 @@ impl<C: CongestionControl> Tcp<C> {
                 return;
             }
         }
-        self.transmit_any(burst, cx);
+        self.transmit_loop(burst, cx);
     }
 
-    /// The same where what is SACKed may not count as in flight, and new data starts the wait for a loss probe.
-    fn transmit_watched(&mut self, burst: u32, cx: &mut Cx<'_>) {
-        if self.more.held.is_some() {
+    /// Sends within the windows while an option acts on output: SACKed data may not count as in flight, and new data schedules a loss
+    /// probe.
+    fn transmit_with_hooks(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        if self.ext.held.is_some() {
             if self.rate.is_some() {
                 self.rate_app_limited();
             }
             return;
         }
         let before = self.nxt;
-        self.transmit_any(burst, cx);
+        self.transmit_loop(burst, cx);
         if self.cfg.cwnd_limited_by_round {
             // Linux asks whether more fits into the window, not whether there is more.
             let active = self.nxt != before || self.new_len() != 0;
             let limited = self.burst.waits || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
-            self.note_usage(before, limited);
+            if limited || self.nxt != before {
+                let packets_out = self.tx.board.tail.wrapping_sub(self.tx.board.head);
+                let (una, nxt) = (self.una, self.nxt);
+                self.tx.usage.update(una, nxt, packets_out, limited);
+            }
+            self.cwnd_limited = self.tx.usage.limited;
         }
-        if self.nxt != before && self.more.rack.is_some() {
+        if self.nxt != before && self.ext.rack.is_some() {
             self.tlp_schedule(cx);
         }
     }
 
-    fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
-        if (self.state != State::Established && !self.is_early()) || self.halted {
+    fn transmit_loop(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
+        if (self.state != State::Established && !self.is_early()) || self.ns2.output_stopped {
             return;
         }
-        if self.untold {
-            self.tell(cx);
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
         if self.tx.board.is_empty() {
             if self.cfg.empty_window_probes && cx.timers.get(TimerId::Rto).is_some() && self.edge > self.nxt {
@@ -77,7 +83,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.cwnd_limited = false;
         (self.burst.left, self.burst.waits) = (0, false);
         while burst > 0 {
-            if self.paced && self.burst.left == 0 && (self.tx.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
+            if self.features.paced && self.burst.left == 0 && (self.tx.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx)
+            {
                 // The pacer holds the data back on behalf of the window: the application would send more.
                 self.cwnd_limited = true;
                 break;
@@ -109,7 +116,7 @@ impl<C: CongestionControl> Tcp<C> {
                         && !self.cfg.rack
                         && flight + u64::from(self.cfg.smss) <= window
                     {
-                        self.send_doubtful(cx);
+                        self.send_rule_3_or_4(cx);
                     }
                     break;
                 }
@@ -130,23 +137,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Whether the window limited the sender, kept for a round trip: that it did, or how much was in flight at most.
-    fn note_usage(&mut self, before: u64, limited: bool) {
-        if !limited && self.nxt == before {
-            // Nothing was sent: nothing is learnt.
-            self.cwnd_limited = self.was_limited;
-            return;
-        }
-        let out = self.tx.board.tail.wrapping_sub(self.tx.board.head);
-        if self.una >= self.tx.used_until || limited || (!self.was_limited && out > self.most_out) {
-            (self.was_limited, self.most_out, self.tx.used_until) = (limited, out, self.nxt);
-        }
-        self.cwnd_limited = self.was_limited;
-    }
-
     /// RFC 5681 section 4.1, or RFC 7661, which takes its place.
     fn after_idle(&mut self, cx: &Cx<'_>) {
-        if self.more.cwv.is_some() {
+        if self.ext.cwv.is_some() {
             if self.new_len() != 0 {
                 self.cwv_after_idle(cx.now);
             }
@@ -184,17 +177,17 @@ impl<C: CongestionControl> Tcp<C> {
         rest as u32 + u32::from(self.closed && self.cfg.fin && !self.fin_sent)
     }
 
-    /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight, and of the peer's window only if it
-    /// is half of the largest that it offered (RFC 9293 section 3.8.6.2.1). A smaller one waits for the timer, which overrides.
+    /// Size of a segment that the windows admit in part. It is sent only with nothing in flight, and of the peer's window only if it is
+    /// half of the largest one offered (RFC 9293 section 3.8.6.2.1). A smaller piece waits for the timer, which overrides.
     fn piece(&self, len: u32) -> u32 {
         if !self.tx.board.is_empty() {
             return 0;
         }
         let (room, len) = (self.edge.saturating_sub(self.nxt), u64::from(len).min(self.cfg.window));
-        if room >= len || 2 * room >= self.widest() { room.min(len) as u32 } else { 0 }
+        if room >= len || 2 * room >= self.max_peer_window() { room.min(len) as u32 } else { 0 }
     }
 
-    /// Whether the peer's window and `window` take `len` more.
+    /// True if the peer's window and `window` admit `len` more.
     #[inline]
     pub(crate) fn fits(&self, len: u32) -> bool {
         let end = self.nxt + u64::from(len);
@@ -217,7 +210,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.time_new(end, cx.now);
         }
         self.tx.pipe += s.data();
-        if self.more.prr.is_some() {
+        if self.ext.prr.is_some() {
             self.prr_sent(s.data());
         }
         if self.rate.is_some() {
@@ -228,31 +221,31 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// One segment at a time is measured.
     fn time_new(&mut self, end: u64, now: Time) {
-        if !self.timing {
-            (self.timing, self.tx.timed_end, self.timed_at) = (true, end, now);
+        if self.tx.timed_end == 0 {
+            (self.tx.timed_end, self.timed_at) = (end, now);
         }
-        if self.more.unforgotten.as_deref().is_some_and(|ends| ends.iter().any(|r| r.contains(&end))) {
-            self.tx.board.distrust_last();
+        if self.ext.vegas.as_ref().is_some_and(|v| v.is_stale(end)) {
+            self.tx.board.mark_last_retransmitted();
         }
     }
 
     /// Sends a segment again. `count`: it adds to what is in flight.
     #[inline(never)]
     pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
-        if self.put_off_resend() {
+        if self.defer_resend() {
             return;
         }
         let s = self.tx.board.resend(index, cx.now, count);
         if count {
             self.tx.pipe += s.data();
         }
-        if self.more.prr.is_some() {
+        if self.ext.prr.is_some() {
             self.prr_sent(s.data());
         }
-        if self.more.doubt.is_some() {
+        if self.ext.undo.is_some() {
             self.note_resend(cx.now);
         }
-        if self.more.rack.is_some() {
+        if self.ext.rack.is_some() {
             self.rack_resent(index, cx.now);
         }
         self.tx.count.retransmits += u32::from(s.data() != 0);
@@ -268,7 +261,7 @@ impl<C: CongestionControl> Tcp<C> {
         let payload = s.len - u32::from(fin);
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (s.seq, self.rcv.nxt);
-        (seg.wnd, seg.payload) = (self.announce(), payload as u16);
+        (seg.wnd, seg.payload) = (self.advertised_window(), payload as u16);
         seg.flags = flag::ACK | if fin { flag::FIN } else { 0 } | if s.is(PUSH) { flag::PSH } else { 0 };
         if again {
             seg.set_retransmission();
@@ -279,10 +272,10 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn_on() {
             self.ecn_stamp(&mut seg, again);
         }
-        if self.heard {
-            self.acknowledge_along(if again { self.nxt } else { s.seq }, cx);
+        if self.ack_scheduled {
+            self.piggyback_ack(if again { self.nxt } else { s.seq }, cx);
         }
-        if self.paced {
+        if self.features.paced {
             self.pace_sent(u64::from(payload), cx.now);
         }
         self.tx.count.data_segments += u64::from(payload != 0);
@@ -291,7 +284,7 @@ impl<C: CongestionControl> Tcp<C> {
             quick.sent(cx.now);
         }
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
-        if self.hears_all {
+        if self.features.cc_every_ack {
             self.cc.on_sent(cx.now, u64::from(payload), self.in_flight());
         }
     }
@@ -300,10 +293,10 @@ impl<C: CongestionControl> Tcp<C> {
     /// behind data with the same acknowledgment number it would count as a duplicate (RFC 5681 section 2).
     #[cold]
     #[inline(never)]
-    pub(crate) fn acknowledge_along(&mut self, seq: u64, cx: &mut Cx<'_>) {
+    pub(crate) fn piggyback_ack(&mut self, seq: u64, cx: &mut Cx<'_>) {
         if !self.rcv.has_sack() {
-            self.heard = false;
-            self.acknowledged(cx);
+            self.ack_scheduled = false;
+            self.ack_sent(cx);
         } else if self.rcv.due == AckDue::Now {
             self.send_ack_at(seq, cx);
         }

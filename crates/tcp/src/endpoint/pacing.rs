@@ -10,7 +10,6 @@
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
-use crate::pacer::Pacer;
 use crate::quantum::BITS_PS;
 use fairlane_net::{Cx, TimerId};
 use fairlane_units::{Dur, Rate, Time};
@@ -18,7 +17,7 @@ use fairlane_units::{Dur, Rate, Time};
 impl<C: CongestionControl> Tcp<C> {
     /// The time that `bytes` of payload take at the rate in force, in picoseconds; `None`: no rate is known.
     #[inline]
-    pub(crate) fn pace_of(&self, bytes: u64) -> Option<f64> {
+    pub(crate) fn pacing_time(&self, bytes: u64) -> Option<f64> {
         if let Some(rate) = self.cc.pacing_rate() {
             return Some(bytes as i64 as f64 * BITS_PS / (rate.as_bps() as f64).max(1.0));
         }
@@ -34,46 +33,37 @@ impl<C: CongestionControl> Tcp<C> {
         Some(bytes as i64 as f64 * srtt.as_ps() as i64 as f64 / (window as i64 as f64 * factor))
     }
 
-    /// The rate in force; `None`: segments are not paced, or no rate is known yet.
+    /// Pacing rate; `None` if segments are not paced, or no rate is known yet.
     pub fn pacing_rate(&self) -> Option<Rate> {
-        let ps = self.pace_of(u64::from(self.cfg.smss)).filter(|_| self.paced)?;
+        let ps = self.pacing_time(u64::from(self.cfg.smss)).filter(|_| self.features.paced)?;
         Some(Rate::from_bps((f64::from(self.cfg.smss) * BITS_PS / ps.max(1.0)) as u64))
     }
 
-    /// Whether a segment may go now. If not, the timer tells when.
+    /// Returns true if a segment may leave now; sets the pacing timer if not.
     #[inline]
     pub(crate) fn pace_allows(&mut self, cx: &mut Cx<'_>) -> bool {
-        let pacer = &mut self.more.make().pacer;
-        if cx.now >= pacer.next {
-            pacer.left = 0;
-            return true;
+        let pacer = &mut self.ext.get_or_create().pacer;
+        let allows = pacer.allows(cx.now);
+        if !allows {
+            cx.timers.set(TimerId::Pace, pacer.next());
         }
-        if pacer.left != 0 {
-            return true;
-        }
-        cx.timers.set(TimerId::Pace, pacer.next);
-        false
+        allows
     }
 
-    /// `bytes` of payload went out.
+    /// Paces the segments after `bytes` of payload that leave now.
     #[inline]
     pub(crate) fn pace_sent(&mut self, bytes: u64, now: Time) {
-        let Some(ps) = self.pace_of(bytes) else { return };
-        let pacer = &mut self.more.make().pacer;
-        if now >= pacer.next {
-            // A new burst.
+        let Some(ps) = self.pacing_time(bytes) else { return };
+        let pacer = &mut self.ext.get_or_create().pacer;
+        if now >= pacer.next() {
             let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
-            *pacer =
-                Pacer { next: now, left: if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) }, late: now.since(pacer.next) };
+            pacer.begin_burst(now, if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) });
         }
-        pacer.left = pacer.left.saturating_sub(bytes);
-        // A burst counts as a whole: the one that has the last free segment in it is paced.
+        pacer.on_sent(bytes);
+        // A burst counts as a whole: the one with the last free segment in it is paced.
         if self.tx.count.data_segments + u64::from(self.cfg.pacing_segments) < u64::from(self.cfg.pacing_free) {
             return;
         }
-        let gap = Dur::from_ps((ps + 0.5) as i64 as u64);
-        let earlier = pacer.late.min(Dur::from_ps((ps * self.cfg.pacing_catch_up) as i64 as u64));
-        pacer.late = pacer.late.saturating_sub(earlier);
-        pacer.next += gap.saturating_sub(earlier);
+        pacer.add_gap(ps, self.cfg.pacing_catch_up);
     }
 }

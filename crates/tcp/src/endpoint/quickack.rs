@@ -9,7 +9,7 @@ use fairlane_units::Dur;
 impl<C: CongestionControl> Tcp<C> {
     /// Data arrived and was taken in; before it `before` was expected next.
     #[inline(never)]
-    pub(crate) fn note_arrival(&mut self, seg: &Segment, before: u64, cx: &Cx<'_>) {
+    pub(crate) fn quickack_on_data(&mut self, seg: &Segment, before: u64, cx: &Cx<'_>) {
         let Some(mut quick) = self.rcv.quick.take() else { return };
         let (nxt, payload, rto) = (self.rcv.nxt, u64::from(seg.payload), self.rtt.rto());
         let kept = if quick.buffer.is_some() { self.rcv.kept() } else { 0 };
@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
                 buffer.hold(self.rcv.farthest() - nxt);
             }
             let now = self.rcv.unannounced() > quick.mss || (quick.left != 0 && !quick.answers);
-            if !now && self.cfg.sack && self.cfg.sack_delay != Dur::ZERO && quick.compressor.holds(nxt) {
+            if !now && self.cfg.sack && self.cfg.sack_delay != Dur::ZERO && quick.compression.holds(nxt) {
                 self.rcv.due = AckDue::Later;
             }
         } else {
@@ -52,12 +52,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The window for what goes out now.
     #[inline]
-    pub(crate) fn announce(&mut self) -> u32 {
-        if self.rcv.quick.is_some() { self.announce_tuned() } else { self.cfg.receive_window }
+    pub(crate) fn advertised_window(&mut self) -> u32 {
+        if self.rcv.quick.is_some() { self.advertised_autotuned() } else { self.cfg.receive_window }
     }
 
     #[inline(never)]
-    fn announce_tuned(&mut self) -> u32 {
+    fn advertised_autotuned(&mut self) -> u32 {
         let (nxt, kept) = (self.rcv.nxt, self.rcv.kept());
         match &mut self.rcv.quick {
             Some(quick) if quick.buffer.is_some() => {
@@ -73,7 +73,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// One past the last byte that is accepted (RCV.NXT + RCV.WND); `u64::MAX` without a limit.
-    pub(crate) fn accepted_up_to(&self) -> u64 {
+    pub(crate) fn receive_edge(&self) -> u64 {
         match self.rcv.quick.as_ref().and_then(|q| q.buffer.as_ref()) {
             Some(buffer) => buffer.edge().max(self.rcv.nxt),
             None if self.cfg.receive_window == u32::MAX => u64::MAX,

@@ -25,24 +25,24 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The algorithm hears of each segment that the diary has as lost.
     pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
-        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return };
-        for n in diary.lost.iter().filter(|n| n.data() != 0) {
+        let (Some(rate), Some(log)) = (&mut self.rate, &self.tx.board.log) else { return };
+        for n in log.lost.iter().filter(|n| n.data() != 0) {
             self.cc.on_lost(&rate.on_lost(n, cx.now));
         }
     }
 
-    /// What the diary tells of losses and rate.
+    /// Passes lost segments to the algorithm and returns the rate sample of the acknowledgment.
     pub(crate) fn take_rate(&mut self, cx: &Cx<'_>) -> Option<RateSample> {
         self.rate_lost(cx);
-        let (Some(rate), Some(diary)) = (&mut self.rate, &self.tx.board.diary) else { return None };
-        rate.sample(diary, self.ecn.newly_ce, self.rtt.min(), cx.now)
+        let (Some(rate), Some(log)) = (&mut self.rate, &self.tx.board.log) else { return None };
+        rate.sample(log, self.ecn.newly_ce, self.rtt.min(), cx.now)
     }
 
     /// Begins the diary of an acknowledgment.
     #[inline]
-    pub(crate) fn open_diary(&mut self) {
-        if let Some(diary) = &mut self.tx.board.diary {
-            diary.clear();
+    pub(crate) fn clear_ack_log(&mut self) {
+        if let Some(log) = &mut self.tx.board.log {
+            log.clear();
         }
     }
 }

@@ -4,13 +4,13 @@ use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
 use fairlane_net::{Cx, Segment};
 use fairlane_units::{Dur, Time};
-/// What ns-3 takes no ticks at all for.
+/// Shortest interval that ns-3 measures.
 const LEAST_TICKS: Dur = Dur::from_us(1);
 
 impl<C: CongestionControl> Tcp<C> {
     /// Round-trip time of what is acknowledged (RFC 6298 sections 3 and 4): that of the newest segment tells of the path. SRTT may have to hold what an
     /// acknowledgment was held back, too; then it is that of the oldest.
-    pub(crate) fn measure(&mut self, seg: &Segment, timed: Option<Time>, oldest: Option<Time>, cx: &mut Cx<'_>) {
+    pub(crate) fn measure_rtt(&mut self, seg: &Segment, timed: Option<Time>, oldest: Option<Time>, cx: &mut Cx<'_>) {
         if let Some(sent) = timed {
             cx.rtt = Some(cx.now.since(sent));
             if self.cfg.rtt_every && !self.cfg.timestamps {
@@ -19,14 +19,14 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         if !self.cfg.rtt_every {
-            if self.timing && seg.ack >= self.tx.timed_end {
-                self.timing = false;
+            if self.tx.timed_end != 0 && seg.ack >= self.tx.timed_end {
+                self.tx.timed_end = 0;
                 if !self.cfg.timestamps {
                     self.rtt.sample(self.timed_at, cx.now, &self.cfg);
                 }
             }
             if self.cfg.vegas_send_table {
-                self.forget_acked();
+                self.update_send_table();
             }
         }
         if let Some((value, echo)) = seg.timestamps()

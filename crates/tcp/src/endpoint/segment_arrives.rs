@@ -1,7 +1,7 @@
-//! What a segment must pass before anything in it counts: RFC 9293 section 3.10.7 with the checks of RFC 5961 and PAWS (RFC 7323 section 5).
+//! Checks of arriving segments (RFC 9293 section 3.10.7, RFC 5961, PAWS of RFC 7323 section 5).
 //!
-//! The order is that of section 3.10.7.4: timestamp, sequence number, RST, SYN, ACK; what fails one has no say in the next. Acknowledgments that answer such
-//! segments are throttled (RFC 5961 section 7). The usual segment takes [`Tcp::usual`] and nothing else.
+//! The order is that of section 3.10.7.4: timestamp, sequence number, RST, SYN, ACK. A segment that fails one check does not reach the
+//! next. Acknowledgments in answer to such segments are throttled (RFC 5961 section 7). A regular segment passes [`Tcp::is_regular`] alone.
 
 use crate::cc::CongestionControl;
 use crate::choices::{OldSegments, Paws};
@@ -15,64 +15,64 @@ use fairlane_units::Dur;
 const OUTDATED: Dur = Dur::from_secs(24 * 86_400);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether nothing about a segment of an open connection asks for a closer look.
+    /// True if a segment of an open connection passes all checks.
     #[inline]
-    pub(crate) fn usual(&self, seg: &Segment) -> bool {
-        (seg.seq == self.rcv.nxt || (self.rcv.nxt..self.accepted_up_to()).contains(&seg.seq))
+    pub(crate) fn is_regular(&self, seg: &Segment) -> bool {
+        (seg.seq == self.rcv.nxt || (self.rcv.nxt..self.receive_edge()).contains(&seg.seq))
             && seg.seq <= FARTHEST
             && seg.flags & (flag::SYN | flag::RST | flag::ACK) == flag::ACK
             && seg.ack.wrapping_sub(self.una) <= self.nxt - self.una
             && (!self.cfg.timestamps || seg.timestamps().is_some_and(|(value, _)| value.wrapping_sub(self.rcv.ts_recent) as i32 >= 0))
     }
 
-    /// Whether an unusual segment of an open connection counts; what has to be said about it is said.
+    /// Checks an irregular segment of an open connection and answers it if required; returns true if it is to be processed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn passes(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
+    pub(crate) fn check_irregular(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let (rst, syn) = (seg.has(flag::RST), seg.has(flag::SYN));
         if seg.seq > FARTHEST || seg.ack > FARTHEST {
             // Numbers that no connection comes to: answered as what is outside of the window is.
             if !rst {
-                self.challenge(cx);
+                self.challenge_ack(cx);
             }
             return false;
         }
-        if !rst && !syn && self.cfg.timestamps && !self.timely(seg, cx) {
+        if !rst && !syn && self.cfg.timestamps && !self.passes_paws(seg, cx) {
             return false;
         }
         if !self.acceptable(seg) {
             if syn && !rst && self.rcv.passive && !self.cfg.handshake_ack && seg.seq + 1 == FIRST {
                 self.on_syn(seg, cx);
             } else if syn && !rst {
-                self.challenge(cx);
+                self.challenge_ack(cx);
                 if self.ecn_on() && self.rcv.due == AckDue::Now {
                     self.ecn_take_answer_again(seg);
                 }
             } else if !rst {
-                self.answer(seg, cx);
+                self.answer_unacceptable(seg, cx);
             }
             return false;
         }
         if rst {
             // RFC 5961 section 3.2: only one that says the very next number ends the connection. Timestamps do not matter (RFC 7323 section 5.2).
             if seg.seq == self.rcv.nxt {
-                self.end(Ended::Reset, cx);
+                self.terminate(Ended::Reset, cx);
             } else {
-                self.challenge(cx);
+                self.challenge_ack(cx);
             }
             return false;
         }
         if syn {
             // RFC 5961 section 4.2.
-            self.challenge(cx);
+            self.challenge_ack(cx);
             return false;
         }
         if !seg.has(flag::ACK) {
             return false;
         }
         // RFC 9293 section 3.10.7.4, RFC 5961 section 5.2.
-        if seg.ack > self.nxt || self.una.saturating_sub(seg.ack) > self.widest() {
-            self.challenge(cx);
+        if seg.ack > self.nxt || self.una.saturating_sub(seg.ack) > self.max_peer_window() {
+            self.challenge_ack(cx);
             return false;
         }
         true
@@ -82,7 +82,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// other's window with data that got lost would answer each other's acknowledgments for ever.
     fn acceptable(&self, seg: &Segment) -> bool {
         let nxt = self.rcv.nxt;
-        let edge = self.accepted_up_to();
+        let edge = self.receive_edge();
         if self.cfg.old_segments == OldSegments::Linux {
             return seg.end() >= self.rcv.last_ack() && seg.seq <= edge;
         }
@@ -96,7 +96,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// PAWS (RFC 7323 section 5.3, R1); a segment that came late is answered here.
-    fn timely(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
+    fn passes_paws(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let paws = self.cfg.paws;
         let Some((value, _)) = seg.timestamps() else {
             // RFC 7323 section 3.2: silently dropped.
@@ -110,28 +110,28 @@ impl<C: CongestionControl> Tcp<C> {
             self.rcv.ts_recent = 0;
             return true;
         }
-        if paws == Paws::Linux && (behind <= 1 || self.overtaken(seg, behind)) {
+        if paws == Paws::Linux && (behind <= 1 || self.is_overtaken(seg, behind)) {
             return true;
         }
-        self.answer(seg, cx);
+        self.answer_unacceptable(seg, cx);
         false
     }
 
     /// A pure acknowledgment that a later one overtook within the RTO (Linux `tcp_disordered_ack`): it may be a duplicate that counts.
-    fn overtaken(&self, seg: &Segment, behind: i32) -> bool {
+    fn is_overtaken(&self, seg: &Segment, behind: i32) -> bool {
         let wait = Dur::from_ps(self.rtt.rto().as_ps() / 1000 * 1200);
         seg.payload == 0
             && seg.seq == self.rcv.nxt
             && seg.ack == self.una
-            && !self.moves_window(seg)
+            && !self.window_is_newer(seg)
             && self.cfg.timestamp_tick * u64::from(behind.unsigned_abs()) <= wait
     }
 
     /// Answers a segment that is not acceptable with an acknowledgment (RFC 9293 section 3.10.7.4), which tells of a duplicate (RFC 2883).
-    fn answer(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+    fn answer_unacceptable(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let empty = seg.end() == seg.seq;
         if empty && self.cfg.old_segments == OldSegments::Linux {
-            return self.challenge(cx);
+            return self.challenge_ack(cx);
         }
         if !empty && seg.seq < self.rcv.nxt {
             self.rcv.repeated(seg.seq, seg.end());
@@ -141,90 +141,85 @@ impl<C: CongestionControl> Tcp<C> {
                 quick.repeated(&self.cfg);
             }
         }
-        self.owe_ack();
+        self.schedule_ack_now();
     }
 
-    /// Sends a challenge ACK, as often as it may be (RFC 5961 section 7).
-    fn challenge(&mut self, cx: &mut Cx<'_>) {
-        let s = &mut self.standing;
-        if cx.now >= s.renewed {
-            (s.challenges, s.renewed) = (self.cfg.challenge_acks, cx.now + self.cfg.challenge_interval);
-        }
-        if s.challenges != 0 {
-            s.challenges -= 1;
-            self.owe_ack();
+    /// Schedules a challenge ACK within its rate limit (RFC 5961 section 7).
+    fn challenge_ack(&mut self, cx: &mut Cx<'_>) {
+        if self.lifecycle.challenges.take(cx.now, self.cfg.challenge_acks, self.cfg.challenge_interval) {
+            self.schedule_ack_now();
         }
     }
 
     /// A segment that finds no open connection; whether it opened one and counts.
     #[cold]
     #[inline(never)]
-    pub(crate) fn arrives_unopened(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
+    pub(crate) fn on_segment_unopened(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         if seg.seq > FARTHEST || seg.ack > FARTHEST {
             return false;
         }
         let (rst, syn, ack) = (seg.has(flag::RST), seg.has(flag::SYN), seg.has(flag::ACK));
         match self.state {
             State::Established => return true,
-            State::TimeWait if cx.now.since(self.standing.since) < self.cfg.time_wait => self.in_time_wait(seg, cx),
+            State::TimeWait if cx.now.since(self.lifecycle.time_wait_since) < self.cfg.time_wait => self.in_time_wait(seg, cx),
             _ if rst && self.state != State::SynSent && self.state != State::SynReceived => {}
-            State::Closed | State::Over | State::TimeWait => self.refuse(seg, cx),
-            State::Listen if ack => self.refuse(seg, cx),
+            State::Closed | State::Over | State::TimeWait => self.send_reset(seg, cx),
+            State::Listen if ack => self.send_reset(seg, cx),
             State::Listen if syn => self.on_syn(seg, cx),
             State::Listen => {}
             State::SynSent => {
                 let good = ack && (FIRST..=self.nxt).contains(&seg.ack);
                 if ack && !good {
                     if !rst {
-                        self.refuse(seg, cx);
+                        self.send_reset(seg, cx);
                     }
                 } else if rst {
                     if good {
-                        self.end(Ended::Refused, cx);
+                        self.terminate(Ended::Refused, cx);
                     }
                 } else if syn {
                     self.on_syn(seg, cx);
                 }
             }
-            State::SynReceived => return self.on_third(seg, cx),
+            State::SynReceived => return self.on_handshake_ack(seg, cx),
         }
         false
     }
 
     /// SYN-RECEIVED: the third segment of the handshake, or what is not it. Whether data may flow now.
-    fn on_third(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
+    fn on_handshake_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let (rst, syn, ack) = (seg.has(flag::RST), seg.has(flag::SYN), seg.has(flag::ACK));
         if syn && !rst && seg.seq + 1 == FIRST {
             // The same SYN: its answer was lost. With an acknowledgment it is the answer to ours, both ends having opened (RFC 9293 figure 7).
             self.on_syn(seg, cx);
             return false;
         }
-        if !rst && !syn && self.cfg.timestamps && !self.timely(seg, cx) {
+        if !rst && !syn && self.cfg.timestamps && !self.passes_paws(seg, cx) {
             return false;
         }
         if !self.acceptable(seg) {
             if !rst {
-                self.answer(seg, cx);
+                self.answer_unacceptable(seg, cx);
             }
             return false;
         }
         if rst && seg.seq != self.rcv.nxt {
-            self.challenge(cx);
+            self.challenge_ack(cx);
         } else if rst && self.is_early() {
             // The application has the connection already (RFC 7413 section 4.2.2).
-            self.end(Ended::Reset, cx);
+            self.terminate(Ended::Reset, cx);
         } else if rst && !self.rcv.passive {
-            self.end(Ended::Refused, cx);
+            self.terminate(Ended::Refused, cx);
         } else if rst || (syn && self.rcv.passive) {
             // Back to LISTEN, with what the application wrote in the meantime.
             cx.timers.cancel(TimerId::Rto);
             (self.state, self.syn_lost) = (State::Listen, false);
         } else if syn {
-            self.challenge(cx);
+            self.challenge_ack(cx);
         } else if ack && !(FIRST..=self.nxt).contains(&seg.ack) {
-            self.refuse(seg, cx);
+            self.send_reset(seg, cx);
         } else if ack {
-            self.opened(seg, cx);
+            self.on_syn_acked(seg, cx);
             return true;
         }
         false
@@ -238,38 +233,38 @@ impl<C: CongestionControl> Tcp<C> {
                 self.state = State::Over;
             }
         } else if !empty {
-            self.owe_ack();
+            self.schedule_ack_now();
         } else if !self.acceptable(seg) || seg.ack > self.nxt {
-            self.answer(seg, cx);
+            self.answer_unacceptable(seg, cx);
         }
         if seg.has(flag::FIN) {
-            self.standing.since = cx.now;
+            self.lifecycle.time_wait_since = cx.now;
         }
     }
 
     /// The peer's FIN and all before it arrived.
     #[cold]
-    pub(crate) fn peer_done(&mut self, cx: &mut Cx<'_>) {
-        self.standing.peer_first |= !self.fin_sent;
-        if !self.closed && !self.report && !self.keeps_open {
+    pub(crate) fn on_peer_fin(&mut self, cx: &mut Cx<'_>) {
+        self.lifecycle.peer_closed_first |= !self.fin_sent;
+        if !self.closed && !self.report_completion && !self.keeps_open {
             // One that has nothing to say closes as well (RFC 9293 section 3.6).
             self.closed = true;
             self.transmit(self.cfg.max_burst, cx);
         }
     }
 
-    /// Whether both ends closed, and each knows that the other did.
+    /// True if both ends closed, and each knows that the other did.
     #[inline]
-    pub(crate) fn done(&self) -> bool {
+    pub(crate) fn both_closed(&self) -> bool {
         self.fin_sent && self.una == self.nxt && self.rcv.closed()
     }
 
     /// CLOSED for the end that closed last, TIME-WAIT for the other (RFC 9293 section 3.6).
     #[cold]
-    pub(crate) fn part(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn finish_close(&mut self, cx: &mut Cx<'_>) {
         if self.state == State::Established {
-            self.state = if self.standing.peer_first { State::Over } else { State::TimeWait };
-            self.standing.since = cx.now;
+            self.state = if self.lifecycle.peer_closed_first { State::Over } else { State::TimeWait };
+            self.lifecycle.time_wait_since = cx.now;
             for id in [TimerId::Rto, TimerId::Pace, TimerId::Probe] {
                 cx.timers.cancel(id);
             }
@@ -277,9 +272,9 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// There is no connection any more.
-    fn end(&mut self, why: Ended, cx: &mut Cx<'_>) {
-        (self.state, self.standing.ended) = (State::Over, why);
-        (self.heard, self.report, self.closed) = (false, false, true);
+    fn terminate(&mut self, why: Ended, cx: &mut Cx<'_>) {
+        (self.state, self.lifecycle.ended) = (State::Over, why);
+        (self.ack_scheduled, self.report_completion, self.closed) = (false, false, true);
         TimerId::ALL.into_iter().for_each(|id| cx.timers.cancel(id));
     }
 
@@ -287,18 +282,18 @@ impl<C: CongestionControl> Tcp<C> {
     pub fn abort(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.state, State::Established | State::SynReceived) {
             let mut seg = Segment::new(self.nxt, self.rcv.nxt, flag::RST | flag::ACK, 0);
-            seg.wnd = self.announce();
+            seg.wnd = self.advertised_window();
             if self.cfg.timestamps {
                 seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
             }
             cx.send(seg, self.cfg.wire_len(0, 0), self.cfg.class);
         }
-        self.end(Ended::Aborted, cx);
+        self.terminate(Ended::Aborted, cx);
     }
 
     /// The RST that answers a segment for which there is no connection (RFC 9293 section 3.10.7.1). Of options it has the timestamp that it answers, with no value of
     /// its own (RFC 7323 section 5.2); Linux sends none.
-    fn refuse(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+    fn send_reset(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let mut answer = if seg.has(flag::ACK) {
             Segment::new(seg.ack, 0, flag::RST, 0)
         } else {
@@ -317,52 +312,52 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// SND.WND, SND.WL1 and SND.WL2 of RFC 9293 section 3.10.7.4. WL2 needs no place: whoever comes here acknowledges as much as anything before.
     #[inline]
-    pub(crate) fn take_window(&mut self, seg: &Segment) {
+    pub(crate) fn update_window(&mut self, seg: &Segment) {
         if seg.wnd == u32::MAX {
             self.edge = u64::MAX;
         } else {
-            self.take_limited_window(seg);
+            self.update_limited_window(seg);
         }
     }
 
-    /// The same for an acknowledgment of new data, or the next data: with no older sequence number and a window no wider than ever it moves the edge, whatever
-    /// `old_segments` says.
+    /// Updates the send window by an acknowledgment of new data or by the next data. With no older sequence number and no wider window it
+    /// moves the edge, whatever `old_segments` is.
     #[inline(always)]
-    pub(crate) fn take_next_window(&mut self, seg: &Segment, from: u64) {
-        if from >= self.window_from && seg.wnd <= self.most_window {
+    pub(crate) fn update_window_fast(&mut self, seg: &Segment, from: u64) {
+        if from >= self.window_seq && seg.wnd <= self.max_window {
             self.edge = seg.ack + u64::from(seg.wnd);
-            self.window_from = seg.seq;
+            self.window_seq = seg.seq;
         } else {
-            self.take_window(seg);
+            self.update_window(seg);
         }
     }
 
     #[inline(never)]
-    fn take_limited_window(&mut self, seg: &Segment) {
-        if self.edge == u64::MAX || self.moves_window(seg) {
+    fn update_limited_window(&mut self, seg: &Segment) {
+        if self.edge == u64::MAX || self.window_is_newer(seg) {
             self.edge = self.una.max(seg.ack) + u64::from(seg.wnd);
-            self.window_from = seg.seq;
-            self.most_window = self.most_window.max(seg.wnd);
+            self.window_seq = seg.seq;
+            self.max_window = self.max_window.max(seg.wnd);
         } else if self.edge != u64::MAX {
             // SND.WND is counted from SND.UNA.
             self.edge += seg.ack.saturating_sub(self.una);
         }
     }
 
-    /// Whether the window of a segment is the latest.
+    /// True if the window of a segment is the latest.
     #[inline]
-    fn moves_window(&self, seg: &Segment) -> bool {
+    fn window_is_newer(&self, seg: &Segment) -> bool {
         if self.cfg.old_segments == OldSegments::Linux {
             // `tcp_may_update_window`: a sender does not shrink its window, so the wider of two is the later one.
             let wider = seg.wnd == 0 || self.una + u64::from(seg.wnd) > self.edge;
-            seg.ack > self.una || seg.seq > self.window_from || (seg.seq == self.window_from && wider)
+            seg.ack > self.una || seg.seq > self.window_seq || (seg.seq == self.window_seq && wider)
         } else {
-            seg.seq >= self.window_from
+            seg.seq >= self.window_seq
         }
     }
 
     /// MAX.SND.WND of RFC 5961 section 5.2, Max(SND.WND) of RFC 9293 section 3.8.6.2.1.
-    pub(crate) fn widest(&self) -> u64 {
-        if self.edge == u64::MAX { u64::MAX } else { u64::from(self.most_window).max(self.edge.saturating_sub(self.una)) }
+    pub(crate) fn max_peer_window(&self) -> u64 {
+        if self.edge == u64::MAX { u64::MAX } else { u64::from(self.max_window).max(self.edge.saturating_sub(self.una)) }
     }
 }

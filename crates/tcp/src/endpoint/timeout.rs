@@ -20,14 +20,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if self.tx.board.is_empty() {
-            if !(self.halted && self.cfg.vegas_inflates_cwnd) {
+            if !(self.ns2.output_stopped && self.cfg.vegas_inflates_cwnd) {
                 self.probe_window(cx);
                 return;
             }
             // It was the window that let nothing out, not the application.
             self.tx.last_sent = cx.now;
         }
-        if self.more.rack.is_some() && self.tlp_instead(cx) {
+        if self.ext.rack.is_some() && self.tlp_fires_first(cx) {
             return;
         }
         self.tx.count.timeouts += 1;
@@ -36,10 +36,10 @@ impl<C: CongestionControl> Tcp<C> {
             self.leave_recovery(cx);
         }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
-        self.end_prr();
+        self.prr_end();
         self.begin_frto(self.phase);
-        self.silent = true;
-        self.halted = false;
+        self.no_ack_since_rto = true;
+        self.ns2.output_stopped = false;
         if self.cfg.ns3 {
             self.ns3_timeout();
         }
@@ -54,18 +54,18 @@ impl<C: CongestionControl> Tcp<C> {
         self.tx.inflation = 0;
         self.tx.deflated = 0;
         self.tx.limited_bytes = 0;
-        self.timing = false;
+        self.tx.timed_end = 0;
         self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
-        self.open_diary();
+        self.clear_ack_log();
         if self.cfg.rack {
             self.rack_timeout(cx);
             // One segment besides what is still on its way (Linux), and the first one whatever else is.
             self.tx.inflation = self.tx.board.pipe();
         } else if self.cfg.scheme == Scheme::Timeout {
             let board = &mut self.tx.board;
-            board.lose(board.head);
+            board.mark_lost_again(board.head);
         } else {
-            self.tx.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+            self.tx.board.mark_all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
         }
         self.rate_lost(cx);
         self.restart_timer(cx);

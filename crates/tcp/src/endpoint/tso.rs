@@ -31,14 +31,15 @@ const SHARE: u64 = 3;
 const HALVED_EACH: Dur = Dur::from_us(512);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether the next segment of new data goes, for which `room` bytes of the congestion window are left. At the end of a burst another one begins.
+    /// Returns true if the next segment of new data may leave with `room` bytes left in the congestion window. Starts another burst at the
+    /// end of one.
     pub(crate) fn tso_allows(&mut self, room: u64, now: Time) -> bool {
         if self.burst.left != 0 {
             self.burst.left -= 1;
             return true;
         }
         let smss = u64::from(self.cfg.smss);
-        let most = self.tso_segments();
+        let most = self.tso_goal_segments();
         let (wide, rest) = (self.edge.saturating_sub(self.nxt), self.data_end - self.nxt);
         let pushed = self.burst.pushed;
         let piece = match self.cfg.tso_piece {
@@ -65,17 +66,17 @@ impl<C: CongestionControl> Tcp<C> {
         true
     }
 
-    /// What waits for a full burst goes now.
+    /// Sends data that waits for a full burst.
     pub fn push(&mut self, cx: &mut Cx<'_>) {
         self.burst.pushed = true;
         self.transmit(self.cfg.max_burst, cx);
         self.burst.pushed = false;
     }
 
-    /// Whether a burst of `room` bytes waits for a full one of `most`; `ends_piece`: the rest of a piece is all of it.
+    /// True if a burst of `room` bytes waits for a full one of `most`. `ends_piece`: true if it is the rest of a piece.
     fn tso_defers(&self, room: u64, most: u64, ends_piece: bool, now: Time) -> bool {
         // The pacer may have put off what goes now since then.
-        if room >= most || ends_piece || now.since(self.tx.last_sent.max(self.more.pacer.next)) > RECENT {
+        if room >= most || ends_piece || now.since(self.tx.last_sent.max(self.ext.pacer.next())) > RECENT {
             return false;
         }
         let window = self.window().min(self.edge.saturating_sub(self.una));
@@ -91,10 +92,10 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Segments of a full burst (`tcp_tso_autosize`).
-    fn tso_segments(&self) -> u64 {
+    fn tso_goal_segments(&self) -> u64 {
         let smss = u64::from(self.cfg.smss);
         let least = u64::from(self.cfg.pacing_segments);
-        let rate = self.pace_of(smss).map_or(u64::MAX, |ps| (smss as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
+        let rate = self.pacing_time(smss).map_or(u64::MAX, |ps| (smss as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
         let halvings = self.rtt.min().as_ps() / HALVED_EACH.as_ps();
         let more = if halvings < 32 && self.cfg.longer_bursts { LONGEST >> halvings } else { 0 };
         let bytes = Rate::from_bps(rate).bytes_in(self.cfg.pacing_burst).min(LONGEST).saturating_add(more).min(LONGEST);

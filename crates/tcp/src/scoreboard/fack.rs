@@ -9,7 +9,7 @@ impl Scoreboard {
         if self.high == self.head { una } else { self.at(self.high.wrapping_sub(1)).end().max(una) }
     }
 
-    /// Whether something sent after a retransmission arrived, and the retransmission did not.
+    /// True if a segment sent after a retransmission arrived, and the retransmission did not.
     pub(crate) fn lost_again(&self) -> bool {
         if self.high == self.head {
             return false;

@@ -1,12 +1,12 @@
-//! What on the scoreboard is lost, and what goes out next: IsLost and NextSeg of RFC 6675 section 4.
+//! Loss detection and the choice of the next segment: IsLost and NextSeg of RFC 6675 section 4.
 
-use crate::ack_log::News;
+use crate::ack_log::SegmentEvent;
 use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{LOST, RESENT, SACKED, Sent};
 
 impl Scoreboard {
     /// All that is out is lost, and cut anew into segments of at most `smss` bytes.
-    pub(crate) fn cut_up(&mut self, smss: u32) {
+    pub(crate) fn resegment(&mut self, smss: u32) {
         let Some(first) = self.first() else { return };
         let Sent { mut seq, at, len, flags } = *self.at(first);
         let end = seq + u64::from(len);
@@ -16,7 +16,7 @@ impl Scoreboard {
             self.push(Sent { seq, at, len, flags });
             seq += u64::from(len);
         }
-        self.all_lost(false);
+        self.mark_all_lost(false);
     }
 }
 
@@ -43,8 +43,8 @@ impl Scoreboard {
         let slot = self.slot(i);
         let s = &mut self.ring[slot];
         if s.flags & (SACKED | LOST) == 0 {
-            if let Some(diary) = &mut self.diary {
-                diary.lost.push(News::new(i, s));
+            if let Some(log) = &mut self.log {
+                log.lost.push(SegmentEvent::new(i, s));
             }
             s.flags |= LOST;
             self.lost += u64::from(s.len);
@@ -59,14 +59,14 @@ impl Scoreboard {
     }
 
     /// The first segment is lost, whatever else is known.
-    pub(crate) fn head_lost(&mut self) {
+    pub(crate) fn mark_head_lost(&mut self) {
         if !self.is_empty() {
             self.mark_lost(self.head);
         }
     }
 
     /// Everything that is not SACKed is lost and nothing is in flight: after a timeout. `forget`: SACKed or not.
-    pub(crate) fn all_lost(&mut self, forget: bool) {
+    pub(crate) fn mark_all_lost(&mut self, forget: bool) {
         let (mut lost, mut sacked, mut pending) = (0, 0, 0);
         let mut i = self.head;
         while i != self.tail {
@@ -76,10 +76,10 @@ impl Scoreboard {
                 s.flags &= !RESENT;
                 sacked += u64::from(s.len);
             } else {
-                if let Some(diary) = &mut self.diary
+                if let Some(log) = &mut self.log
                     && (!s.is(LOST) || s.is(RESENT))
                 {
-                    diary.lost.push(News::new(i, s));
+                    log.lost.push(SegmentEvent::new(i, s));
                 }
                 s.flags = s.flags & !(SACKED | RESENT) | LOST;
                 lost += u64::from(s.len);
@@ -138,7 +138,7 @@ impl Scoreboard {
     }
 
     /// NextSeg rule 3: the first segment below the highest SACKed one that is not lost, SACKed or retransmitted.
-    pub(crate) fn first_doubtful(&self) -> Option<u32> {
+    pub(crate) fn first_unmarked(&self) -> Option<u32> {
         let mut i = self.edge;
         while before(i, self.high) {
             if self.at(i).flags & (SACKED | LOST | RESENT) == 0 {

@@ -4,7 +4,7 @@ use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{LOST, RESENT, SACKED};
 
 impl Scoreboard {
-    /// Whether something below `ack` was sent again and never SACKed.
+    /// True if a segment below `ack` was retransmitted and never SACKed.
     pub(crate) fn repaired_below(&self, ack: u64) -> bool {
         let mut i = self.head;
         while i != self.tail && self.at(i).end() <= ack {
@@ -16,7 +16,7 @@ impl Scoreboard {
         false
     }
 
-    /// Whether the second segment is lost, or the first behind it that is lost or SACKed (`IsLost` of HighRxAckMark and a segment).
+    /// True if the second segment is lost, or the first one behind it that is lost or SACKed (`IsLost` of HighRxAckMark and a segment).
     pub(crate) fn second_lost(&self) -> bool {
         let mut i = self.head.wrapping_add(1);
         while before(i.wrapping_add(1), self.high) {

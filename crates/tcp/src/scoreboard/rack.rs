@@ -1,6 +1,6 @@
 //! RACK loss detection on the scoreboard (RFC 8985 section 6.2).
 
-use crate::ack_log::News;
+use crate::ack_log::SegmentEvent;
 use crate::rack::{Rack, sent_after};
 use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{KARN, LOST, RESENT, SACKED};
@@ -18,14 +18,14 @@ impl Scoreboard {
     }
 
     /// A segment is lost, also if it was sent again since it was deemed lost before.
-    pub(crate) fn lose(&mut self, i: u32) {
+    pub(crate) fn mark_lost_again(&mut self, i: u32) {
         let slot = self.slot(i);
         let s = self.ring[slot];
         if s.is(SACKED) || s.flags & (LOST | RESENT) == LOST {
             return;
         }
-        if let Some(diary) = &mut self.diary {
-            diary.lost.push(News::new(i, &s));
+        if let Some(log) = &mut self.log {
+            log.lost.push(SegmentEvent::new(i, &s));
         }
         let len = u64::from(s.len);
         if s.is(RESENT) {
@@ -54,7 +54,7 @@ impl Scoreboard {
                 }
                 let left = rack.remaining(s.at, reo_wnd, now);
                 if left == Dur::ZERO {
-                    self.lose(i);
+                    self.mark_lost_again(i);
                 } else {
                     wait = wait.max(left);
                 }
@@ -86,7 +86,7 @@ impl Scoreboard {
             }
             let left = rack.remaining(at, reo_wnd, now);
             if left == Dur::ZERO {
-                self.lose(i);
+                self.mark_lost_again(i);
             } else {
                 wait = wait.max(left);
             }

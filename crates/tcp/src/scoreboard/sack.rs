@@ -1,6 +1,6 @@
 //! SACK blocks on the scoreboard.
 
-use crate::ack_log::News;
+use crate::ack_log::SegmentEvent;
 use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{COUNTED, LOST, RESENT, SACKED, Sent};
 use fairlane_net::Block;
@@ -75,8 +75,8 @@ impl Scoreboard {
         newly
     }
 
-    /// Remembers a block without believing it; whether it tells something new since [`Self::unhear`].
-    pub(crate) fn hear(&mut self, block: Block) -> bool {
+    /// Remembers a block without believing it; whether it tells something new since [`Self::forget_blocks`].
+    pub(crate) fn note_block(&mut self, block: Block) -> bool {
         let seen = self.seen.get_or_insert_default();
         if seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
             return false;
@@ -87,16 +87,16 @@ impl Scoreboard {
     }
 
     /// Forgets the blocks seen.
-    pub(crate) fn unhear(&mut self) {
+    pub(crate) fn forget_blocks(&mut self) {
         self.seen = None;
     }
 
     fn mark_sacked(&mut self, i: u32, s: Sent, keeps: bool) {
         let len = u64::from(s.len);
-        if let Some(diary) = &mut self.diary
+        if let Some(log) = &mut self.log
             && !s.is(COUNTED)
         {
-            diary.delivered.push(News::new(i, &s));
+            log.delivered.push(SegmentEvent::new(i, &s));
         }
         self.unmark(s);
         let kept = if keeps { s.flags & RESENT } else { 0 };

@@ -136,7 +136,7 @@ impl Drive {
     }
 }
 
-/// Whether `a` is within the share `part` of `b`.
+/// True if `a` is within the share `part` of `b`.
 pub fn near(a: f64, b: f64, part: f64) -> bool {
     (a - b).abs() <= part * b.abs()
 }

@@ -35,7 +35,7 @@ impl Hop {
     pub fn delay(delay: Dur) -> Self {
         Self::new(Rate::from_bps(0), delay, usize::MAX)
     }
-    /// The same, with a threshold from which on packets are marked.
+    /// A hop that marks packets from the threshold `mark` on.
     pub fn marking(rate: Rate, delay: Dur, limit: usize, mark: usize) -> Self {
         Self { mark, ..Self::new(rate, delay, limit) }
     }
@@ -85,7 +85,7 @@ enum Event {
     },
 }
 
-/// What a script makes of the n-th segment (from 0) sent in a direction.
+/// Treatment of the n-th segment (from 0) sent in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Pass,
@@ -321,7 +321,7 @@ impl<C: CongestionControl> Pair<C> {
         self.run_until(self.now + for_);
     }
 
-    /// Whether anything will ever happen again.
+    /// True if an event is pending.
     pub fn alive(&self) -> bool {
         self.flying.len() > self.free.len() || self.timers.iter().any(|t| t.next() != Time::MAX)
     }

@@ -1,4 +1,4 @@
-//! What is made of the model: modes, gains, the pacing rate and the window.
+//! Control by the model: modes, gains, the pacing rate and the window.
 
 use super::{AckSample, Bbr, Mode, RateSample, Repair};
 use fairlane_units::{Dur, Rate};
@@ -40,7 +40,7 @@ impl Bbr {
         }
     }
 
-    /// What the path holds at a gain; the initial window while nothing is known of it.
+    /// Bandwidth-delay product times a gain; the initial window before the first measurement.
     fn bdp(&self, bandwidth: u64, gain: f64) -> u64 {
         if self.min_rtt == Dur::MAX {
             return self.initial_window;
@@ -67,7 +67,8 @@ impl Bbr {
         self.budget(self.bdp(self.bandwidth.get(), gain))
     }
 
-    /// What of `flight` will be in the network when pacing lets the next burst go; with it, where the flight is to grow (Linux `bbr_packets_in_net_at_edt`).
+    /// Part of `flight` in the network when pacing releases the next burst, plus that burst where the flight is to grow (Linux
+    /// `bbr_packets_in_net_at_edt`).
     fn in_network(&self, s: &AckSample, flight: u64) -> u64 {
         if !self.p.at_departure {
             return flight;

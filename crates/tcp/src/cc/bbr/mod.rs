@@ -53,15 +53,16 @@ pub struct BbrParams {
     /// Share of the largest aggregation of acknowledgments that the window makes room for (Linux 1; draft-00: 0).
     #[schemars(range(min = 0.0, max = 10.0))]
     pub aggregation_gain: f64,
-    /// Whether a policer is looked for, and its rate kept to for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
+    /// Detect policers, and keep to their rate for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
     pub policer: bool,
-    /// Whether the window is a whole, even number of segments, to the benefit of delayed acknowledgments (Linux).
+    /// Use a whole, even number of segments as window, to the benefit of delayed acknowledgments (Linux).
     pub even_window: bool,
-    /// Whether the window, what is expected to be delivered, and so aggregation, are counted in whole segments (Linux).
+    /// Count the window, the expected delivery and aggregation in whole segments (Linux).
     pub whole_segments: bool,
-    /// Whether phases look at what will be in flight when pacing lets the next burst go, instead of what is (Linux `bbr_packets_in_net_at_edt`).
+    /// Let phases use the data in flight when pacing releases the next burst, instead of the data in flight now (Linux
+    /// `bbr_packets_in_net_at_edt`).
     pub at_departure: bool,
-    /// Whether round-trip times are the smoothed ones (ns-3.37).
+    /// Use smoothed round-trip times (ns-3.37).
     pub smoothed_rtt: bool,
     /// Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
     #[schemars(range(min = 0, max = 7))]
@@ -89,7 +90,7 @@ impl Default for BbrParams {
     }
 }
 
-/// What the algorithm is about.
+/// Mode of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Looks for the bandwidth, doubling.
@@ -102,7 +103,7 @@ pub(super) enum Mode {
     ProbeRtt,
 }
 
-/// What the sender is repairing, as far as it matters.
+/// Phase of loss recovery, as far as BBR distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Repair {
     Open,
@@ -117,7 +118,7 @@ pub struct Bbr {
     smss: u64,
     initial_window: u64,
     min_window: u64,
-    /// What the pacer lets out at once.
+    /// Burst that the pacer lets out at once.
     quantum: Quantum,
     random: Stream,
 
@@ -156,7 +157,7 @@ pub struct Bbr {
     prior_window: u64,
     conserving: bool,
     repair: Repair,
-    /// What the last loss led to.
+    /// Phase that the last loss led to.
     last_loss: Repair,
     idle: bool,
     /// Data ran out when the last acknowledgment came.
@@ -275,7 +276,7 @@ impl CongestionControl for Bbr {
     /// The window comes back with the acknowledgment itself.
     fn on_recovery_exit(&mut self, _: &RecoveryExit) {}
 
-    /// What was learnt of the path is paced out at, not burst (draft section 4.3.4.4): no smaller window is needed.
+    /// The estimated rate paces the data after idleness (draft section 4.3.4.4): no smaller window is needed.
     fn on_idle_restart(&mut self, _: Time, _: u64) {}
 
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {

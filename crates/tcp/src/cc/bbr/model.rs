@@ -1,4 +1,4 @@
-//! What is known of the path: bandwidth, round-trip time, how acknowledgments are bunched, whether there is a policer.
+//! Model of the path: bandwidth, round-trip time, aggregation of acknowledgments, policers.
 
 use super::{AckSample, Bbr, Mode, RateSample};
 use fairlane_units::{Dur, Rate, Time};

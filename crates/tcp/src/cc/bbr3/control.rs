@@ -9,7 +9,7 @@ const MOST: u64 = 1 << 50;
 /// Gains of the rate when probing and after it (section 5.6.1).
 const UP_GAIN: f64 = 1.25;
 const DOWN_GAIN: f64 = 0.9;
-/// What probing adds to the gain of the window (section 5.6.1: 2.25 instead of 2).
+/// Addition to the gain of the window while probing (section 5.6.1: 2.25 instead of 2).
 const UP_CWND_MORE: f64 = 0.25;
 /// Gain of the window in ProbeRTT (ProbeRTTCwndGain, section 5.3.4).
 const PROBE_RTT_GAIN: f64 = 0.5;

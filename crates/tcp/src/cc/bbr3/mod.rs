@@ -46,7 +46,7 @@ pub struct Bbr3Params {
     /// Share of a round's data that may be lost before probing counts as gone too far (LossThresh, draft section 5.5.10).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub loss_threshold: f64,
-    /// What is left of the bounds after a round with losses (Beta, draft section 5.5.10).
+    /// Share of the bounds that is left after a round with losses (Beta, draft section 5.5.10).
     #[schemars(range(min = 0.1, max = 1.0))]
     pub beta: f64,
     /// Share of the volume that is left to others when not probing (Headroom, draft section 5.3.3).
@@ -67,7 +67,7 @@ pub struct Bbr3Params {
     /// Share of the bandwidth that pacing stays below it (PacingMarginPercent, draft section 5.6.2).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub pacing_margin: f64,
-    /// Whether marks are listened to where ECN is in use with exact feedback (Linux).
+    /// React to marks where ECN is in use with exact feedback (Linux).
     pub ecn: bool,
     /// Longest minimum round-trip time at which they are (Linux `bbr_ecn_max_rtt_us`). Unset: any.
     #[schemars(extend("x-min" = "1us"))]
@@ -111,7 +111,7 @@ pub(super) enum State {
     Drain,
     /// Slower than the path, until there is headroom.
     Down,
-    /// As fast as the path.
+    /// At the rate of the path.
     Cruise,
     /// Fills the path for a round before probing.
     Refill,
@@ -127,7 +127,7 @@ impl State {
     }
 }
 
-/// What acknowledgments have to do with probing (draft section 5.3.3.9).
+/// Relation of acknowledgments to probing (draft section 5.3.3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,
@@ -137,7 +137,7 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// What a spurious loss is taken back to (draft section 5.5.11).
+/// State that the undo of a spurious loss restores (draft section 5.5.11).
 #[derive(Clone, Copy, Debug, Default)]
 struct Undo {
     state: Option<State>,

@@ -1,4 +1,4 @@
-//! What is known of the path (draft-ietf-ccwg-bbr-06 section 5.5): rounds, rate, volume, aggregation, losses and marks.
+//! Model of the path (draft-ietf-ccwg-bbr-06 section 5.5): rounds, rate, volume, aggregation, losses and marks.
 
 use super::{AckSample, Bbr3, INFINITE, LostSample, RateSample, State, Undo};
 use fairlane_units::Rate;

@@ -87,7 +87,7 @@ impl Bbr3 {
         self.bdp(self.bandwidth(), 1.0).min(self.cwnd)
     }
 
-    /// Whether the window was full when this acknowledgment came (C.is_cwnd_limited).
+    /// True if the window was full when this acknowledgment came (C.is_cwnd_limited).
     fn window_full(&self, s: &AckSample, r: &RateSample) -> bool {
         s.in_flight + r.newly_delivered + r.newly_lost + self.smss > self.cwnd
     }

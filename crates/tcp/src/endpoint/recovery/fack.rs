@@ -1,16 +1,16 @@
-//! FACK: the forward-most byte that a SACK block covers tells what is still in flight.
+//! FACK: the highest SACKed byte determines the data in flight.
 //!
-//! Source: M. Mathis and J. Mahdavi, "Forward Acknowledgment: Refining TCP Congestion Control", SIGCOMM 1996. What lies below that byte
-//! (snd.fack) and is not SACKed has left the network, so `awnd = snd.nxt - snd.fack + retran_data` is in flight, where `retran_data`
-//! is what was retransmitted and not acknowledged. Recovery begins when more than three segments lie between snd.una and snd.fack, or with the third
-//! duplicate; then holes, after them new data, go out while `awnd` is below the window. On the scoreboard: every hole below the highest SACKed
-//! segment is lost at once, and `awnd` is [`pipe`](crate::scoreboard::Scoreboard::pipe).
+//! Source: M. Mathis and J. Mahdavi, "Forward Acknowledgment: Refining TCP Congestion Control", SIGCOMM 1996. Data below that byte
+//! (snd.fack) that is not SACKed has left the network, so `awnd = snd.nxt - snd.fack + retran_data` is in flight, where `retran_data` was
+//! retransmitted and is not acknowledged. Recovery begins when more than three segments lie between snd.una and snd.fack, or with the third
+//! duplicate. Then holes, and after them new data, are sent while `awnd` is below the window. On the scoreboard, every hole below the
+//! highest SACKed segment is lost at once, and `awnd` is [`pipe`](crate::scoreboard::Scoreboard::pipe).
 //!
-//! What ns-2's `Agent/TCP/Fack` does otherwise is in five parameters: `fack_restart`, `fack_only_enters`, `fack_until_no_sack`, `fack_lost_again_stops`,
-//! `fack_every_ack_restarts_timer`.
+//! Differences of ns-2's `Agent/TCP/Fack` are five parameters: `fack_restart`, `fack_only_enters`, `fack_until_no_sack`,
+//! `fack_lost_again_stops`, `fack_every_ack_restarts_timer`.
 //!
-//! Deviations: before recovery new data goes out by limited transmit (RFC 3042), which sends what `awnd` would allow; a loss event
-//! begins with a duplicate acknowledgment, never with one of new data, except with `fack_only_enters`.
+//! Deviations: before recovery, limited transmit (RFC 3042) sends the new data that `awnd` would allow. A loss event begins with a
+//! duplicate acknowledgment, never with one of new data, except with `fack_only_enters`.
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionKind};
 use crate::endpoint::Tcp;
@@ -23,7 +23,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(super) fn fack_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
         match self.phase {
             Phase::Recovery => self.fack_recovery_ack(0, sacked, cx),
-            Phase::Open | Phase::Loss if self.cfg.fack_only_enters => self.fack_gap(0, cx),
+            Phase::Open | Phase::Loss if self.cfg.fack_only_enters => self.fack_check_entry(0, cx),
             _ if sacked == 0 => {}
             Phase::Loss => {
                 self.dupacks += 1;
@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
             }
             Phase::Open => {
                 self.dupacks += 1;
-                if (self.dupacks >= self.cfg.dupthresh || self.fack_beyond()) && self.may_enter() {
+                if (self.dupacks >= self.cfg.dupthresh || self.fack_gap_exceeded()) && self.may_enter() {
                     self.enter_fack(cx);
                     self.transmit(self.cfg.max_burst, cx);
                 } else {
@@ -41,16 +41,16 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Whether more than `dupthresh` segments lie between snd.una and snd.fack.
-    fn fack_beyond(&self) -> bool {
+    /// True if more than `dupthresh` segments lie between snd.una and snd.fack.
+    fn fack_gap_exceeded(&self) -> bool {
         self.tx.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
     }
 
     /// `fack_only_enters`: nothing but the start of recovery comes of this acknowledgment of `acked` new bytes.
     #[cold]
-    pub(crate) fn fack_gap(&mut self, acked: u64, cx: &mut Cx<'_>) {
+    pub(crate) fn fack_check_entry(&mut self, acked: u64, cx: &mut Cx<'_>) {
         self.fack_timer(acked, cx);
-        if self.fack_beyond() {
+        if self.fack_gap_exceeded() {
             self.enter_fack(cx);
         }
     }
@@ -65,8 +65,8 @@ impl<C: CongestionControl> Tcp<C> {
     fn enter_fack(&mut self, cx: &mut Cx<'_>) {
         let kind = if self.cfg.fack_restart { CongestionKind::FastRetransmitRestart } else { CongestionKind::FastRetransmit };
         let slow_start = self.cc.cwnd() <= self.cc.ssthresh();
-        self.steep = self.cfg.fack_overdamping && slow_start;
-        if self.steep {
+        self.ns2.overdamped = self.cfg.fack_overdamping && slow_start;
+        if self.ns2.overdamped {
             // The window has doubled since the lost segment went out: half of what is left once more.
             let flight = self.tx.board.outstanding().saturating_sub(self.tx.limited_bytes);
             self.congestion(CongestionKind::FastRetransmit, cx);
@@ -75,7 +75,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.congestion(kind, cx);
         }
         self.enter(Phase::Recovery, cx);
-        self.tx.board.head_lost();
+        self.tx.board.mark_head_lost();
         self.tx.board.find_lost(HOLE_AFTER, self.cfg.smss);
         if self.cfg.fack_rampdown {
             self.tx.inflation = u64::MAX;
@@ -94,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.cfg.fack_lost_again_stops {
             // With nothing outstanding no timer would go off and end the stop (ns-2's agent would stand still for good).
-            self.halted = (self.halted || self.tx.board.lost_again()) && !self.tx.board.is_empty();
+            self.ns2.output_stopped = (self.ns2.output_stopped || self.tx.board.lost_again()) && !self.tx.board.is_empty();
         }
         if self.cfg.fack_restart {
             self.grow(acked, sacked, cx);
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Tcp<C> {
         };
         if over {
             self.leave_recovery(cx);
-            self.halted = false;
+            self.ns2.output_stopped = false;
             // What is lost from here on is a new event.
             self.tx.recover = 0;
             self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
@@ -115,9 +115,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// What was taken from the window comes out of it as snd.fack moves on to the end of the event, and not at once.
+    /// Lowers the inflation with snd.fack, so that the window shrinks gradually until the end of the event.
     fn ramp_down(&mut self) {
         let left = self.tx.recover.saturating_sub(self.tx.board.forward(self.una));
-        self.tx.inflation = self.tx.inflation.min(if self.steep { left / 4 * 3 } else { left / 2 });
+        self.tx.inflation = self.tx.inflation.min(if self.ns2.overdamped { left / 4 * 3 } else { left / 2 });
     }
 }

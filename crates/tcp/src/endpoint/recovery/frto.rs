@@ -18,27 +18,27 @@ const PROBES: u32 = 2;
 impl<C: CongestionControl> Tcp<C> {
     /// Step 1: the timer went off; `before` is what the sender was doing.
     pub(crate) fn begin_frto(&mut self, before: Phase) {
-        let on = self.cfg.frto && (before == Phase::Open || (self.cfg.sack && before == Phase::Loss && self.silent));
-        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
-            doubt.frto = if on { Frto::First } else { Frto::Off };
-            doubt.high = self.nxt;
+        let on = self.cfg.frto && (before == Phase::Open || (self.cfg.sack && before == Phase::Loss && self.no_ack_since_rto));
+        if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
+            undo.frto = if on { Frto::First } else { Frto::Off };
+            undo.high = self.nxt;
         }
     }
 
-    /// Whether the acknowledgment at hand delivered something that was sent before the timeout and never again.
+    /// True if the current acknowledgment delivered data that was sent before the timeout and never again.
     fn delivered_original(&self) -> bool {
-        let high = self.more.doubt.as_ref().map_or(0, |d| d.high);
-        self.tx.board.diary.as_ref().is_some_and(|d| d.delivered.iter().any(|n| n.flags & KARN == 0 && n.end <= high))
+        let high = self.ext.undo.as_ref().map_or(0, |d| d.high);
+        self.tx.board.log.as_ref().is_some_and(|d| d.delivered.iter().any(|n| n.flags & KARN == 0 && n.end <= high))
     }
 
     /// New data was acknowledged; true: all that is to be sent is.
     pub(super) fn frto_new_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
-        let Some(doubt) = &self.more.doubt else { return false };
-        let (step, high) = (doubt.frto, doubt.high);
+        let Some(undo) = &self.ext.undo else { return false };
+        let (step, high) = (undo.frto, undo.high);
         let spurious = if self.cfg.sack { self.delivered_original() } else { step == Frto::Second };
         if spurious {
             // Step 3b.
-            self.take_back();
+            self.undo_reductions();
             return false;
         }
         let len = self.new_len();
@@ -55,10 +55,10 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     fn frto_probe(&mut self, cx: &mut Cx<'_>) {
-        if self.untold {
-            self.tell(cx);
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
-        if self.more.held.is_some() {
+        if self.ext.held.is_some() {
             return;
         }
         for _ in 0..PROBES {
@@ -73,12 +73,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// A duplicate acknowledgment; true: all that is to be sent is.
     #[cold]
     pub(super) fn frto_dupack(&mut self, cx: &mut Cx<'_>) -> bool {
-        let step = self.more.doubt.as_ref().map_or(Frto::Off, |d| d.frto);
+        let step = self.ext.undo.as_ref().map_or(Frto::Off, |d| d.frto);
         if step == Frto::Off || self.phase != Phase::Loss {
             return false;
         }
         if self.cfg.sack && self.delivered_original() {
-            self.take_back();
+            self.undo_reductions();
         } else if step == Frto::Second {
             // Step 3a: the loss was real.
             self.set_frto(Frto::Off);
@@ -94,8 +94,8 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     fn set_frto(&mut self, step: Frto) {
-        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
-            doubt.frto = step;
+        if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
+            undo.frto = step;
         }
     }
 }

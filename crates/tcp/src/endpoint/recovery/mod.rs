@@ -23,7 +23,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// A duplicate acknowledgment arrived; SACK blocks in it covered `sacked` new bytes.
     #[cold]
     pub(crate) fn on_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
-        if self.more.doubt.is_some() && self.frto_dupack(cx) {
+        if self.ext.undo.is_some() && self.frto_dupack(cx) {
             return;
         }
         match self.cfg.scheme {
@@ -62,9 +62,9 @@ impl<C: CongestionControl> Tcp<C> {
         if self.reducing() && !self.ecn.graded {
             return;
         }
-        let base = self.recover_flight();
+        let base = self.recover_fs();
         self.congestion(CongestionKind::FastRetransmit, cx);
-        self.begin_prr(base);
+        self.prr_begin(base);
     }
 
     /// Begins a loss event: what was sent until now belongs to it.
@@ -72,10 +72,10 @@ impl<C: CongestionControl> Tcp<C> {
         self.tx.count.fast_recoveries += 1;
         self.phase = phase;
         self.tx.recover = self.nxt;
-        self.timing = false;
-        self.partial_seen = false;
-        self.rescued = false;
-        if self.more.rack.is_some() {
+        self.tx.timed_end = 0;
+        self.tx.partial_ack_seen = false;
+        self.tx.rescue_sent = false;
+        if self.ext.rack.is_some() {
             self.tlp_stop(cx);
         }
         self.restart_timer(cx);
@@ -92,10 +92,10 @@ impl<C: CongestionControl> Tcp<C> {
             deflated: if keep { self.tx.deflated } else { 0 },
             to_ssthresh: !keep || self.reducing(),
         });
-        if self.more.cwv.is_some() {
+        if self.ext.cwv.is_some() {
             self.cwv_recovered(cx.now);
         }
-        self.end_prr();
+        self.prr_end();
         self.rack_recovered();
         self.phase = Phase::Open;
         self.dupacks = 0;
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Limited transmit (RFC 3042 section 2): one segment beyond the congestion window for each duplicate
     /// acknowledgment below the threshold.
     fn send_limited(&mut self, cx: &mut Cx<'_>) {
-        if !self.cfg.limited_transmit || self.more.held.is_some() {
+        if !self.cfg.limited_transmit || self.ext.held.is_some() {
             return;
         }
         let window = self.cc.cwnd() + u64::from(self.dupacks) * u64::from(self.cfg.smss);

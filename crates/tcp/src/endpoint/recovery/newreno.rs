@@ -20,10 +20,10 @@ impl<C: CongestionControl> Tcp<C> {
         } else {
             self.tx.inflation = 0;
         }
-        if !self.cfg.impatient || !self.partial_seen {
+        if !self.cfg.newreno_impatient || !self.tx.partial_ack_seen {
             self.restart_timer(cx);
         }
-        self.partial_seen = true;
+        self.tx.partial_ack_seen = true;
         if let Some(first) = self.tx.board.first() {
             self.resend(first, false, cx);
         }

@@ -15,7 +15,7 @@
 
 use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
 use crate::endpoint::Tcp;
-use crate::ns3_socket::Socket;
+use crate::ns3_socket::Ns3Socket;
 use crate::sent::RESENT;
 use crate::state::Phase;
 use fairlane_net::Cx;
@@ -27,11 +27,11 @@ impl<C: CongestionControl> Tcp<C> {
         if sacked != 0 {
             self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
-        if self.standing.socket.cwr && self.una > self.tx.recover {
-            self.standing.socket.cwr = false;
+        if self.lifecycle.ns3.cwr && self.una > self.tx.recover {
+            self.lifecycle.ns3.cwr = false;
             self.leave_recovery(cx);
         }
-        if std::mem::take(&mut self.standing.socket.echo) && acked != 0 && !self.standing.socket.cwr {
+        if std::mem::take(&mut self.lifecycle.ns3.echo) && acked != 0 && !self.lifecycle.ns3.cwr {
             self.ns3_enter_cwr(cx);
         }
         if sacked != 0 && self.phase != Phase::Loss {
@@ -40,7 +40,7 @@ impl<C: CongestionControl> Tcp<C> {
         if acked != 0 {
             self.ns3_advance(acked, sacked, cx);
         }
-        self.standing.socket.repaired = false;
+        self.lifecycle.ns3.repaired = false;
         self.transmit(self.cfg.max_burst, cx);
     }
 
@@ -50,34 +50,34 @@ impl<C: CongestionControl> Tcp<C> {
             return self.prr_on_ack(false);
         }
         self.dupacks += 1;
-        if self.standing.socket.cwr {
+        if self.lifecycle.ns3.cwr {
             return;
         }
-        self.standing.socket.disorder = true;
-        let settled = !self.standing.socket.unsettled || self.una >= self.tx.recover;
+        self.lifecycle.ns3.disorder = true;
+        let settled = !self.lifecycle.ns3.recover_active || self.una >= self.tx.recover;
         if (self.dupacks == self.cfg.dupthresh && settled) || self.tx.board.second_lost() {
             self.ns3_enter(cx);
         }
     }
 
     fn ns3_enter(&mut self, cx: &mut Cx<'_>) {
-        self.tx.board.head_lost();
+        self.tx.board.mark_head_lost();
         self.tx.count.fast_recoveries += 1;
         self.phase = Phase::Recovery;
-        self.standing.socket.disorder = false;
-        self.standing.socket.unsettled = true;
+        self.lifecycle.ns3.disorder = false;
+        self.lifecycle.ns3.recover_active = true;
         self.tx.recover = self.nxt;
-        self.timing = false;
-        let base = self.recover_flight();
+        self.tx.timed_end = 0;
+        let base = self.recover_fs();
         self.congestion(CongestionKind::FastRetransmit, cx);
-        self.begin_prr(base);
-        self.prr_begins();
+        self.prr_begin(base);
+        self.prr_enter();
         self.ns3_resend(cx);
     }
 
     /// The segment that goes out whatever the window says: the first that is lost, else new data, else the first once more (DoRetransmit).
     fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
-        if self.more.held.is_some() {
+        if self.ext.held.is_some() {
             return;
         }
         let len = self.new_len();
@@ -105,7 +105,7 @@ impl<C: CongestionControl> Tcp<C> {
                 if !self.tx.board.first().is_some_and(|first| self.tx.board.at(first).is(RESENT)) {
                     self.ns3_resend(cx);
                 }
-                if !std::mem::replace(&mut self.partial_seen, true) {
+                if !std::mem::replace(&mut self.tx.partial_ack_seen, true) {
                     self.restart_timer(cx);
                 }
                 return;
@@ -114,29 +114,29 @@ impl<C: CongestionControl> Tcp<C> {
                 self.grow(acked, sacked, cx);
                 return self.restart_timer(cx);
             }
-            Phase::Open if self.standing.socket.cwr => {
+            Phase::Open if self.lifecycle.ns3.cwr => {
                 if acked >= smss {
                     self.prr_on_ack(true);
                 }
                 return self.restart_timer(cx);
             }
-            Phase::Open => self.standing.socket.disorder &= news,
+            Phase::Open => self.lifecycle.ns3.disorder &= news,
             Phase::Recovery => {
-                self.partial_seen = false;
+                self.tx.partial_ack_seen = false;
                 self.leave_recovery(cx);
             }
             Phase::Loss => {
-                self.partial_seen = false;
+                self.tx.partial_ack_seen = false;
                 self.phase = Phase::Open;
                 self.tx.inflation = 0;
                 let beyond = self.una - self.tx.recover;
-                self.standing.socket.unsettled = false;
+                self.lifecycle.ns3.recover_active = false;
                 self.grow(beyond, 0, cx);
                 return self.restart_timer(cx);
             }
         }
-        self.standing.socket.unsettled &= below;
-        if !self.standing.socket.disorder {
+        self.lifecycle.ns3.recover_active &= below;
+        if !self.lifecycle.ns3.disorder {
             // Also what ended recovery counts in full, although it covers what recovery began with.
             self.grow(acked, sacked, cx);
             self.restart_timer(cx);
@@ -145,25 +145,25 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// CA_CWR begins, in whatever state the sender is.
     fn ns3_enter_cwr(&mut self, cx: &mut Cx<'_>) {
-        let base = self.recover_flight();
+        let base = self.recover_fs();
         self.congestion(CongestionKind::EcnEcho, cx);
         self.cc.settle();
         self.ecn.cuts += 1;
         // What is left is the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
         self.cc.on_recovery_exit(&RecoveryExit { now: cx.now, bound: u64::MAX, deflated: 0, to_ssthresh: true });
         (self.phase, self.tx.recover) = (Phase::Open, self.nxt);
-        (self.standing.socket.cwr, self.standing.socket.disorder) = (true, false);
-        self.begin_prr(base);
-        self.prr_begins();
+        (self.lifecycle.ns3.cwr, self.lifecycle.ns3.disorder) = (true, false);
+        self.prr_begin(base);
+        self.prr_enter();
     }
 
     /// The retransmission timer went off.
     pub(crate) fn ns3_timeout(&mut self) {
-        self.standing.socket = Socket { unsettled: true, ..Socket::default() };
+        self.lifecycle.ns3 = Ns3Socket { recover_active: true, ..Ns3Socket::default() };
     }
 
     /// Before an acknowledgment up to `ack` is taken in: whether it repairs something.
     pub(crate) fn ns3_note_repaired(&mut self, ack: u64) {
-        self.standing.socket.repaired = self.phase == Phase::Recovery && ack < self.tx.recover && self.tx.board.repaired_below(ack);
+        self.lifecycle.ns3.repaired = self.phase == Phase::Recovery && ack < self.tx.recover && self.tx.board.repaired_below(ack);
     }
 }

@@ -13,7 +13,7 @@
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::choices::Prr;
 use crate::endpoint::Tcp;
-use crate::rack::{Awaited, PERSISTENCE, Rack, sent_after};
+use crate::rack::{PERSISTENCE, ProbeTimer, Rack, sent_after};
 use crate::sent::{KARN, RESENT};
 use crate::state::Phase;
 use fairlane_net::{Cx, Segment, TimerId};
@@ -25,7 +25,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Steps 1 to 5 of RFC 8985 section 6.2, and the loss probe's part: once an acknowledgment is on the scoreboard, before anything comes of it.
     #[cold]
     pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
         let dsack = self.tx.count.dsacks != rack.dsacks;
         // A duplicate was delivered, too.
         rack.delivered += u64::from(self.tx.count.dsacks - rack.dsacks);
@@ -48,7 +48,7 @@ impl<C: CongestionControl> Tcp<C> {
         if rack.probe_end != 0 && seg.ack >= rack.probe_end {
             self.tlp_take_ack(&mut rack, seg, of_probe, cx);
         }
-        self.more.make().rack = Some(rack);
+        self.ext.get_or_create().rack = Some(rack);
         if self.cfg.rack {
             self.rack_detect_and_arm(cx);
         }
@@ -56,13 +56,13 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
     fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
-        let Some(diary) = &self.tx.board.diary else { return };
+        let Some(log) = &self.tx.board.log else { return };
         let echo = seg.timestamps().filter(|_| self.cfg.timestamps && self.cfg.rack_echo).map(|(_, echo)| echo);
         let known = rack.fack;
         let mut low = u64::MAX;
         // A segment counts once it is there as a whole.
-        rack.delivered += diary.delivered.len() as u64 - u64::from(diary.part);
-        for n in &diary.delivered {
+        rack.delivered += log.delivered.len() as u64 - u64::from(log.part);
+        for n in &log.delivered {
             let again = n.flags & KARN != 0;
             let rtt = now.since(n.at);
             rack.fack = rack.fack.max(n.end);
@@ -88,10 +88,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// What the acknowledgment at hand covers arrived after what was SACKed above it.
+    /// Records that the segments now acknowledged were overtaken by SACKed ones.
     pub(crate) fn note_reordering(&mut self) {
         let before = self.tx.una_before;
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut())
             && self.tx.board.has_sacked()
             && rack.fack > before
         {
@@ -101,8 +101,8 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The round-trip time of what was SACKed and sent once: that of the segment sent first.
     fn measure_sacked(&mut self, now: Time) {
-        let Some(diary) = &self.tx.board.diary else { return };
-        if let Some(sent) = diary.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
+        let Some(log) = &self.tx.board.log else { return };
+        if let Some(sent) = log.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
             self.rtt.sample(sent, now, &self.cfg);
         }
     }
@@ -120,7 +120,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Step 5: marks what is lost and waits for the rest (RACK_detect_loss_and_arm_timer).
     fn rack_detect_and_arm(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
+        let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
         let wait = if rack.xmit_ts == Time::ZERO && rack.end_seq == 0 {
             Dur::ZERO
         } else {
@@ -128,32 +128,32 @@ impl<C: CongestionControl> Tcp<C> {
             self.tx.board.rack_originals(&rack, reo_wnd, cx.now).max(self.tx.board.rack_again(&mut rack, reo_wnd, cx.now))
         };
         if wait != Dur::ZERO {
-            rack.awaited = Awaited::Reordering;
+            rack.awaited = ProbeTimer::Reordering;
             cx.timers.set(TimerId::Probe, cx.now + wait + self.cfg.timer_slack);
-        } else if rack.awaited == Awaited::Reordering {
-            rack.awaited = Awaited::Nothing;
+        } else if rack.awaited == ProbeTimer::Reordering {
+            rack.awaited = ProbeTimer::Nothing;
             cx.timers.cancel(TimerId::Probe);
         }
-        self.more.make().rack = Some(rack);
+        self.ext.get_or_create().rack = Some(rack);
     }
 
-    /// Whether RACK found something lost that waits to be sent again.
-    pub(crate) fn rack_found(&self) -> bool {
+    /// True if RACK marked a segment that is to be retransmitted.
+    pub(crate) fn rack_found_loss(&self) -> bool {
         self.cfg.rack && self.tx.board.has_pending()
     }
 
-    /// Whether the acknowledgment at hand showed that a retransmission was lost.
-    pub(crate) fn rack_found_again(&self) -> bool {
-        self.cfg.rack && self.tx.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
+    /// True if the current acknowledgment showed the loss of a retransmission.
+    pub(crate) fn rack_found_lost_retransmission(&self) -> bool {
+        self.cfg.rack && self.tx.board.log.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
     }
 
     /// Without PRR the loss of a retransmission is another sign of congestion (section 9.3, RFC 5681 section 4.3).
-    pub(crate) fn rack_lost_again(&mut self, cx: &Cx<'_>) {
+    pub(crate) fn rack_reduce_again(&mut self, cx: &Cx<'_>) {
         let srtt = self.rtt.srtt(&self.cfg);
-        if self.cfg.prr != Prr::Off || !self.rack_found_again() {
+        if self.cfg.prr != Prr::Off || !self.rack_found_lost_retransmission() {
             return;
         }
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut())
             && cx.now.since(rack.lowered) >= srtt
         {
             rack.lowered = cx.now;
@@ -163,14 +163,14 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// A segment went out again.
     pub(crate) fn rack_resent(&mut self, index: u32, now: Time) {
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
             rack.again.push_back((index, now));
         }
     }
 
     /// A recovery, fast or after a timeout, is over (step 4).
     pub(crate) fn rack_recovered(&mut self) {
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
             rack.persist = rack.persist.saturating_sub(1);
             if rack.persist == 0 {
                 rack.mult = 1;
@@ -179,14 +179,14 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// The time for reordering is over (RACK_reo_timeout_recovery).
-    pub(crate) fn reordering_over(&mut self, cx: &mut Cx<'_>) {
-        self.open_diary();
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
-            rack.fresh_again = 0;
+    pub(crate) fn on_reordering_timeout(&mut self, cx: &mut Cx<'_>) {
+        self.clear_ack_log();
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
+            rack.dsacked = 0;
         }
         (self.tx.una_before, self.tx.delivered_before, self.tx.marked_before) = (self.una, self.delivered(), self.tx.board.marked);
         self.rack_detect_and_arm(cx);
-        self.untold = self.hears_all && self.tx.board.marked != self.tx.marked_before;
+        self.cc_ack_pending = self.features.cc_every_ack && self.tx.board.marked != self.tx.marked_before;
         if self.tx.board.marked != self.tx.marked_before && self.phase == Phase::Open {
             self.enter_sack(cx);
         } else {
@@ -194,20 +194,20 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// What the retransmission timer makes of the scoreboard (RFC 8985 section 6.3): the first segment is lost, and all for which
-    /// the time to wait is over. What was sent only just now is still on its way.
+    /// Marks losses at a retransmission timeout (RFC 8985 section 6.3): the first segment, and all whose reordering wait is over. Segments
+    /// sent just now are still in flight.
     pub(crate) fn rack_timeout(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut rack) = self.more.part(|m| m.rack.take()) else { return };
-        (rack.probe_end, rack.awaited) = (0, Awaited::Nothing);
+        let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
+        (rack.probe_end, rack.awaited) = (0, ProbeTimer::Nothing);
         cx.timers.cancel(TimerId::Probe);
         self.tx.board.checked = self.tx.board.head;
         let mut i = self.tx.board.head;
         while i != self.tx.board.tail {
             if i == self.tx.board.head || rack.remaining(self.tx.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
-                self.tx.board.lose(i);
+                self.tx.board.mark_lost_again(i);
             }
             i = i.wrapping_add(1);
         }
-        self.more.make().rack = Some(rack);
+        self.ext.get_or_create().rack = Some(rack);
     }
 }

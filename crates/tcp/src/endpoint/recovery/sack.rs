@@ -16,22 +16,22 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let dsack = first.end <= seg.ack || within;
         self.tx.count.dsacks += u32::from(dsack);
-        if let Some(rack) = self.more.part(|m| m.rack.as_mut())
+        if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut())
             && dsack
             && self.tx.count.dsacks <= self.tx.count.retransmits
             && first.start < first.end
         {
             // Part of a segment is one that came again; what is longer than all that was sent is a lie.
             let longest = u64::from(self.tx.count.retransmits) * u64::from(self.cfg.smss);
-            rack.fresh_again = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
+            rack.dsacked = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
         }
-        if dsack && self.more.doubt.is_some() && self.block_holds(first) {
+        if dsack && self.ext.undo.is_some() && self.block_holds(first) {
             self.note_dsack(first);
         }
         dsack
     }
 
-    /// Whether a block reports something that was sent.
+    /// True if a block covers data that was sent.
     fn block_holds(&self, block: Block) -> bool {
         block.start < block.end && block.end <= self.nxt
     }
@@ -42,7 +42,7 @@ impl<C: CongestionControl> Tcp<C> {
         let skip = usize::from(self.take_dsack(seg));
         if self.phase == Phase::Loss && self.cfg.timeout_distrusts_sack {
             // Not believed, but news that something arrived.
-            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.tx.board.hear(seg.sack(i))));
+            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.tx.board.note_block(seg.sack(i))));
         }
         let mut newly = 0;
         // The newest block comes first: from the last to the first keeps the board's memory in that order.
@@ -55,7 +55,7 @@ impl<C: CongestionControl> Tcp<C> {
         newly
     }
 
-    /// Whether a hole counts as lost only after as much evidence as recovery itself needs.
+    /// True if a hole counts as lost only after as many segments as recovery itself requires.
     fn strict(&self) -> bool {
         self.cfg.sack_lost_after >= self.cfg.dupthresh
     }
@@ -68,15 +68,15 @@ impl<C: CongestionControl> Tcp<C> {
                 self.prr_on_ack(false);
                 self.transmit(self.cfg.max_burst, cx);
             }
-            Phase::Open if self.rack_found() => self.enter_sack(cx),
-            Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
+            Phase::Open if self.rack_found_loss() => self.enter_sack(cx),
+            Phase::Loss if self.rack_found_lost_retransmission() => self.enter_sack(cx),
             // RFC 6675 section 5: a duplicate acknowledgment is one that SACKs something new.
             _ if sacked == 0 => {}
             Phase::Loss => {
                 self.dupacks += 1;
                 self.grow_by_sack(sacked, cx);
                 if self.cfg.timeout_forgets_sack {
-                    if self.dupacks < self.cfg.dupthresh && !self.silent {
+                    if self.dupacks < self.cfg.dupthresh && !self.no_ack_since_rto {
                         self.send_limited(cx);
                     }
                 } else {
@@ -111,7 +111,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Where the network is known to reorder by more than the threshold of duplicates, what is SACKed is no sign of a loss: the window grows by it (Linux
     /// `tcp_may_raise_cwnd`).
     fn grow_by_sack(&mut self, sacked: u64, cx: &Cx<'_>) {
-        let reorders = self.more.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
+        let reorders = self.ext.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
         if self.cfg.grow_by_delivered && reorders && !self.reducing() {
             self.grow(0, sacked, cx);
         }
@@ -120,7 +120,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Looks for losses by count; with RACK they are found already, and a retransmission may be among them.
     fn find_lost(&mut self, cx: &Cx<'_>) {
         if self.cfg.rack {
-            self.rack_lost_again(cx);
+            self.rack_reduce_again(cx);
         } else {
             self.tx.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
@@ -132,14 +132,14 @@ impl<C: CongestionControl> Tcp<C> {
         self.reduce(cx);
         self.enter(Phase::Recovery, cx);
         if !self.cfg.rack {
-            self.tx.board.head_lost();
+            self.tx.board.mark_head_lost();
             self.find_lost(cx);
         }
-        if self.untold {
-            self.tell(cx);
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
         if self.reducing() {
-            self.prr_begins();
+            self.prr_enter();
             return self.transmit(self.cfg.max_burst, cx);
         }
         if let Some(first) = self.tx.board.first_pending() {
@@ -183,19 +183,19 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
-    pub(crate) fn send_doubtful(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn send_rule_3_or_4(&mut self, cx: &mut Cx<'_>) {
         let before = self.tx.count.retransmit_bytes;
-        if let Some(i) = self.tx.board.first_doubtful() {
+        if let Some(i) = self.tx.board.first_unmarked() {
             self.resend(i, true, cx);
         } else if self.cfg.sack_rescue
-            && !self.rescued
+            && !self.tx.rescue_sent
             && let Some(i) = self.tx.board.last_unsacked()
         {
-            self.rescued = true;
+            self.tx.rescue_sent = true;
             self.resend(i, true, cx);
         }
-        if let Some(c) = self.more.part(|m| m.cwv.as_mut()) {
-            c.excuse(self.tx.count.retransmit_bytes - before);
+        if let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) {
+            c.exclude_retransmitted(self.tx.count.retransmit_bytes - before);
         }
     }
 }

@@ -13,7 +13,7 @@ impl<C: CongestionControl> Tcp<C> {
         } else if self.dupacks == self.cfg.dupthresh && self.may_enter() {
             self.congestion(CongestionKind::FastRetransmitRestart, cx);
             self.enter(Phase::Loss, cx);
-            self.tx.board.all_lost(true);
+            self.tx.board.mark_all_lost(true);
             self.transmit(self.cfg.max_burst, cx);
         }
     }

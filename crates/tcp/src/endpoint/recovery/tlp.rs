@@ -6,7 +6,7 @@
 
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::endpoint::Tcp;
-use crate::rack::{Awaited, Rack};
+use crate::rack::{ProbeTimer, Rack};
 use crate::state::Phase;
 use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::Dur;
@@ -18,9 +18,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// is SACKed.
     #[cold]
     pub(crate) fn tlp_schedule(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
+        let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
         let open = self.phase == Phase::Open && !self.tx.board.has_sacked();
-        if !self.cfg.tlp || !open || rack.awaited == Awaited::Reordering {
+        if !self.cfg.tlp || !open || rack.awaited == ProbeTimer::Reordering {
             return;
         }
         if self.tx.board.is_empty() {
@@ -36,16 +36,16 @@ impl<C: CongestionControl> Tcp<C> {
             srtt * 2 + self.cfg.timer_slack
         };
         let due = cx.now + wait;
-        rack.awaited = Awaited::Probe;
+        rack.awaited = ProbeTimer::Probe;
         cx.timers.set(TimerId::Probe, cx.timers.get(TimerId::Rto).map_or(due, |rto| due.min(rto)));
     }
 
     /// No probe is due: nothing is in flight, or recovery begins.
     #[cold]
     pub(crate) fn tlp_stop(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
-        if rack.awaited == Awaited::Probe {
-            rack.awaited = Awaited::Nothing;
+        let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
+        if rack.awaited == ProbeTimer::Probe {
+            rack.awaited = ProbeTimer::Nothing;
             cx.timers.cancel(TimerId::Probe);
         }
         if self.phase != Phase::Open {
@@ -55,17 +55,18 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The timer of RACK and of the probe.
     pub(crate) fn on_probe(&mut self, cx: &mut Cx<'_>) {
-        let Some(rack) = self.more.part(|m| m.rack.as_mut()) else { return };
+        let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
         match std::mem::take(&mut rack.awaited) {
-            Awaited::Nothing => {}
-            Awaited::Reordering => self.reordering_over(cx),
-            Awaited::Probe => self.tlp_probe(cx),
+            ProbeTimer::Nothing => {}
+            ProbeTimer::Reordering => self.on_reordering_timeout(cx),
+            ProbeTimer::Probe => self.tlp_probe(cx),
         }
     }
 
-    /// Whether a probe is due at the very time the retransmission timer goes off: it goes first (section 7.2).
-    pub(crate) fn tlp_instead(&mut self, cx: &mut Cx<'_>) -> bool {
-        let due = self.more.rack.as_ref().is_some_and(|r| r.awaited == Awaited::Probe)
+    /// Sends a probe that is due when the retransmission timer expires: the probe has priority (section 7.2). Returns true if there was
+    /// one.
+    pub(crate) fn tlp_fires_first(&mut self, cx: &mut Cx<'_>) -> bool {
+        let due = self.ext.rack.as_ref().is_some_and(|r| r.awaited == ProbeTimer::Probe)
             && cx.timers.get(TimerId::Probe).is_some_and(|t| t <= cx.now);
         if due {
             cx.timers.cancel(TimerId::Probe);
@@ -80,7 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         // One at a time.
-        if self.more.rack.as_ref().is_some_and(|r| r.probe_end == 0) {
+        if self.ext.rack.as_ref().is_some_and(|r| r.probe_end == 0) {
             let len = self.new_len();
             let fresh = len != 0 && self.fits(len);
             if fresh {
@@ -89,7 +90,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.resend(last, true, cx);
             }
             let end = self.nxt;
-            if let Some(rack) = self.more.part(|m| m.rack.as_mut()) {
+            if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
                 (rack.probe_end, rack.probe_again) = (end, !fresh);
                 rack.probes += 1;
             }
@@ -106,7 +107,7 @@ impl<C: CongestionControl> Tcp<C> {
         } else if seg.ack > rack.probe_end {
             // The probe alone arrived: it repaired a loss, which is a sign of congestion.
             rack.probe_end = 0;
-            self.congestion_among(CongestionKind::FastRetransmit, self.tx.fresh_acked + self.tx.board.outstanding(), cx);
+            self.congestion_among(CongestionKind::FastRetransmit, self.tx.newly_acked + self.tx.board.outstanding(), cx);
             self.cc.settle();
         } else if self.una == self.tx.una_before && seg.sack_len() == 0 && seg.payload == 0 {
             // A duplicate: both copies arrived.

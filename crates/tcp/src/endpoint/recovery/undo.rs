@@ -25,37 +25,41 @@ use fairlane_units::Time;
 impl<C: CongestionControl> Tcp<C> {
     /// Reductions that proved a mistake and were taken back.
     pub fn reductions_taken_back(&self) -> u32 {
-        self.more.doubt.as_ref().map_or(0, |d| d.taken_back)
+        self.ext.undo.as_ref().map_or(0, |d| d.undone)
     }
 
     /// A reduction is about to be made. Congestion that is echoed is never a mistake; what follows within a loss event belongs to it.
-    pub(crate) fn begin_doubt(&mut self, kind: CongestionKind) {
-        let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) else { return };
-        if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && doubt.since != 0 {
+    pub(crate) fn begin_undo(&mut self, kind: CongestionKind) {
+        let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) else { return };
+        if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && undo.since != 0 {
             return;
         }
         self.cc.settle();
-        doubt.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
+        undo.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
         // What an earlier event sent again and is still out belongs to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
         let out = self.tx.board.resent;
-        doubt.unproved = out.div_ceil(u64::from(self.cfg.smss)) as u32;
+        undo.unproved_retransmissions = out.div_ceil(u64::from(self.cfg.smss)) as u32;
         if out == 0 && !self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN)) {
-            doubt.first = None;
+            undo.first = None;
         }
     }
 
     /// New data goes out as far as the window lets it; what is lost waits for another acknowledgment.
-    fn clock_out(&mut self, cx: &mut Cx<'_>) -> bool {
-        if self.untold {
-            self.tell(cx);
+    fn send_new_only(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.cc_ack_pending {
+            self.pass_ack_to_cc(cx);
         }
         self.prr_on_ack(true);
         self.restart_timer(cx);
         let window = self.window();
-        while self.more.held.is_none() {
+        while self.ext.held.is_none() {
             let len = self.new_len();
             let data = self.data_in(len);
-            if len == 0 || (data != 0 && self.in_flight() + data > window) || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
+            if len == 0
+                || (data != 0 && self.in_flight() + data > window)
+                || !self.fits(len)
+                || (self.features.paced && !self.pace_allows(cx))
+            {
                 break;
             }
             self.send_new(len, cx);
@@ -66,37 +70,38 @@ impl<C: CongestionControl> Tcp<C> {
     /// The timestamp that what is sent now carries.
     pub(crate) fn note_resend(&mut self, now: Time) {
         let stamp = self.timestamp(now);
-        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
-            doubt.on_resend(stamp);
+        if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
+            undo.on_resend(stamp);
         }
     }
 
     /// A D-SACK block arrived.
     pub(crate) fn note_dsack(&mut self, block: Block) {
-        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
-            doubt.on_dsack(block, self.nxt, self.cfg.smss);
+        if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
+            undo.on_dsack(block, self.nxt, self.cfg.smss);
         }
     }
 
     /// Takes the event back if D-SACK has reported all its retransmissions; whether it did.
     #[cold]
-    pub(crate) fn judge_dsack(&mut self) -> bool {
-        let proved = self.cfg.dsack_undo && self.more.doubt.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved == 0);
+    pub(crate) fn check_dsack_undo(&mut self) -> bool {
+        let proved = self.cfg.dsack_undo
+            && self.ext.undo.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved_retransmissions == 0);
         if proved {
-            self.take_back();
+            self.undo_reductions();
         }
         proved
     }
 
     /// An acknowledgment of new data: whether it proves a mistake. True: F-RTO has sent what is to be sent.
     #[cold]
-    pub(crate) fn judge_new_ack(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
-        let Some(doubt) = &self.more.doubt else { return false };
-        if self.phase == Phase::Open || doubt.since == 0 {
+    pub(crate) fn check_undo(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
+        let Some(undo) = &self.ext.undo else { return false };
+        if self.phase == Phase::Open || undo.since == 0 {
             return false;
         }
         // RFC 3522 section 3.2 step 5, with the order of RFC 7323 section 4.2.
-        let original = match (seg.timestamps(), doubt.first) {
+        let original = match (seg.timestamps(), undo.first) {
             (Some((_, echo)), Some(first)) => (echo.wrapping_sub(first) as i32) < 0,
             _ => false,
         };
@@ -106,34 +111,34 @@ impl<C: CongestionControl> Tcp<C> {
                 // `tcp_try_undo_partial`).
                 self.note_reordering();
                 if self.tx.board.resent != 0 {
-                    return self.clock_out(cx);
+                    return self.send_new_only(cx);
                 }
             }
-            self.take_back();
+            self.undo_reductions();
             return false;
         }
-        doubt.frto != Frto::Off && self.frto_new_ack(acked, sacked, cx)
+        undo.frto != Frto::Off && self.frto_new_ack(acked, sacked, cx)
     }
 
     /// The response (RFC 4015 section 3): as if the event had not been.
-    pub(super) fn take_back(&mut self) {
+    pub(super) fn undo_reductions(&mut self) {
         self.cc.undo();
         if self.phase != Phase::Open {
-            self.end_prr();
+            self.prr_end();
             self.phase = Phase::Open;
             self.dupacks = 0;
             self.tx.inflation = 0;
             self.tx.deflated = 0;
-            self.halted = false;
+            self.ns2.output_stopped = false;
             self.tx.board.clear_marks(false);
             if self.cfg.sack {
                 self.tx.recover = 0;
             }
         }
-        if let Some(doubt) = self.more.part(|m| m.doubt.as_mut()) {
-            doubt.since = 0;
-            doubt.frto = Frto::Off;
-            doubt.taken_back += 1;
+        if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
+            undo.since = 0;
+            undo.frto = Frto::Off;
+            undo.undone += 1;
         }
     }
 }

@@ -8,19 +8,25 @@ use crate::state::{FIRST, Phase};
 use fairlane_net::{Cx, TimerId};
 use fairlane_units::Time;
 /// Acknowledgments after a retransmission that look for more overdue segments (Brakmo and Peterson 1995 section 3.1: the first and the second).
-const WORRIED: u64 = 2;
+const OVERDUE_CHECKS: u64 = 2;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Whether the first hole should have been acknowledged by now, and whether it was ever sent again.
-    fn head_overdue(&mut self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
+    /// Reports the first hole: true if it is overdue, true if it was retransmitted, and when it was last sent.
+    fn is_head_overdue(&mut self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
         let head = *self.tx.board.at(self.tx.board.first()?);
         let overdue = self.cc.fine_clock().is_some_and(|c| c.overdue(head.at, cx.now));
         Some((overdue, head.is(KARN), head.at))
     }
 
-    /// What the last cut left is less than a segment: nothing goes out before the timer does.
-    fn shut(&mut self) -> bool {
+    /// True if the last cut left less than a segment: nothing is sent before the timer expires.
+    fn window_below_segment(&mut self) -> bool {
         self.cfg.vegas_inflates_cwnd && self.cc.fine_clock().is_some_and(|c| c.shut())
+    }
+
+    fn set_overdue_checks(&mut self, checks: u8) {
+        if let Some(v) = self.ext.get_mut(|m| m.vegas.as_mut()) {
+            v.overdue_checks = checks;
+        }
     }
 
     /// Duplicates inflate the window, or a sum beside it: see `vegas_inflates_cwnd`.
@@ -29,7 +35,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.cc.fine_clock() {
             Some(clock) if self.cfg.vegas_inflates_cwnd => {
                 clock.inflate(bytes);
-                self.halted &= clock.shut();
+                self.ns2.output_stopped &= clock.shut();
             }
             _ => self.tx.inflation += bytes,
         }
@@ -38,11 +44,11 @@ impl<C: CongestionControl> Tcp<C> {
     pub(super) fn vegas_dupack(&mut self, cx: &mut Cx<'_>) {
         let itself = self.cfg.vegas_inflates_cwnd;
         self.dupacks += 1;
-        let Some((overdue, again, sent)) = self.head_overdue(cx) else { return };
+        let Some((overdue, again, sent)) = self.is_head_overdue(cx) else { return };
         if overdue || self.dupacks == self.cfg.dupthresh {
             // After a timeout everything is sent again anyway: duplicates of that are no losses.
             if self.phase != Phase::Loss {
-                self.worried = (self.tx.board.outstanding() / u64::from(self.cfg.smss)).min(WORRIED) as u8;
+                self.set_overdue_checks((self.tx.board.outstanding() / u64::from(self.cfg.smss)).min(OVERDUE_CHECKS) as u8);
                 let (before, cuts) = (self.cc.cwnd(), self.tx.count.cwnd_cuts);
                 let answered = self.cc.fine_clock().is_some_and(|c| c.answered(sent));
                 self.congestion(CongestionKind::FastRetransmit, cx);
@@ -80,7 +86,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// `vegas_send_table`: a table notes when each segment was sent, and how often, with a place for each segment of `window`. An acknowledgment clears the
     /// places from that of the first segment it covers up to that of the last: none, if the table begins anew between them. What comes to lie in a
     /// place that was not cleared counts as sent before.
-    pub(crate) fn forget_acked(&mut self) {
+    pub(crate) fn update_send_table(&mut self) {
         let smss = u64::from(self.cfg.smss);
         let places = self.cfg.window / smss;
         let (first, last) = ((self.tx.una_before - FIRST) / smss, (self.una - 1 - FIRST) / smss);
@@ -88,22 +94,21 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         let end = |segment: u64| FIRST + (segment + places + 1) * smss;
-        if let Some(ends) = self.more.part(|m| m.unforgotten.as_deref_mut()) {
-            ends.swap(0, 1);
-            ends[0] = end(first)..end(last) + 1;
+        if let Some(v) = self.ext.get_mut(|m| m.vegas.as_mut()) {
+            v.add_stale(end(first)..end(last) + 1);
         }
     }
 
-    /// Whether the table takes the next segment for overdue though it was never sent: its place tells of one sent long ago. Not so if the
-    /// acknowledgment at hand was that of a hole a whole window earlier, and left its place as it was.
-    fn next_looks_overdue(&self) -> bool {
+    /// True if the table takes the next segment for overdue although it was never sent, because its entry is of an old segment. False if
+    /// the current acknowledgment covered a hole a whole window earlier, whose entry it did not clear.
+    fn table_marks_next_overdue(&self) -> bool {
         let smss = u64::from(self.cfg.smss);
         let kept = self.una + smss..self.una + self.cfg.window / smss * smss + 1;
         self.tx.board.is_empty()
-            && self.more.held.is_none()
+            && self.ext.held.is_none()
             && self.new_len() == self.cfg.smss
             && self.fits(self.cfg.smss)
-            && self.more.unforgotten.as_deref().is_some_and(|ends| ends[0] != kept)
+            && self.ext.vegas.as_ref().is_some_and(|v| v.newest_stale_differs(&kept))
     }
 
     /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
@@ -117,31 +122,32 @@ impl<C: CongestionControl> Tcp<C> {
         self.grow(acked, sacked, cx);
         self.restart_timer(cx);
         let mut open = true;
-        if self.worried > 0 {
-            self.worried -= 1;
-            if let (Some((true, ..)), Some(first)) = (self.head_overdue(cx), self.tx.board.first()) {
+        let checks = self.ext.vegas.as_ref().map_or(0, |v| v.overdue_checks);
+        if checks > 0 {
+            self.set_overdue_checks(checks - 1);
+            if let (Some((true, ..)), Some(first)) = (self.is_head_overdue(cx), self.tx.board.first()) {
                 open = false;
                 self.resend(first, false, cx);
-            } else if self.cfg.vegas_send_table && self.next_looks_overdue() {
+            } else if self.cfg.vegas_send_table && self.table_marks_next_overdue() {
                 open = false;
                 self.send_new(self.cfg.smss, cx);
                 if let Some(first) = self.tx.board.first() {
                     self.resend(first, false, cx);
                 }
             } else {
-                self.worried = 0;
+                self.set_overdue_checks(0);
             }
         }
         if !open {
             self.dupacks = self.cfg.dupthresh;
         }
-        self.halted = self.shut();
-        if self.halted && self.tx.board.is_empty() {
+        self.ns2.output_stopped = self.window_below_segment();
+        if self.ns2.output_stopped && self.tx.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
         self.phase = if again {
             Phase::Loss
-        } else if open && !self.halted {
+        } else if open && !self.ns2.output_stopped {
             Phase::Open
         } else {
             Phase::Recovery

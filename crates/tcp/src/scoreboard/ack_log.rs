@@ -1,13 +1,13 @@
 //! Log of newly delivered segments.
 
-use crate::ack_log::News;
+use crate::ack_log::SegmentEvent;
 use crate::scoreboard::Scoreboard;
 use crate::sent::{COUNTED, FIN, SACKED};
 
 impl Scoreboard {
     /// Notes what a cumulative acknowledgment delivers that no SACK block did before.
-    pub(crate) fn note_acked(&mut self, ack: u64) {
-        let Some(mut diary) = self.diary.take() else { return };
+    pub(crate) fn log_acked(&mut self, ack: u64) {
+        let Some(mut log) = self.log.take() else { return };
         let mut i = self.head;
         while i != self.tail {
             let s = *self.at(i);
@@ -16,17 +16,17 @@ impl Scoreboard {
             }
             if s.flags & (SACKED | COUNTED) == 0 {
                 let end = s.end().min(ack);
-                diary.part = end < s.end();
-                let flags = if diary.part { s.flags & !FIN } else { s.flags };
-                diary.delivered.push(News { index: i, len: (end - s.seq) as u32, flags, at: s.at, end });
+                log.part = end < s.end();
+                let flags = if log.part { s.flags & !FIN } else { s.flags };
+                log.delivered.push(SegmentEvent { index: i, len: (end - s.seq) as u32, flags, at: s.at, end });
             }
             i = i.wrapping_add(1);
         }
-        self.diary = Some(diary);
+        self.log = Some(log);
     }
 
     /// Starts keeping a diary.
-    pub(crate) fn keep_diary(&mut self) {
-        self.diary = Some(Box::default());
+    pub(crate) fn enable_log(&mut self) {
+        self.log = Some(Box::default());
     }
 }
