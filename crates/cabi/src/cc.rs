@@ -6,7 +6,7 @@ use crate::table::{AckC, Config, EventC, LostC, NONE, RateC, Read, RecoveryC, fl
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
 use fairlane_tcp::cc::{
-    AckSample, CcPlugin, CcSite, CongestionControl, CongestionEvent, CongestionKind, CustomCc, LostSample, RateSample, RecoveryExit, Wants,
+    AckSample, CcPlugin, CcContext, CongestionControl, CongestionEvent, CongestionKind, CustomCc, LostSample, RateSample, RecoveryExit, Wants,
 };
 use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
 use fairlane_units::{Dur, Rate, Time};
@@ -39,12 +39,12 @@ impl Library {
         Self { algorithm: Arc::new(algorithm), code }
     }
 
-    fn make(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Result<Foreign, String> {
+    fn make(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Result<Foreign, String> {
         let a = &self.algorithm;
         let values: Vec<f64> = a.params.iter().map(|p| params.get(&p.name).and_then(Value::as_f64).unwrap_or(p.value)).collect();
-        let rules = site.config.window_rules();
+        let rules = context.config.window_rules();
         // A name with a 0 in it cannot be told in C.
-        let flow = CString::new(site.flow).unwrap_or_default();
+        let flow = CString::new(context.flow).unwrap_or_default();
         let config = Config {
             mss: rules.mss,
             byte_counting: rules.byte_counting.unwrap_or(0),
@@ -57,7 +57,7 @@ impl Library {
             },
             initial_ssthresh: rules.initial_ssthresh,
             send_window: rules.cap,
-            seed: site.stream().next_u64(),
+            seed: context.stream().next_u64(),
             flow: flow.as_ptr(),
         };
         let state = State::begun(a.state_size, (a.calls.clone, a.calls.free), self.code, |state| {
@@ -69,7 +69,7 @@ impl Library {
             state,
             algorithm: Arc::clone(a),
             code: self.code,
-            flow: site.flow.into(),
+            flow: context.flow.into(),
             mss,
             cwnd: mss,
             ssthresh: rules.initial_ssthresh,
@@ -81,22 +81,22 @@ impl Library {
 
 impl CcPlugin for Library {
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
-        self.make(params, &CcSite::of(config)).map(drop)
+        self.make(params, &CcContext::of(config)).map(drop)
     }
-    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
-        match self.make(params, site) {
+    fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc> {
+        match self.make(params, context) {
             Ok(cc) => Box::new(cc),
             Err(m) => {
-                let message = format!("congestion control `{}` of flow `{}`: init: {m}", self.algorithm.name, site.flow);
+                let message = format!("congestion control `{}` of flow `{}`: init: {m}", self.algorithm.name, context.flow);
                 fail(Fault { what: "congestion control", time: Time::ZERO, message, interrupted: false });
-                let mss = u64::from(site.config.mss());
+                let mss = u64::from(context.config.mss());
                 let a = &self.algorithm;
                 let state = State::zeroed(a.state_size, None, None, self.code);
                 Box::new(Foreign {
                     state,
                     algorithm: Arc::clone(a),
                     code: self.code,
-                    flow: site.flow.into(),
+                    flow: context.flow.into(),
                     mss,
                     cwnd: mss,
                     ssthresh: u64::MAX,

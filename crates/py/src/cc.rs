@@ -7,7 +7,7 @@ use fairlane_cabi::{Code, Wanted, running, watch};
 use fairlane_engine::Stream;
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
-use fairlane_tcp::cc::{self, CcPlugin, CcSite, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
+use fairlane_tcp::cc::{self, CcPlugin, CcContext, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
 use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
 use fairlane_units::{Dur, Rate, Time};
 use pyo3::exceptions::PyValueError;
@@ -322,10 +322,10 @@ impl CongestionControl for PyCc {
 struct PyPlugin(Arc<Class>);
 
 impl PyPlugin {
-    fn make<'py>(&self, py: Python<'py>, params: &Map<String, Value>, site: &CcSite<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let rules = site.config.window_rules();
+    fn make<'py>(&self, py: Python<'py>, params: &Map<String, Value>, context: &CcContext<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let rules = context.config.window_rules();
         let tcp = PyDict::new(py);
-        tcp.set_item("flow", site.flow)?;
+        tcp.set_item("flow", context.flow)?;
         tcp.set_item("mss", rules.mss)?;
         tcp.set_item("initial_ssthresh", bytes(rules.initial_ssthresh))?;
         tcp.set_item("window", bytes(rules.cap))?;
@@ -339,7 +339,7 @@ impl PyPlugin {
         tcp.set_item("loss_basis", basis)?;
         tcp.set_item("whole_segments", rules.whole_segments)?;
         tcp.set_item("timeout_cuts_again", rules.timeout_cuts_again)?;
-        let random = Py::new(py, Random(Mutex::new(site.stream())))?;
+        let random = Py::new(py, Random(Mutex::new(context.stream())))?;
         let _running = running(self.0.code);
         self.0.factory.bind(py).call1((Value::Object(params.clone()).to_string(), tcp, random))
     }
@@ -348,7 +348,7 @@ impl PyPlugin {
 impl CcPlugin for PyPlugin {
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
         // Making one is the check: `start` may refuse parameters that do not fit one another.
-        plugged(|py| match self.make(py, params, &CcSite::of(config)) {
+        plugged(|py| match self.make(py, params, &CcContext::of(config)) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(e.value(py).to_string()),
             Err(e) => {
                 put_off(py, &e);
@@ -358,14 +358,14 @@ impl CcPlugin for PyPlugin {
         })
     }
 
-    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
-        let rules = site.config.window_rules();
+    fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc> {
+        let rules = context.config.window_rules();
         let mss = u64::from(rules.mss);
         plugged(|py| {
-            let (class, flow) = (Arc::clone(&self.0), site.flow.into());
+            let (class, flow) = (Arc::clone(&self.0), context.flow.into());
             let (ssthresh, now) = (rules.initial_ssthresh, Time::ZERO);
             let mut new = PyCc { class, flow, object: None, mss, cwnd: mss, ssthresh, rate: None, now, failed: false };
-            match self.make(py, params, site) {
+            match self.make(py, params, context) {
                 Ok(object) => new.object = Some(object.unbind()),
                 Err(e) => new.fault("start", &error::traceback(py, &e), stopped(py, &e)),
             }

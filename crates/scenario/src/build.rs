@@ -11,7 +11,7 @@ use fairlane_net::{
     Proto, Routing, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
-use fairlane_tcp::{CcSite, CongestionControl, FastOpen, Tcp, TcpConfig};
+use fairlane_tcp::{CcContext, CongestionControl, FastOpen, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
 use fairlane_units::{Dur, Name, Time};
@@ -146,7 +146,7 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
     match &group.transport {
         Transport::Tcp(params, config) => {
             let config = configs.of(m, config);
-            let context = CcSite { flow: &m.name, seed, config };
+            let context = CcContext { flow: &m.name, seed, config };
             let mut stream = context.stream();
             let mut cc = params.cc.build_at(&context);
             cc.seed(stream.next_u64());

@@ -2,7 +2,7 @@
 
 use fairlane_scenario::{Fault, Format, Options, Progress, Resolved, RunError, RunOutput, fail, resolve, run_all};
 use fairlane_tcp::cc::{
-    AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, LossBased, RecoveryExit, RegisterCcError, Window, register_cc,
+    AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, LossBased, RecoveryExit, RegisterCcError, Window, register_cc,
 };
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -32,8 +32,8 @@ impl Algorithm for AimdParams {
     fn check(&self) -> Result<(), String> {
         if self.a == 13.0 { Err("thirteen is unlucky".into()) } else { Ok(()) }
     }
-    fn build(&self, site: &CcSite<'_>) -> Aimd {
-        Aimd { w: Window::new(site.config), p: self.clone() }
+    fn build(&self, context: &CcContext<'_>) -> Aimd {
+        Aimd { w: Window::new(context.config), p: self.clone() }
     }
 }
 
@@ -173,8 +173,8 @@ struct WearyParams {}
 
 impl Algorithm for WearyParams {
     type State = Weary;
-    fn build(&self, site: &CcSite<'_>) -> Weary {
-        Weary { seen: 0, flow: site.flow.to_owned() }
+    fn build(&self, context: &CcContext<'_>) -> Weary {
+        Weary { seen: 0, flow: context.flow.to_owned() }
     }
 }
 

@@ -1,10 +1,11 @@
-//! Compressed SACKs: while data is missing, not every segment beyond the hole is acknowledged by itself (Linux 4.18 and later,
+//! ACK compression: while data is missing, not every segment beyond the hole is acknowledged by itself (Linux 4.18 and later,
 //! `__tcp_ack_snd_check`; 6.18 here).
 //!
-//! The first three after SND.UNA stands still go out at once, for fast retransmit; what follows waits for a twentieth of the round-trip time, at most
-//! `sack_delay`, until 44 segments wait, or a segment comes that makes a third
-//! block: that one is taken in after what waits was told. What goes out for any other reason tells of all. So the acknowledgments of a recovery come a millisecond
-//! later than those before and after it, and a sender that measures rates between them sees more than there is.
+//! The first three acknowledgments after SND.UNA stops advancing leave at once, for fast retransmit. Those that follow are delayed by a
+//! twentieth of the round-trip time, at most `sack_delay`, until 44 segments are unacknowledged, or until a segment comes that makes a
+//! third block: the delayed acknowledgment leaves before that segment is received. An acknowledgment sent for any other reason covers all.
+//! So the acknowledgments of a recovery come a millisecond later than those before and after it, and a sender that measures rates between
+//! them overestimates.
 
 /// Acknowledgments that do not wait (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u32 = 3;
@@ -18,7 +19,7 @@ pub(crate) struct AckCompression {
     nxt: u64,
     /// Acknowledgments sent at once since then.
     at_once: u32,
-    /// Segments that no acknowledgment has told of.
+    /// Segments not acknowledged yet.
     waiting: u32,
 }
 
@@ -44,7 +45,7 @@ impl AckCompression {
         self.waiting != 0
     }
 
-    /// An acknowledgment goes out.
+    /// Ends the delay: an acknowledgment leaves.
     pub(crate) fn told(&mut self) {
         self.waiting = 0;
     }
@@ -54,7 +55,8 @@ impl AckCompression {
 mod tests {
     use super::*;
 
-    /// Linux 6.18 `__tcp_ack_snd_check`: three at once, then all wait until 44 do, or until something goes out; a hole that moves begins anew.
+    /// Linux 6.18 `__tcp_ack_snd_check`: three at once, then up to 44 are delayed, or until an acknowledgment leaves; a new hole starts
+    /// again.
     #[test]
     fn three_at_once_then_up_to_44_wait() {
         let mut c = AckCompression::default();

@@ -22,7 +22,7 @@ impl SegmentEvent {
         Self { index, len: s.len, flags: s.flags, at: s.at, end: s.end() }
     }
 
-    /// Payload bytes: FIN is no data.
+    /// Payload bytes, without the FIN.
     pub(crate) fn data(&self) -> u64 {
         u64::from(self.len) - u64::from(self.flags & FIN != 0)
     }

@@ -9,7 +9,7 @@ pub(crate) struct Burst {
     many: bool,
     /// The next one waits for room.
     pub(crate) waits: bool,
-    /// None waits.
+    /// True if no segment is deferred.
     pub(crate) pushed: bool,
 }
 

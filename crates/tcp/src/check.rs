@@ -1,4 +1,4 @@
-//! Checks the parameters of an endpoint, and tells which of them are in force.
+//! Checks of the parameters of an endpoint, and the parameters in force.
 
 use crate::choices::{EcnMode, FastOpen, InitialWindow, LossBasis, Prr, Scheme, len_bytes};
 use crate::error::{ParamsError, range};
@@ -119,8 +119,8 @@ impl TcpParams {
         .filter_map(|(field, on)| on.then_some(field))
     }
 
-    /// Switches off what needs a recovery scheme other than the one in force, except for the fields that are `written` by a user: these are mistakes, which
-    /// [`check`](Self::check) names.
+    /// Switches off parameters that need a recovery scheme other than the one in force. Fields `written` by a user are kept: they are
+    /// mistakes that [`check`](Self::check) reports.
     pub(crate) fn drop_inherited(&mut self, written: impl Fn(&str) -> bool) {
         let inherited: Vec<_> = self.without_sack().filter(|field| !written(field)).collect();
         for field in inherited {
@@ -134,7 +134,7 @@ impl TcpParams {
         }
     }
 
-    /// The parameters without what belongs to another recovery scheme than theirs, or misses what it needs.
+    /// Parameters without those that need another recovery scheme or a parameter that is not set.
     pub(crate) fn in_force(&self) -> Self {
         let (fack, vegas) = (self.scheme() == Scheme::Fack, self.scheme() == Scheme::Vegas);
         let smss = self.mss.get();

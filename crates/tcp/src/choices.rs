@@ -30,7 +30,7 @@ choices! {
         #[serde(rename = "linux-6.12")]
         Linux612,
     }
-    /// How lost segments are found and repaired.
+    /// Scheme of loss detection and recovery.
     Scheme {
         /// Fast retransmit and slow start (Jacobson 1988).
         Tahoe,
@@ -42,9 +42,10 @@ choices! {
         Newreno,
         /// Recovery with selective acknowledgments (RFC 6675).
         Sack,
-        /// The forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).
+        /// Forward acknowledgment: the highest SACKed byte determines the data in flight (Mathis and Mahdavi 1996).
         Fack,
-        /// Reno with a fine clock: the first duplicate acknowledgment retransmits what is overdue (Brakmo and Peterson 1995 section 3.1).
+        /// Reno with a fine clock: the first duplicate acknowledgment retransmits an overdue segment (Brakmo and Peterson 1995 section
+        /// 3.1).
         Vegas,
         /// Recovery with selective acknowledgments as the sockets of ns-3.37 do it.
         Ns3,
@@ -65,7 +66,7 @@ choices! {
         /// Without a cookie: both ends trust each other (RFC 7413 section 2.1 warns of it; Linux `tcp_fastopen` bits 0x4 and 0x200).
         NoCookie,
     }
-    /// How slow start ends.
+    /// End of slow start before a loss.
     SlowStart {
         /// At the threshold or with a loss (RFC 5681 section 3.1).
         Standard,
@@ -82,12 +83,12 @@ choices! {
         Off,
         /// ECE until CWR answers (RFC 3168).
         Classic,
-        /// ECE tells of each change of the marks (RFC 8257 section 3.2).
+        /// ECE reports each change of the marks (RFC 8257 section 3.2).
         Dctcp,
         /// A counter of marked packets in three header bits (AccECN, RFC 9768).
         Accecn,
     }
-    /// How the reduction of the window is spread over recovery.
+    /// Proportional rate reduction: spreading of a reduction over recovery.
     Prr {
         /// It is not: the window is cut at once.
         Off,
@@ -106,7 +107,7 @@ choices! {
         Flight,
         /// The congestion window before the cut (Linux): the share is that of the algorithm, also where the window was not used up.
         Window,
-        /// The estimate of what is in the network when recovery begins.
+        /// The estimate of the data in the network when recovery begins.
         Pipe,
         /// All that is not acknowledged, SACKed or not (RecoverFS of RFC 6937 section 3; ns-3.37).
         Outstanding,
@@ -117,10 +118,10 @@ choices! {
         Flight,
         /// The smaller of congestion window and `window`.
         Cwnd,
-        /// The smallest of flight size, congestion window and `window`. A NewReno recovery of many holes lets the flight grow to
-        /// several times what the path holds; half of that would be no reduction.
+        /// The smallest of flight size, congestion window and `window`. In a NewReno recovery of many holes the flight may grow to several
+        /// times the capacity of the path; half of that would be no reduction.
         Smaller,
-        /// The estimate of what is in the network, without what is SACKed or lost (ns-3, for TcpNewReno and what derives from it).
+        /// The estimate of the data in the network, without SACKed and lost data (ns-3, for TcpNewReno and classes derived from it).
         Pipe,
     }
     /// When HyStart begins a round.
@@ -132,12 +133,12 @@ choices! {
         /// After that acknowledgment was judged as one of the round trip before (ns-3.37, Linux before 5.5).
         Late,
     }
-    /// In what congestion avoidance counts.
+    /// Unit of growth in congestion avoidance.
     GrowthUnit {
         /// Each acknowledgment adds its part of a segment (RFC 5681 equation 3).
         Fraction,
-        /// The whole part of that in bytes, one at least: a window of acknowledgments adds a little less than a segment (ns-3, for
-        /// TcpNewReno and what calls it; the integer arithmetic that RFC 5681 section 3.1 speaks of).
+        /// Each acknowledgment adds the whole part of that in bytes, at least one: a window of acknowledgments adds a little less than a
+        /// segment (ns-3, for TcpNewReno and its users; the integer arithmetic that RFC 5681 section 3.1 mentions).
         Byte,
         /// Segments are counted, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno).
         Segment,
@@ -150,8 +151,8 @@ choices! {
         Initial,
         /// One segment.
         One,
-        /// Half for each RTO of idleness, but not less than the initial window; the slow-start threshold keeps three quarters of what was (RFC 2861
-        /// section 3; Linux).
+        /// Half for each RTO of idleness, but not less than the initial window; the slow-start threshold keeps three quarters of the window
+        /// (RFC 2861 section 3; Linux).
         Decay,
     }
     /// Which segments are timed.
@@ -203,7 +204,7 @@ choices! {
         /// The reduced window, less the deflation by partial acknowledgments beyond the inflation (ns-2).
         Keep,
     }
-    /// How long SACK information is believed.
+    /// Lifetime of SACK information.
     SackMemory {
         /// Until the data is acknowledged (RFC 6675 section 5.1).
         Keep,

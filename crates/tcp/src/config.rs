@@ -17,7 +17,7 @@ pub struct TcpConfig {
     pub class: Class,
     pub(crate) smss: u32,
     pub(crate) scheme: Scheme,
-    /// Bound of the send window; `u64::MAX` for none.
+    /// Limit of the send window; `u64::MAX` for none.
     pub(crate) window: u64,
     /// Advertised window; `u32::MAX` for no limit.
     pub(crate) receive_window: u32,
@@ -25,7 +25,7 @@ pub struct TcpConfig {
     pub(crate) syn_window: u32,
     /// Receive buffer at first and at most, where it tunes itself.
     pub(crate) buffer_range: Option<(u64, u64)>,
-    /// The receiver looks at each arrival, see `quick.rs`.
+    /// True if the receiver acts on each arrival, see `quickack.rs`.
     pub(crate) autotuned: bool,
     pub(crate) initial_window: u64,
     pub(crate) initial_ssthresh: u64,
@@ -35,7 +35,7 @@ pub struct TcpConfig {
     pub(crate) ecn: EcnMode,
     /// Payload bytes that always may go at once.
     pub(crate) pacing_bytes: u64,
-    /// A reduction may be taken back.
+    /// True if a reduction may be undone.
     pub(crate) undo: bool,
     pub(crate) rto_granularity_ticks: u64,
     pub(crate) rto_rfc793: bool,
@@ -58,7 +58,7 @@ pub struct TcpConfig {
     pub(crate) sack_blocks: usize,
     pub(crate) counted_pipe: bool,
     pub(crate) timeout_forgets_sack: bool,
-    /// After a timeout SACK blocks are not believed before recovery from it is over.
+    /// True if SACK blocks are ignored from a timeout until recovery from it is over.
     pub(crate) timeout_distrusts_sack: bool,
     pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
@@ -72,12 +72,12 @@ pub struct TcpConfig {
     pub(crate) syn_data: u32,
     pub(crate) sack_option: u32,
     pub(crate) sack_block: u32,
-    /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept, nothing that must see every segment:
-    /// see `fast_path.rs`.
+    /// True if the configuration allows `endpoint/fast_path.rs`: no timestamps, every segment timed to the picosecond, no limit on window
+    /// or bursts, SACK blocks kept, no option that needs every segment.
     pub(crate) fast_path: bool,
-    /// Acknowledgments carry no option but SACK blocks, and no ECN feedback, and none is sent sooner than its count asks for.
+    /// True if acknowledgments carry no option but SACK blocks, and no ECN feedback, and none is sent before its count is reached.
     pub(crate) plain_acks: bool,
-    /// Something looks at each segment that is delivered or lost.
+    /// True if an option needs each segment that is delivered or lost.
     pub(crate) ack_log: bool,
     /// Bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); those of Prague are not (`prague_tso_segs`).
     pub(crate) longer_bursts: bool,
@@ -102,7 +102,7 @@ fn scaled(buffer: u64) -> u32 {
 impl std::ops::Deref for TcpConfig {
     type Target = TcpParams;
 
-    /// A parameter is read as it stands where nothing is derived from it.
+    /// Parameters that are used as given.
     fn deref(&self) -> &TcpParams {
         &self.params
     }
@@ -114,16 +114,16 @@ impl TcpConfig {
         if class == self.class { Arc::clone(self) } else { Arc::new(Self { class, ..(**self).clone() }) }
     }
 
-    /// Checks and converts.
+    /// Checks and converts the parameters.
     ///
     /// # Errors
-    /// Those of [`TcpParams::check`], and parameters of an algorithm of one's own that make no sense together.
+    /// Those of [`TcpParams::check`], and inconsistent parameters of a plug-in algorithm.
     pub fn new(p: &TcpParams, class: Class) -> Result<Arc<Self>, ParamsError> {
         p.check()?;
         let smss = p.mss.get();
         let scheme = p.scheme();
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
-        // A buffer that is no larger than the one to begin with is there at once.
+        // A buffer not larger than the initial one is used from the start.
         let buffer_range = p.receive_buffer.zip(buffer).map(|(first, most)| (first.get(), most)).filter(|(first, most)| first < most);
         let autotuned = p.quick_acks != 0 || buffer_range.is_some() || p.sack_delay != Dur::ZERO;
         let small = |b: fairlane_units::Bytes| b.get() as u32;
@@ -168,7 +168,7 @@ impl TcpConfig {
             rtt_from_oldest: p.rtt_of_oldest || p.timestamps,
             backoff_ends_with_ack: p.backoff_ends == BackoffEnds::Ack,
             forget_rtt_after: p.forget_rtt_after.unwrap_or(u32::MAX),
-            // Every segment is acknowledged, or every so many full-sized ones (RFC 5681 section 4.2).
+            // Every segment is acknowledged, or every n full-sized ones (RFC 5681 section 4.2).
             ack_bytes: if p.ack_every == 1 { 0 } else { u64::from(p.ack_every) * smss },
             newreno_impatient: p.newreno_timer == NewRenoTimer::Impatient,
             recovery_burst: p.recovery_burst.unwrap_or(u32::MAX),

@@ -1,23 +1,24 @@
-//! Congestion window validation (RFC 7661, "new CWV", which obsoletes RFC 2861): a window that the application does not use is kept for five
-//! minutes, does not grow meanwhile, and a loss is answered by what was used of it.
+//! Congestion window validation (RFC 7661, "new CWV", which obsoletes RFC 2861): a window that the application does not use is kept for
+//! five minutes and does not grow, and a loss is answered by the part in use.
 //!
-//! pipeACK is the most that was acknowledged within a round trip, of all round trips of the sampling period (section 4.2). The window is validated
-//! while pipeACK is at least half of it, or undefined: at the beginning and after loss recovery. Validated, it grows as ever (section 4.3). Else
+//! pipeACK is the largest amount acknowledged within a round trip, over the round trips of the sampling period (section 4.2). The window is
+//! validated while pipeACK is at least half of it, or undefined: at the beginning and after loss recovery. A validated window grows as
+//! usual (section 4.3). Else
 //!
-//! * it grows only while it is what limits the sender (section 4.4);
-//! * a loss leaves max(pipeACK, FlightSize) / 2 for recovery, and (max(pipeACK, FlightSize) - R) / 2 after it, where R was lost and retransmitted, but at least
-//!   one segment (section 4.4.1);
+//! * it grows only while it limits the sender (section 4.4);
+//! * a loss leaves max(pipeACK, FlightSize) / 2 for recovery, and (max(pipeACK, FlightSize) - R) / 2 after it, where R was lost and
+//!   retransmitted, but at least one segment (section 4.4.1);
 //! * after five minutes ssthresh is at least 3/4 of it, and half of it is left, but the initial window at least (section 4.4.3).
 //!
-//! It takes the place of the restart after idleness (RFC 5681 section 4.1).
+//! It replaces the restart after idleness (RFC 5681 section 4.1).
 //!
-//! Deviations and readings: the round trips of pipeACK are counted by sequence numbers, from an acknowledgment to that of all that was in flight then. The
-//! phase is judged when one of them ends, and when data goes out with nothing in flight: a bulk transfer in slow start, whose window doubles while a round
-//! trip is measured, stays validated. The five minutes count from the last time the window was found validated, and the adjustment repeats after five
-//! more, both as in the authors' module for Linux; it is made with the next acknowledgment or data, not by a timer, and never raises a window below the
-//! initial one. R counts a segment each time it was lost. Recovery from a timeout is that of RFC 5681, with half of max(pipeACK, FlightSize) as
-//! threshold. Marks graded by their number (DCTCP, Prague) keep their own answer. Bursts in the non-validated phase (section 4.4.2, a SHOULD) are left to
-//! `pacing` and `max_burst`.
+//! Deviations and readings: the round trips of pipeACK are counted by sequence numbers, from an acknowledgment to the one of all data in
+//! flight then. The phase is determined when a round trip ends, and when data is sent with nothing in flight: a bulk transfer in slow
+//! start, whose window doubles while a round trip is measured, stays validated. The five minutes count from the last time the window was
+//! validated, and the adjustment repeats after five more, both as in the authors' module for Linux. The adjustment is made with the next
+//! acknowledgment or data, not by a timer, and never raises a window below the initial one. R counts a segment each time it was lost.
+//! Recovery from a timeout is that of RFC 5681, with half of max(pipeACK, FlightSize) as threshold. Cuts graded by the number of marks
+//! (DCTCP, Prague) stay as they are. Bursts in the non-validated phase (section 4.4.2, a SHOULD) are left to `pacing` and `max_burst`.
 
 use crate::state::FIRST;
 use fairlane_units::{Dur, Time};
@@ -34,7 +35,7 @@ pub(crate) struct Cwv {
     newest: usize,
     /// There was a sample since the beginning or the last loss recovery.
     defined: bool,
-    /// The sample being taken: SND.UNA when it began, and where it ends; not above it: data is yet to go out.
+    /// Current sample: SND.UNA when it began, and its end; an end at or below the beginning means that data is yet to be sent.
     from: u64,
     end: u64,
     pub(crate) validated: bool,
@@ -42,7 +43,7 @@ pub(crate) struct Cwv {
     valid_at: Time,
     /// There was congestion since the last sample.
     pub(crate) disturbed: bool,
-    /// Recovery from a loss in the non-validated phase: max(pipeACK, LossFlightSize), and what had been retransmitted before.
+    /// Recovery from a loss in the non-validated phase: max(pipeACK, LossFlightSize), and the bytes retransmitted before.
     pub(crate) recovery: Option<(u64, u64)>,
 }
 
@@ -63,7 +64,7 @@ impl Default for Cwv {
 }
 
 impl Cwv {
-    /// pipeACK; `None`: undefined. What is older than the sampling period counts for nothing.
+    /// pipeACK; `None`: undefined. Samples older than the sampling period do not count.
     pub(crate) fn pipe_ack(&self, now: Time, period: Dur) -> Option<u64> {
         let recent = self.bins.iter().filter(|b| now.since(b.0) < period);
         self.defined.then(|| recent.map(|b| b.1).max().unwrap_or(0))
@@ -110,7 +111,7 @@ impl Cwv {
         periods
     }
 
-    /// So much was retransmitted without counting as lost: it is not part of R.
+    /// Excludes `bytes` retransmitted without being lost from R.
     pub(crate) fn exclude_retransmitted(&mut self, bytes: u64) {
         if let Some((_, before)) = &mut self.recovery {
             *before += bytes;

@@ -3,9 +3,9 @@
 use crate::choices::EcnMode;
 use fairlane_net::Ecn;
 use std::ops::{Deref, DerefMut};
-/// AccECN: the packet counters of both ends start here (RFC 9768 section 3.2.1), so that a zeroed field is told from a counter.
+/// Initial value of the packet counters of AccECN (RFC 9768 section 3.2.1), which distinguishes a counter from a zeroed field.
 const FIRST_CEP: u64 = 5;
-/// The average of packets that an acknowledgment covers: unit, weight of what was known, and what counts as long.
+/// Average of the packets per acknowledgment: unit, weight of the old value, and the limit of a long one.
 const PER_ACK_UNIT: u32 = 64;
 const PER_ACK_WEIGHT: u32 = 64;
 const LONG_ACK: u32 = 4;
@@ -15,15 +15,15 @@ const LONG_ACK: u32 = 4;
 pub(crate) struct EcnState {
     /// Negotiated mode; `Off` before.
     pub(crate) mode: EcnMode,
-    /// Bytes that the acknowledgment at hand reports as marked.
+    /// Bytes that the current acknowledgment reports as marked.
     pub(crate) newly_ce: u64,
-    /// The acknowledgment at hand tells of congestion: the window is not to grow with it (RFC 3168 section 6.1.2).
+    /// True if the current acknowledgment reports congestion: the window does not grow with it (RFC 3168 section 6.1.2).
     pub(crate) hold: bool,
     /// The algorithm grades its cut by the number of marks.
     pub(crate) graded: bool,
-    /// Receiver: ECE goes into what is sent (`DCTCP.CE` of RFC 8257 section 3.2).
+    /// Receiver: true if outgoing segments carry ECE (`DCTCP.CE` of RFC 8257 section 3.2).
     pub(crate) echo: bool,
-    /// Receiver: the data at hand is to be acknowledged at once.
+    /// Receiver: true if the current data is to be acknowledged at once.
     pub(crate) ack_now: bool,
     /// Sender: CWR goes into the next new data.
     pub(crate) cwr_due: bool,
@@ -33,22 +33,22 @@ pub(crate) struct EcnState {
     pub(crate) cut_end: u64,
     /// AccECN receiver: packets with CE that arrived (r.cep).
     pub(crate) r_cep: u64,
-    /// AccECN sender: those that the peer told of (s.cep).
+    /// AccECN sender: CE packets that the peer reported (s.cep).
     pub(crate) s_cep: u64,
-    /// AccECN sender: packets that an acknowledgment covers, smoothed (64ths of one); 0: none was heard.
+    /// AccECN sender: packets per acknowledgment, smoothed (64ths of one); 0: no acknowledgment yet.
     packets_per_ack: u32,
     /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
     pub(crate) unreported: u8,
     pub(crate) last_ce: bool,
     /// AccECN: the ECN field that the SYN or SYN-ACK arrived with.
     pub(crate) syn: Ecn,
-    /// AccECN: the last step of the handshake, which reports it, is still to go out.
+    /// AccECN: true if the last step of the handshake, which reports it, is still to be sent.
     pub(crate) handshake_ack_due: bool,
     /// AccECN: the last step of the handshake is awaited.
     pub(crate) handshake_ack_expected: bool,
     /// AccECN: a marked SYN-ACK was counted.
     pub(crate) marked_answer_counted: bool,
-    /// AccECN: what the peer reports is not believed.
+    /// AccECN: true if the peer's feedback is ignored.
     pub(crate) feedback_disabled: bool,
     /// Bytes reported as marked since the connection began.
     pub(crate) delivered_ce: u64,

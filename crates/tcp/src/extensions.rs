@@ -22,7 +22,7 @@ pub(crate) struct Extensions {
     pub(crate) undo: Option<Box<UndoState>>,
     /// Congestion window validation.
     pub(crate) cwv: Option<Box<Cwv>>,
-    /// A control at this node lets nothing out.
+    /// Present while a flow controller or a full device holds the sender.
     pub(crate) held: Option<Box<DeferredActions>>,
     /// Fast Open, where it is in use.
     pub(crate) fast_open: Option<Box<FastOpenState>>,
@@ -30,7 +30,7 @@ pub(crate) struct Extensions {
 }
 
 impl Extensions {
-    /// Nothing.
+    /// No extension.
     pub(crate) const NONE: Self =
         Self { prr: None, rack: None, pacer: Pacer::IDLE, undo: None, cwv: None, held: None, fast_open: None, vegas: None };
 

@@ -9,7 +9,7 @@ pub(crate) struct FastOpenState {
     pub(crate) cookie: Option<FastOpen>,
     /// Cookie from the server's answer (client), or for the answer (server).
     pub(crate) news: Option<FastOpen>,
-    /// Payload that the SYN may carry, if it is not what the parameters say: the server's MSS may be another.
+    /// Payload that the SYN may carry, if other than configured: the server's MSS may differ.
     pub(crate) limit: Option<u32>,
     /// The SYN waits for the first write.
     pub(crate) waits: bool,
@@ -21,6 +21,6 @@ pub(crate) struct FastOpenState {
     pub(crate) early: bool,
     /// Data of the SYN was taken, or acknowledged whole by its answer.
     pub(crate) taken: bool,
-    /// The SYN was too long for the path and went out once more without data.
+    /// True if the SYN was too long for the path and was sent again without data.
     pub(crate) short: bool,
 }

@@ -3,11 +3,11 @@
 /// The acknowledgment that F-RTO waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Frto {
-    /// None: not in doubt, or settled.
+    /// No acknowledgment: not in progress, or decided.
     #[default]
     Off,
     /// The first after the retransmission (step 2).
     First,
-    /// The first after new data went out (step 3).
+    /// The first acknowledgment after new data was sent (step 3).
     Second,
 }

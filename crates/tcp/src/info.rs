@@ -6,7 +6,7 @@ use fairlane_units::Dur;
 /// State of the sending half as Linux names it (`enum tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaState {
-    /// Nothing odd.
+    /// Normal state.
     Open = 0,
     /// Duplicate acknowledgments or SACK blocks, and no loss known.
     Disorder = 1,
@@ -25,9 +25,9 @@ pub struct TcpInfo {
     pub ca_state: CaState,
     /// The state of the connection, as RFC 9293 section 3.3.2 names it.
     pub state: &'static str,
-    /// Why there is no connection any more.
+    /// How the connection ended.
     pub ended: Ended,
-    /// The handshake was completed, and nobody reset the connection.
+    /// True if the handshake was completed and the connection not reset.
     pub established: bool,
     /// Congestion window in bytes as recovery leaves it for the moment.
     pub window: u64,
@@ -43,11 +43,11 @@ pub struct TcpInfo {
     pub backoff: u32,
     /// Timeouts since the last acknowledgment of new data.
     pub retransmits: u32,
-    /// Segments that arrived, by acknowledgment, SACK or D-SACK; none without RACK.
+    /// Segments delivered, by acknowledgment, SACK or D-SACK; `None` without RACK.
     pub delivered: Option<u64>,
     /// Segments by which one was overtaken at most; at least the threshold of duplicate acknowledgments.
     pub reordering: u32,
-    /// How often reordering was seen.
+    /// Number of times that reordering was detected.
     pub reorderings: u32,
     /// Smallest round-trip time.
     pub min_rtt: Option<Dur>,
@@ -61,7 +61,7 @@ pub struct TcpInfo {
     pub rcv_nxt: u64,
     /// Everything up to the peer's FIN arrived.
     pub peer_closed: bool,
-    /// The FIN went out.
+    /// True if the FIN was sent.
     pub fin_sent: bool,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub ts_recent: u32,

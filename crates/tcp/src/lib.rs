@@ -1,7 +1,7 @@
-//! TCP as a value: segments, deadlines and writes go in, segments and deadlines come out. It opens no socket and reads no clock.
+//! TCP as a state machine without input and output: it takes segments, timeouts and writes, and returns segments and timers.
 //!
-//! [`Tcp`] is one end of a connection, sending and receiving. Everything it does is set by [`TcpParams`]; the
-//! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
+//! [`Tcp`] is one end of a connection, sending and receiving. [`TcpParams`] determines its behaviour; other simulators and
+//! systems are sets of values ([`presets`]), never branches in the code.
 
 mod ack_compression;
 mod ack_log;
@@ -42,7 +42,7 @@ mod state;
 mod undo;
 mod vegas_state;
 
-pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
+pub use cc::{AnyCc, CcContext, CcInfo, CcParams, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{
     BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
     OldSegments, Paws, Preset, Prr, PrrBase, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,

@@ -81,7 +81,7 @@ impl DerefMut for LazyLifecycle {
 mod tests {
     use super::*;
 
-    /// RFC 5961 section 7: no more than so many challenge ACKs in an interval.
+    /// RFC 5961 section 7: a limited number of challenge ACKs in an interval.
     #[test]
     fn challenge_acks_are_limited_per_interval() {
         let mut c = ChallengeLimit::default();

@@ -3,15 +3,15 @@
 /// Parts of the state of ns-3's socket beyond [`Phase`](crate::state::Phase).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ns3Socket {
-    /// CA_DISORDER: something was SACKed, nothing is known to be lost.
+    /// CA_DISORDER: data was SACKed, no loss is known.
     pub(crate) disorder: bool,
     /// CA_CWR: an ECN echo is being answered.
     pub(crate) cwr: bool,
     /// The last loss event is not over (m_recoverActive).
     pub(crate) recover_active: bool,
-    /// The acknowledgment at hand carries an ECN echo.
+    /// True if the current acknowledgment carries an ECN echo.
     pub(crate) echo: bool,
-    /// It covers a segment that was sent again and never SACKed (m_isRetransDataAcked).
+    /// True if it covers a segment that was retransmitted and never SACKed (m_isRetransDataAcked).
     pub(crate) repaired: bool,
 }
 

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.
 ///
-/// The defaults are the preset `modern`: what current stacks share. A preset is a named set of values, nothing more: see `fairlane explain rfc`.
+/// The defaults are the preset `modern`, the common ground of current stacks. A preset is a named set of values: see `fairlane explain
+/// rfc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TcpParams {
@@ -25,15 +26,16 @@ pub struct TcpParams {
     /// Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2).
     #[schemars(extend("x-min" = "1B", "x-max" = "65000B"))]
     pub mss: Bytes,
-    /// Upper bound of the send window, whatever the congestion window says (ns-2 `window_`; a send buffer). Unset: none.
+    /// Upper limit of the send window, independent of the congestion window (ns-2 `window_`; a send buffer). Unset: no limit.
     #[schemars(extend("x-min" = "1p"))]
     pub window: Option<Len>,
     /// Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms.
     /// Unset: flow control never limits.
     #[schemars(extend("x-min" = "1B"))]
     pub receive_window: Option<Bytes>,
-    /// Receive buffer that a connection begins with, which then grows up to `receive_window` with what the application takes in a round trip; the window is the
-    /// part of it that segments can fill (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not below `receive_window`: the window is that from the start.
+    /// Receive buffer at the start of a connection. It grows up to `receive_window` with the data that the application reads in a round
+    /// trip; the window is the part of it that payload can fill (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not below
+    /// `receive_window`: the window is that from the start.
     #[schemars(extend("x-min" = "1KiB"))]
     pub receive_buffer: Option<Bytes>,
     /// Use the window scale option (RFC 7323 section 2); without it at most 65535 bytes are advertised.
@@ -43,13 +45,15 @@ pub struct TcpParams {
     pub handshake: bool,
     /// Acknowledge the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: with the first data.
     pub handshake_ack: bool,
-    /// TCP Fast Open (RFC 7413): data in the SYN, which saves a round trip; needs `handshake` and `handshake_ack`. The connection opens with the first
-    /// write. With `cookie` the flow that starts first between two nodes asks for a cookie, those that start later have it. No preset sets it: Linux
-    /// has the client's half on (`tcp_fastopen` 1), but uses it only where the application asks for it (`MSG_FASTOPEN`).
+    /// TCP Fast Open (RFC 7413): data in the SYN, which saves a round trip. Needs `handshake` and `handshake_ack`. The connection opens
+    /// with the first write. With `cookie`, the flow that starts first between two nodes requests a cookie, and those that start later have
+    /// it. No preset sets it: Linux has the client's half on (`tcp_fastopen` 1), but uses it only if the application requests it
+    /// (`MSG_FASTOPEN`).
     pub fast_open: FastOpen,
     /// Signal the end of the data with FIN (RFC 9293 section 3.6).
     pub fin: bool,
-    /// How long the end that closed first answers late segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses them.
+    /// Time for which the end that closed first answers late segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses
+    /// them.
     #[schemars(extend("x-max" = "1h"))]
     pub time_wait: Dur,
     /// Which late segments count (RFC 9293 section 3.10.7.4).
@@ -62,7 +66,7 @@ pub struct TcpParams {
 
     /// Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1).
     pub initial_window: InitialWindow,
-    /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or see `ssthresh_from_window`.
+    /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or `window` with `ssthresh_from_window`.
     #[schemars(extend("x-min" = "1p"))]
     pub initial_ssthresh: Option<Len>,
     /// Use `window` as the initial slow-start threshold where none is set (ns-2).
@@ -79,7 +83,7 @@ pub struct TcpParams {
     /// Unit of growth in congestion avoidance. `byte` is for Reno, Veno, Westwood, H-TCP, YeAH and Vegas; `segment` is for Reno, DCTCP,
     /// HighSpeed, Illinois, Hybla and Scalable.
     pub growth_unit: GrowthUnit,
-    /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
+    /// End of slow start before a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
     /// Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2).
     #[schemars(extend("x-min" = "1p"))]
@@ -125,7 +129,8 @@ pub struct TcpParams {
     /// The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
     pub idle_restart: IdleRestart,
 
-    /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
+    /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: as `cc` needs it (`dctcp`, `prague`), else
+    /// off.
     pub ecn: Option<EcnMode>,
     /// Set ECT on SYN, pure acknowledgments, window probes and retransmissions as well (ECN++, draft-ietf-tcpm-generalized-ecn; Linux with
     /// DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 allow it on new data only.
@@ -142,8 +147,8 @@ pub struct TcpParams {
     /// Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %).
     #[schemars(range(min = 0.1, max = 100.0))]
     pub pacing_avoidance: f64,
-    /// Whole segments of that much time at the pacing rate go out at once, at least `pacing_segments` (Linux `tcp_tso_autosize`: 1/1024 s). `0s`: nothing
-    /// beyond these.
+    /// Duration of a burst: whole segments of this time at the pacing rate leave at once, at least `pacing_segments` (Linux
+    /// `tcp_tso_autosize`: 1/1024 s). `0s`: only `pacing_segments`.
     #[schemars(extend("x-max" = "1s"))]
     pub pacing_burst: Dur,
     /// Segments that always may go at once (Linux `tcp_min_tso_segs`: 2).
@@ -152,13 +157,14 @@ pub struct TcpParams {
     /// Segmentation offload: new data leaves in bursts of `pacing_burst` and `pacing_segments`, paced or not, and outside recovery a shorter one waits for a full
     /// one if acknowledgments are soon to come (Linux `tcp_tso_should_defer`). The last segment of a burst, and of all that is written, carries PSH.
     pub tso: bool,
-    /// With `tso`: pieces in which the send queue is kept. The end of one waits for nothing (Linux: as long as a burst may be, 65215B). Unset: there are none.
+    /// With `tso`: size of the pieces of the send queue. The end of a piece is not deferred (Linux: the longest burst, 65215B). Unset: no
+    /// pieces.
     #[schemars(extend("x-min" = "1B"))]
     pub tso_piece: Option<Bytes>,
     /// Segments at the start of a connection that are not paced (Linux: 10).
     #[schemars(range(max = 1000))]
     pub pacing_free: u32,
-    /// A burst that leaves late shortens the gap after it by what it is late, up to this share of the gap (Linux `tcp_update_skb_after_send`: half).
+    /// Share of the gap after a burst by which it may shrink to make up for a late burst (Linux `tcp_update_skb_after_send`: half).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pacing_catch_up: f64,
 
@@ -178,7 +184,7 @@ pub struct TcpParams {
     /// G of RFC 6298 section 2: the variation term of the RTO is never smaller.
     #[schemars(extend("x-max" = "10s"))]
     pub rto_granularity: Dur,
-    /// RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: what is in force.
+    /// RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: the RTO in force.
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
     pub rto_after_syn_loss: Option<Dur>,
     /// Tick of the clock that measures round-trip times for the RTO; `1ps` measures exactly.
@@ -196,13 +202,14 @@ pub struct TcpParams {
     /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
     #[schemars(range(min = 1))]
     pub forget_rtt_after: Option<u32>,
-    /// F-RTO (RFC 5682): after a timeout new data tells whether it was spurious.
+    /// F-RTO (RFC 5682): new data sent after a timeout shows if it was spurious.
     pub frto: bool,
-    /// Eifel detection (RFC 3522) with the response of RFC 4015: timestamps tell that what was retransmitted had arrived, and the reduction is taken back.
+    /// Eifel detection (RFC 3522) with the response of RFC 4015: timestamps show that retransmitted data had arrived, and the reduction is
+    /// undone.
     pub eifel: bool,
     /// Undo the reduction if D-SACK reports that all its retransmissions were superfluous (RFC 3708).
     pub dsack_undo: bool,
-    /// Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, tells old segments.
+    /// Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, detects old segments.
     pub timestamps: bool,
     /// Protection against wrapped sequence numbers, where there are timestamps (RFC 7323 section 5).
     pub paws: Paws,
@@ -227,15 +234,15 @@ pub struct TcpParams {
     /// holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows. Once data was sent soon after data
     /// arrived all are delayed, until the timer of one goes off. Others then wait `ack_delay` at least, longer where segments come seldom (Linux `ato`).
     pub quick_acks: u32,
-    /// While data is missing, acknowledgments of what lies beyond wait so long, at most a twentieth of the round-trip time, but for the first three
-    /// (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each goes out at once, as RFC 5681 section 4.2 has it.
+    /// ACK compression: delay of acknowledgments while data is missing, at most a twentieth of the round-trip time, except for the first
+    /// three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each leaves at once, as in RFC 5681 section 4.2.
     #[schemars(extend("x-max" = "1s"))]
     pub sack_delay: Dur,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
     #[schemars(range(min = 1, max = 1000))]
     pub dupthresh: u32,
-    /// RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery.
+    /// RACK (RFC 8985): detect losses by time, not only by counts. Needs SACK recovery.
     pub rack: bool,
     /// For `rack`: a retransmission has arrived only if the echoed timestamp is no older (RFC 8985 section 6.2 step 2). While data below is
     /// missing, receivers echo older ones (RFC 7323 section 4.3). Otherwise a round-trip time since it is enough (Linux
@@ -243,8 +250,8 @@ pub struct TcpParams {
     pub rack_echo: bool,
     /// Tail loss probe (RFC 8985 section 7). Needs SACK recovery.
     pub tlp: bool,
-    /// How long the receiver may hold back the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section 7.2; Linux: its
-    /// smallest RTO).
+    /// Longest time for which the receiver delays the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section
+    /// 7.2; Linux: its smallest RTO).
     #[schemars(extend("x-max" = "10s"))]
     pub tlp_ack_delay: Dur,
     /// Time added to the waits of `rack` and `tlp` (Linux: two ticks of its clock).
@@ -256,7 +263,7 @@ pub struct TcpParams {
     pub prr_base: PrrBase,
     /// Round the data that `prr` allows up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round).
     pub prr_whole_segments: bool,
-    /// FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and
+    /// FACK: halve the window twice for a loss in slow start, since it has doubled after the lost segment was sent (overdamping, Mathis and
     /// Mahdavi 1996; ns-2 `ss-div4_`).
     pub fack_overdamping: bool,
     /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`).
@@ -264,27 +271,28 @@ pub struct TcpParams {
     /// FACK: a loss leaves one segment of the window, which opens with each acknowledgment of the recovery (ns-2 tcp-fack.cc, CLOSE_CWND_RESTART and
     /// opencwnd). Otherwise it is cut at once (Mathis and Mahdavi 1996).
     pub fack_restart: bool,
-    /// FACK: outside recovery an acknowledgment that repeats the last one or carries SACK blocks may begin recovery, and does nothing else (ns-2
-    /// tcp-fack.cc). Otherwise limited transmit goes on, and the window grows with what is newly acknowledged.
+    /// FACK: outside recovery an acknowledgment that repeats the last one or carries SACK blocks can only begin recovery (ns-2
+    /// tcp-fack.cc). Otherwise limited transmit continues, and the window grows with the bytes newly acknowledged.
     pub fack_only_enters: bool,
     /// FACK: recovery lasts until an acknowledgment beyond its end carries no SACK block, also through a timeout (ns-2 tcp-fack.cc). Otherwise until all that
     /// was sent before it is acknowledged.
     pub fack_until_no_sack: bool,
-    /// FACK: when something sent after a retransmission is SACKed before it, nothing goes out until the timer goes off (ns-2 tcp-fack.cc, CheckSndNxt).
+    /// FACK: if a segment sent after a retransmission is SACKed before it, send nothing until the timer expires (ns-2 tcp-fack.cc,
+    /// CheckSndNxt).
     pub fack_lost_again_stops: bool,
-    /// FACK: each acknowledgment restarts the retransmission timer while data is missing, also one of nothing new (ns-2 tcp-fack.cc, oldack; RFC 6298
-    /// section 5.3 asks for new data).
+    /// FACK: restart the retransmission timer with each acknowledgment while data is missing, also without new data (ns-2 tcp-fack.cc,
+    /// oldack; RFC 6298 section 5.3 requires new data).
     pub fack_every_ack_restarts_timer: bool,
-    /// Vegas: duplicate acknowledgments beyond the threshold are added to the window itself, in any state, and the next one of new data puts back what the last cut
-    /// left; where that is less than a segment the flow stands still until its timer goes off (ns-2 tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window
-    /// during recovery (RFC 5681 section 3.2 step 4).
+    /// Vegas: add duplicate acknowledgments beyond the threshold to the window itself, in any state; the next acknowledgment of new data
+    /// restores the window after the last cut. If that is less than a segment, the flow is silent until its timer expires (ns-2
+    /// tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window during recovery (RFC 5681 section 3.2 step 4).
     pub vegas_inflates_cwnd: bool,
     /// Vegas: a retransmission after duplicates backs the retransmission timer off until the next measurement (ns-2 tcp-vegas.cc, reset_rtx_timer(1)).
     pub vegas_backs_off: bool,
     /// Vegas: the acknowledgment of a hole measures by the newest segment it covers, though that waited at the receiver (ns-2 tcp-vegas.cc, v_sendtime_).
     pub vegas_times_waiting: bool,
-    /// Vegas: sending times stand in a table with a place for each segment of `window`, and an acknowledgment leaves places uncleared where the table begins anew
-    /// (ns-2 tcp-vegas.cc, v_transmits_). Without effect where `window` is unset.
+    /// Vegas: keep sending times in a table with an entry for each segment of `window`; where the table wraps, an acknowledgment leaves
+    /// entries uncleared (ns-2 tcp-vegas.cc, v_transmits_). No effect where `window` is unset.
     pub vegas_send_table: bool,
     /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
@@ -294,7 +302,7 @@ pub struct TcpParams {
     pub newreno_timer: NewRenoTimer,
     /// Deflate the inflated window by the data that a partial acknowledgment covers (RFC 6582 section 3.2 step 3).
     pub partial_deflation: bool,
-    /// Most segments one acknowledgment may release during NewReno recovery, besides the retransmission. Unset: no bound.
+    /// Most segments that one acknowledgment may release during NewReno recovery, in addition to the retransmission. Unset: no limit.
     #[schemars(range(min = 1))]
     pub recovery_burst: Option<u32>,
     /// Most segments one acknowledgment may release (RFC 6582 section 3.2 speaks of bursts on leaving recovery). Unset: no bound.
@@ -305,12 +313,12 @@ pub struct TcpParams {
     /// Grow the window with the acknowledgment that ends Reno or NewReno recovery (ns-2).
     pub grow_on_exit: bool,
 
-    /// Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 beside timestamps).
+    /// Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 with timestamps).
     #[schemars(range(min = 1, max = 4))]
     pub sack_blocks: u32,
     /// Report duplicates in the first SACK block (D-SACK, RFC 2883).
     pub dsack: bool,
-    /// How the data in flight is estimated during SACK recovery.
+    /// Estimate of the data in flight during SACK recovery.
     pub sack_pipe: SackPipe,
     /// Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
     #[schemars(range(min = 1, max = 1000))]
@@ -323,7 +331,7 @@ pub struct TcpParams {
     /// Grow the window with the acknowledgment that ends SACK recovery, by all it covers (ns-3): nearly one segment more. It covers data
     /// from before recovery, which RFC 5681 section 3.2 has counted already.
     pub sack_grow_on_exit: bool,
-    /// How long SACK information is believed.
+    /// Lifetime of SACK information.
     pub sack_memory: SackMemory,
 
     /// IP and TCP header without options.

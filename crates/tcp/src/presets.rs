@@ -1,4 +1,4 @@
-//! Presets as data, and what a user wrote merged over them.
+//! Presets as data, and the merge of a user's values over them.
 
 use crate::cc::CcParams;
 use crate::error::ParamsError;
@@ -15,7 +15,7 @@ pub struct PresetInfo {
     pub doc: String,
     /// The values that differ from the defaults.
     pub values: Map<String, Value>,
-    /// Values that hold besides where a certain algorithm is chosen, by its name: parameters of TCP, and under `cc` its own.
+    /// Values that apply in addition if a certain algorithm is chosen, by its name: parameters of TCP, and under `cc` its own.
     pub with: Map<String, Value>,
 }
 
@@ -82,7 +82,8 @@ pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
     Ok(params)
 }
 
-/// True if the table has every parameter, as resolved tables do: whoever lays another algorithm over one has not written what it inherits.
+/// True if the table has every parameter, as resolved tables do. Another algorithm over such a table has not written the values that it
+/// inherits.
 fn is_complete(table: &Map<String, Value>) -> bool {
     let all = serde_json::to_value(TcpParams::default()).unwrap_or_default();
     all.as_object().is_some_and(|all| all.keys().all(|key| table.contains_key(key)))

@@ -141,6 +141,7 @@ mod tests {
         r.out = 1000;
         r.on_ack(&below(false), RULE);
         assert_eq!(r.window(), Some(800));
+        r.on_sent(100);
         r.on_ack(&below(true), RULE);
         assert_eq!(r.window(), Some(900));
         crb.out = crb.delivered + 100;

@@ -20,7 +20,7 @@ impl Quantum {
     }
 }
 
-/// Bits on their way in one second at one bit per second, times the picoseconds of it: what a rate in bit/s divides.
+/// Bits per byte times picoseconds per second: divided by a rate in bit/s, the time of a byte.
 pub(crate) const BITS_PS: f64 = 8.0 * PS_PER_SEC as f64;
 
 /// Bytes over a time, rounded down to whole bits per second.

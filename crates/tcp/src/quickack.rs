@@ -1,12 +1,13 @@
-//! Quick acknowledgments, and how long others wait, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//! Quick and delayed acknowledgments as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
 //!
-//! The first data grants `quick_acks` acknowledgments that wait for nothing, at most one for every two segments of the window; so do a pause of more than the RTO
-//! and data that came before. Each that goes out takes one. Data that opens the receive window (`buffer.rs`) makes the number odd: the quick mode lasts as long
-//! as the window grows. In a dialogue, that is once data was sent soon after some arrived, none is quick, until an acknowledgment had to wait for its time.
+//! The first data grants `quick_acks` acknowledgments that are not delayed, at most one for every two segments of the window; so do a pause
+//! of more than the RTO and duplicate data. Each acknowledgment sent takes one. Data that opens the receive window (`rcvbuf.rs`) makes the
+//! number odd: the quick mode lasts as long as the window grows. In an interactive session, that is once data was sent soon after data
+//! arrived, none is quick until the timer of an acknowledgment expires.
 //!
-//! Others wait for the next segment, or for a time that follows the pauses between segments (`ato`): `ack_delay` at least.
+//! Other acknowledgments wait for the next segment, or for a time that follows the pauses between segments (`ato`), at least `ack_delay`.
 //!
-//! A segment with PSH is acknowledged at once outside a dialogue, as the application has taken all there is (`tcp_cleanup_rbuf`).
+//! Outside an interactive session, a segment with PSH is acknowledged at once, as the application has read everything (`tcp_cleanup_rbuf`).
 //!
 //! Deviations: times are not counted in ticks of the kernel's clock. In Linux a short segment counts as one with PSH.
 
@@ -16,20 +17,20 @@ use crate::rcvbuf::ReceiveBuffer;
 use fairlane_units::{Dur, Time};
 /// Assumed segment size before the first segment (`TCP_MSS_DEFAULT`).
 const FIRST_MSS: u64 = 536;
-/// Smaller ones than these say nothing of the largest (`tcp_measure_rcv_mss`), headers not counted.
+/// Least size of a segment that counts for the estimate of the largest (`tcp_measure_rcv_mss`), without headers.
 const TELLING: u64 = 524;
 /// An acknowledgment never waits longer (`TCP_DELACK_MAX`).
 const LONGEST: Dur = Dur::from_ms(200);
 
-/// Who is acknowledged how soon, and the buffer behind it.
+/// State of quick and delayed acknowledgments, with the receive buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickAck {
     pub(crate) buffer: Option<ReceiveBuffer>,
     /// Quick ones left (`quick`).
     pub(crate) left: u32,
-    /// The application answers what arrives ("pingpong").
+    /// True in an interactive session: the application answers data that arrives ("pingpong").
     pub(crate) answers: bool,
-    /// How long others wait at most (`ato`); zero before the first data.
+    /// Longest delay of an acknowledgment (`ato`); zero before the first data.
     wait: Dur,
     /// Last arrival of data in order.
     heard_at: Time,
@@ -75,7 +76,7 @@ impl QuickAck {
         (self.answers, self.wait, self.heard_at) = (false, c.ack_delay, now);
     }
 
-    /// Data went out: an answer to what arrived, if that is not long ago (`tcp_event_data_sent`).
+    /// Notes that data was sent: an answer, if data arrived not long ago (`tcp_event_data_sent`).
     pub(crate) fn sent(&mut self, now: Time) {
         self.answers |= now.since(self.heard_at) < self.wait;
     }
@@ -89,7 +90,7 @@ impl QuickAck {
         self.answers = false;
     }
 
-    /// One goes out that was owed (`tcp_dec_quickack_mode`).
+    /// Counts an acknowledgment that was due and leaves (`tcp_dec_quickack_mode`).
     pub(crate) fn acknowledged(&mut self, least: Dur) {
         self.compression.told();
         if self.left != 0 {
@@ -110,7 +111,8 @@ impl QuickAck {
         self.left = self.left.max(enough.min(c.quick_acks));
     }
 
-    /// Data came again: something was lost on the way back, or is sent again for nothing. The sender is told at once (`tcp_enter_quickack_mode`).
+    /// Grants quick acknowledgments for duplicate data: an acknowledgment was lost, or the retransmission was spurious
+    /// (`tcp_enter_quickack_mode`).
     pub(crate) fn repeated(&mut self, c: &TcpConfig) {
         self.grant(c);
         (self.answers, self.wait) = (false, c.ack_delay);
@@ -137,7 +139,7 @@ impl QuickAck {
         self.open(payload, kept, true);
     }
 
-    /// The window may open beside `kept` bytes. A segment beyond a hole does not count as one that takes memory yet.
+    /// Opens the window with `kept` bytes out of order. A segment beyond a hole does not count as taking memory yet.
     pub(crate) fn open(&mut self, payload: u64, kept: u64, counts: bool) {
         if let Some(buffer) = &mut self.buffer
             && buffer.grow(payload, kept, counts, self.mss)
@@ -164,7 +166,7 @@ impl QuickAck {
         }
     }
 
-    /// How long an acknowledgment may wait (`tcp_send_delayed_ack`).
+    /// Delay of an acknowledgment (`tcp_send_delayed_ack`).
     pub(crate) fn delay(&self, srtt: Dur, c: &TcpConfig) -> Dur {
         let mut wait = self.wait.max(c.ack_delay);
         if wait > c.ack_delay && srtt != Dur::ZERO {

@@ -2,7 +2,7 @@
 
 use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
-/// Recoveries without D-SACK after which the reordering window is what it was (RFC 8985 section 6.2 step 4).
+/// Recoveries without D-SACK after which the reordering window is reset (RFC 8985 section 6.2 step 4).
 pub(crate) const PERSISTENCE: u32 = 16;
 /// Largest distance of reordering that is reported (Linux `tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;
@@ -10,7 +10,7 @@ const MAX_REORDERING: u64 = 300;
 /// Purpose of the timer of RACK-TLP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProbeTimer {
-    /// Nothing.
+    /// The timer is off.
     #[default]
     Nothing,
     /// The end of the time for reordering.
@@ -25,19 +25,19 @@ pub(crate) struct Rack {
     /// Latest sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
     pub(crate) xmit_ts: Time,
     pub(crate) end_seq: u64,
-    /// Round-trip time of what arrived last (RACK.rtt).
+    /// Round-trip time of the latest delivery (RACK.rtt).
     pub(crate) rtt: Dur,
     /// Smallest round-trip time (RACK.min_RTT).
     pub(crate) min_rtt: Dur,
     /// Highest sequence number that arrived (RACK.fack).
     pub(crate) fack: u64,
-    /// Something arrived after what was sent later (RACK.reordering_seen).
+    /// True if a segment arrived after one sent later (RACK.reordering_seen).
     pub(crate) reordering_seen: bool,
-    /// How often it did, by how many segments at most (0: never), and segments that arrived; for reports.
+    /// Number of reordering events, the largest distance in segments (0: none), and segments delivered; for reports.
     pub(crate) reorderings: u32,
     pub(crate) distance: u32,
     pub(crate) delivered: u64,
-    /// Bytes that the acknowledgment at hand reports as a duplicate (D-SACK).
+    /// Bytes that the current acknowledgment reports as duplicate (D-SACK).
     pub(crate) dsacked: u64,
     /// RACK.reo_wnd_mult, RACK.reo_wnd_persist, and the end of the round of the last D-SACK (RACK.dsack_round; 0: none).
     pub(crate) mult: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Rack {
     /// Retransmissions in the order they left: place, time.
     pub(crate) again: VecDeque<(u32, Time)>,
     pub(crate) awaited: ProbeTimer,
-    /// SND.NXT when the loss probe went out (TLP.end_seq); 0: none.
+    /// SND.NXT when the loss probe was sent (TLP.end_seq); 0: none.
     pub(crate) probe_end: u64,
     /// The probe was a retransmission (TLP.is_retrans).
     pub(crate) probe_again: bool,
@@ -85,13 +85,13 @@ impl Default for Rack {
     }
 }
 
-/// RACK_sent_after of RFC 8985 section 6.1: what left at the same time is ordered by sequence.
+/// RACK_sent_after of RFC 8985 section 6.1: segments sent at the same time are ordered by sequence.
 pub(crate) fn sent_after(one: (Time, u64), other: (Time, u64)) -> bool {
     one > other
 }
 
 impl Rack {
-    /// Something came after what was sent later, `by` bytes at most.
+    /// Counts a reordering event, over `by` bytes at most.
     pub(crate) fn reordered(&mut self, by: u64, smss: u32) {
         self.reordering_seen = true;
         self.reorderings = self.reorderings.saturating_add(1);

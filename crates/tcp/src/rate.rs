@@ -30,7 +30,7 @@ pub(crate) struct RateSampler {
     delivered_ce: u64,
     first_sent: Time,
     pub(crate) lost: u64,
-    /// `delivered` at which what was sent while data ran short is all acknowledged; 0: none.
+    /// Value of `delivered` at which all data sent while application-limited is acknowledged; 0: none.
     app_limited: u64,
 }
 
@@ -39,7 +39,7 @@ impl RateSampler {
         self.stamps[index as usize & (self.stamps.len() - 1)]
     }
 
-    /// A segment goes out: `board` holds it already, and `in_flight` counts it.
+    /// Stamps a segment that leaves: `board` holds it already, and `in_flight` counts it.
     pub(crate) fn on_sent(&mut self, index: u32, len: u64, in_flight: u64, now: Time, board: &Scoreboard) {
         if self.stamps.len() != board.ring.len() {
             self.resize(board);
@@ -84,7 +84,7 @@ impl RateSampler {
         self.stamps = stamps;
     }
 
-    /// The sample of an acknowledgment; `ce_bytes` of what it delivered were marked.
+    /// Sample of an acknowledgment; `ce_bytes` of the bytes delivered were marked.
     pub(crate) fn sample(&mut self, log: &AckLog, ce_bytes: u64, min_rtt: Dur, now: Time) -> Option<RateSample> {
         let newly_delivered: u64 = log.delivered.iter().map(SegmentEvent::data).sum();
         let newly_lost: u64 = log.lost.iter().map(SegmentEvent::data).sum();
@@ -97,7 +97,7 @@ impl RateSampler {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
-        // Of what was delivered, the segment sent last tells of the latest state of the path.
+        // Of the segments delivered, the latest sent one has the latest state of the path.
         let newest = log.delivered.iter().map(|n| (n.at, self.stamp(n.index))).max_by_key(|(at, s)| (s.delivered, *at));
         let (at, p) = newest?;
         self.first_sent = at;

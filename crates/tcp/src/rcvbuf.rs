@@ -16,9 +16,9 @@ use crate::state::FIRST;
 use fairlane_units::{Dur, Time};
 /// The share of the buffer is kept in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u64 = 256;
-/// It is half before the first segment has shown what it takes (`TCP_DEFAULT_SCALING_RATIO`).
+/// Share before the first segment has shown its overhead: half (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
-/// `NET_SKB_PAD` and `struct skb_shared_info` beside a packet, and `struct sk_buff`.
+/// `NET_SKB_PAD` and `struct skb_shared_info` of a packet, and `struct sk_buff`.
 const BESIDE: u64 = 64 + 320;
 const DESCRIPTOR: u64 = 256;
 /// Smaller segments do not open the window (`tcp_event_data_recv`).
@@ -36,7 +36,7 @@ pub(crate) struct ReceiveBuffer {
     most: u64,
     /// Payload in `WHOLE` bytes of it (`scaling_ratio`).
     share: u64,
-    /// Largest window that fits (`window_clamp`), and what is offered of it so far (`rcv_ssthresh`).
+    /// Largest window that fits (`window_clamp`), and the part offered so far (`rcv_ssthresh`).
     clamp: u64,
     offer: u64,
     /// Window in force, counted from the acknowledgment that announced it (`rcv_wnd`, `rcv_wup`).
@@ -51,11 +51,11 @@ pub(crate) struct ReceiveBuffer {
     taken: u64,
     taken_from: u64,
     taken_at: Time,
-    /// Round-trip time in picoseconds, times [`SCALE`]; 0: none yet. End and begin of the window that measures it where there are no timestamps.
+    /// Round-trip time in picoseconds, times [`SCALE`]; 0: none yet. End and beginning of the window that measures it without timestamps.
     rtt: u64,
     round_end: u64,
     round_at: Option<Time>,
-    /// The last echo looked at.
+    /// Latest echo.
     echo: Option<u32>,
 }
 
@@ -66,7 +66,7 @@ impl ReceiveBuffer {
         let space = start * FIRST_SHARE / WHOLE;
         // One segment is kept back.
         let clamp = if space > 2 * mss { space.saturating_sub(mss).max(2 * mss) } else { space };
-        // In whole segments; a SYN cannot tell of more than 64 KB.
+        // In whole segments; a SYN cannot advertise more than 64 KB.
         let window = if space > mss { space / mss * mss } else { space };
         let offer = window.min(clamp);
         Self {
@@ -104,7 +104,7 @@ impl ReceiveBuffer {
         memory * self.share / WHOLE
     }
 
-    /// Window that fits beside `kept` bytes that wait for a hole to be filled (`tcp_space`).
+    /// Window that fits with `kept` bytes out of order (`tcp_space`).
     fn space(&self, kept: u64, arriving: u64) -> u64 {
         let waiting = if kept == 0 { 0 } else { kept.div_ceil(self.mss) * self.memory(self.mss) };
         self.window_of(self.size.saturating_sub(waiting + arriving))
@@ -234,7 +234,7 @@ impl ReceiveBuffer {
             self.window
         };
         if window < current {
-            // What was offered is not taken back (RFC 9293 section 3.8.6).
+            // The window does not shrink (RFC 9293 section 3.8.6).
             window = current.next_multiple_of(step);
         }
         (self.window, self.from) = (window.min(65_535 << self.shift), nxt);

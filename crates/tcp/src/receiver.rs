@@ -5,7 +5,7 @@ use crate::quickack::QuickAck;
 use fairlane_net::{Block, Segment};
 use fairlane_units::Time;
 
-/// How many recently changed blocks are remembered at most: as many as a segment can carry.
+/// Number of recently changed blocks remembered: as many as a segment can carry.
 const RECENT: usize = 4;
 
 /// State of the receiving half.
@@ -18,7 +18,7 @@ pub(crate) struct Receiver {
     unacked: u64,
     /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
     last_ack: u64,
-    /// Sequence number of a FIN that arrived, plus one; 0: none.
+    /// Sequence number of a FIN received, plus one; 0: none.
     fin_end: u64,
     /// Made at the first hole or duplicate.
     gaps: Option<Box<Gaps>>,
@@ -43,14 +43,14 @@ struct Gaps {
     blocks: Vec<Block>,
     /// Duplicate to report (RFC 2883); empty if none.
     duplicate: Block,
-    /// A sequence number in each of the blocks that changed last, latest first (RFC 2018 section 4); 0: none.
+    /// A sequence number in each of the latest changed blocks, latest first (RFC 2018 section 4); 0: none.
     recent: [u64; RECENT],
 }
 
 /// Urgency of the acknowledgment that is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AckDue {
-    /// None is.
+    /// No acknowledgment.
     #[default]
     No,
     /// One may wait for the timer or the next segment.
@@ -69,7 +69,8 @@ impl Receiver {
         self.fin_end != 0 && self.nxt >= self.fin_end
     }
 
-    /// The timestamp to echo: of what covers the last acknowledgment sent, data or not (RFC 7323 section 4.3 (2)).
+    /// Stores the timestamp to echo: that of the segment that covers the last acknowledgment sent, with data or without (RFC 7323 section
+    /// 4.3 (2)).
     #[inline]
     pub(crate) fn note_timestamp(&mut self, seg: &Segment, now: Time) {
         if let Some((val, _)) = seg.timestamps()
@@ -85,7 +86,7 @@ impl Receiver {
         self.last_ack
     }
 
-    /// A segment that is not taken in repeats what arrived (RFC 2883 section 4.1).
+    /// Notes a duplicate in a segment that is not accepted (RFC 2883 section 4.1).
     #[cold]
     pub(crate) fn repeated(&mut self, start: u64, end: u64) {
         self.disorder = true;
@@ -133,7 +134,7 @@ impl Receiver {
         self.due = AckDue::Later.max(self.due);
     }
 
-    /// Everything but the next segment expected with nothing missing: acknowledged at once (RFC 5681 section 4.2).
+    /// Receives a segment other than the next in order: it is acknowledged at once (RFC 5681 section 4.2).
     #[cold]
     fn out_of_order(&mut self, start: u64, end: u64, c: &TcpConfig) -> u64 {
         self.due = AckDue::Now;
@@ -160,7 +161,7 @@ impl Receiver {
                 && b.start <= self.nxt
             {
                 if b.start < end && gaps.duplicate.end == 0 {
-                    // The first stretch that came twice is the one that is told (RFC 2883 section 4).
+                    // The first duplicate range is reported (RFC 2883 section 4).
                     gaps.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
                 }
                 self.nxt = self.nxt.max(b.end);
@@ -176,7 +177,7 @@ impl Receiver {
 
     /// Payload bytes beyond holes.
     pub(crate) fn kept(&self) -> u64 {
-        // A FIN takes a sequence number and carries nothing.
+        // A FIN takes a sequence number without data.
         let fin = self.fin_end != 0 && self.blocks().last().is_some_and(|b| b.end == self.fin_end);
         if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum::<u64>() - u64::from(fin) } else { 0 }
     }
@@ -186,7 +187,7 @@ impl Receiver {
         self.blocks().last().map_or(self.nxt, |b| b.end)
     }
 
-    /// Sequence space in order that no acknowledgment has told of.
+    /// Sequence space in order that is not acknowledged yet.
     pub(crate) fn unannounced(&self) -> u64 {
         self.nxt - self.last_ack
     }
@@ -196,7 +197,7 @@ impl Receiver {
         self.gaps.as_ref().map_or(&[], |g| &g.blocks)
     }
 
-    /// Blocks are in order, apart, and above what is expected next.
+    /// Checks that blocks are sorted, disjoint and above RCV.NXT.
     pub(crate) fn audit(&self) -> Result<(), &'static str> {
         let apart = self.blocks().windows(2).all(|w| w[0].end < w[1].start);
         let above = self.blocks().iter().all(|b| b.start > self.nxt && b.start < b.end);
@@ -268,7 +269,7 @@ impl Receiver {
         self.last_ack = self.nxt;
     }
 
-    /// A segment with the present ACK number goes out.
+    /// Notes that a segment with the present ACK number leaves.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         self.acknowledged_tidy();
@@ -283,13 +284,13 @@ impl Receiver {
         if let Some(gaps) = &mut self.gaps {
             gaps.duplicate = Block::default();
         }
-        // Gaps stay where they are for the next hole; what is left of `recent` lies below `nxt`, where no block is.
+        // The allocation is kept for the next hole; the rest of `recent` lies below `nxt`, where no block is.
         self.disorder = !self.blocks().is_empty();
     }
 }
 
 impl Gaps {
-    /// The first block that ends above `seq`: mostly the one before `from`, as blocks come in order.
+    /// Index of the first block that ends above `seq`: mostly the one before `from`, as blocks come in order.
     #[inline]
     fn find_before(&self, from: usize, seq: u64) -> usize {
         match from.checked_sub(1).and_then(|i| self.blocks.get(i)) {

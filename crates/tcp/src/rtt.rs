@@ -25,7 +25,7 @@ pub struct RttEstimator {
 const LONGEST: u64 = 1 << 58;
 
 impl RttEstimator {
-    /// RFC 6298 section 2.1: nothing measured yet.
+    /// Estimator before the first measurement (RFC 6298 section 2.1).
     pub fn new(c: &TcpConfig) -> Self {
         let mut e =
             Self { srtt8: 0, var4: 0, min: u64::MAX, one_way: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
@@ -159,7 +159,7 @@ impl RttEstimator {
         self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
         self.min = self.min.min(self.srtt(c).as_ps());
     }
-    /// The peer's clock at the acknowledgment, less ours at the sending of what it acknowledges.
+    /// Notes the peer's timestamp in an acknowledgment, less the time at which the acknowledged segment was sent.
     pub(crate) fn note_one_way(&mut self, delay: Dur) {
         self.one_way = delay.as_ps();
     }

@@ -3,7 +3,7 @@ use crate::{TcpConfig, resolve_params};
 use fairlane_net::Class;
 use serde_json::json;
 
-/// An estimator with its parameters at hand.
+/// An estimator with its parameters.
 struct Estimator(RttEstimator, std::sync::Arc<TcpConfig>);
 
 impl Estimator {

@@ -1,5 +1,4 @@
-//! The scoreboard: every segment sent and not yet cumulatively acknowledged, with sums that are kept up to date
-//! as segments come and go (RFC 6675 section 3).
+//! The scoreboard: all segments sent and not yet cumulatively acknowledged, with running sums (RFC 6675 section 3).
 
 mod ack_log;
 pub(crate) mod audit;
@@ -15,10 +14,10 @@ use crate::sent::{FIN, KARN, LOST, RESENT, SACKED, Sent};
 use fairlane_net::Block;
 use fairlane_units::Time;
 
-/// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
+/// A ring of segments in order of sequence number. Indices increase without end; `index & mask` is the slot.
 ///
-/// The sums count sequence space, so that a FIN is lost, SACKed and sent again like any segment. What fills a window is data alone (RFC 5681 section 2):
-/// that is what [`Self::pipe`], [`Self::flight`], [`Self::outstanding`] and [`Self::sacked`] give.
+/// The sums count sequence space, so that a FIN is lost, SACKed and retransmitted like any segment. Only data fills a window (RFC 5681
+/// section 2): [`Self::pipe`], [`Self::flight`], [`Self::outstanding`] and [`Self::sacked`] return data.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
@@ -45,9 +44,9 @@ pub(crate) struct Scoreboard {
     pub(crate) sacked: u64,
     pub(crate) lost: u64,
     pub(crate) resent: u64,
-    /// Bytes ever deemed lost; what was deemed lost twice counts twice.
+    /// Bytes ever deemed lost; a segment lost twice counts twice.
     pub(crate) marked: u64,
-    /// Blocks seen last, to skip what is known; nothing before the first.
+    /// Latest blocks received, to skip known ones; none before the first.
     pub(crate) seen: Option<Box<[Block; 4]>>,
     /// Changes by the current acknowledgment, if the log is enabled.
     pub(crate) log: Option<Box<AckLog>>,
@@ -59,7 +58,7 @@ pub(crate) fn before(a: u32, b: u32) -> bool {
 }
 
 impl Scoreboard {
-    /// Nothing in flight.
+    /// An empty scoreboard.
     pub(crate) const EMPTY: Self = Self {
         ring: Vec::new(),
         out: 0,
@@ -113,7 +112,7 @@ impl Scoreboard {
         if self.finished { self.pipe_before_fin() } else { self.out - self.sacked - self.lost + self.resent }
     }
 
-    /// Bytes out, without those that wait to be retransmitted: FlightSize of a sender that knows no SACK.
+    /// Bytes outstanding, without those to be retransmitted: FlightSize of a sender without SACK.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         if self.finished { self.flight_before_fin() } else { (self.out + self.resent - self.lost).min(self.out) }
@@ -157,7 +156,7 @@ impl Scoreboard {
         self.ring = bigger;
     }
 
-    /// When the first segment below `ack` was sent that was never sent again nor SACKed.
+    /// Sending time of the first segment below `ack` that was sent once and is not SACKed.
     #[inline]
     pub(crate) fn oldest_sent_once(&self, ack: u64) -> Option<Time> {
         let mut i = self.head;
@@ -219,7 +218,7 @@ impl Scoreboard {
             self.head = self.head.wrapping_add(1);
         }
         self.raise_indices();
-        // What came behind a hole waited at the receiver until the hole was repaired: its acknowledgment says nothing of the path.
+        // Data behind a hole waited at the receiver until the hole was repaired: its acknowledgment does not measure the path.
         if again && !waiting { None } else { timed }
     }
 
@@ -300,7 +299,7 @@ impl Scoreboard {
         self.ring[slot].flags |= KARN;
     }
 
-    /// A segment goes out again. `count`: it is now in flight besides the first copy, unless that is lost.
+    /// Retransmits a segment. `count`: it is now in flight in addition to the first copy, unless that is lost.
     pub(crate) fn resend(&mut self, i: u32, now: Time, count: bool) -> Sent {
         let slot = self.slot(i);
         let s = &mut self.ring[slot];

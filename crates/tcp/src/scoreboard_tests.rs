@@ -47,7 +47,7 @@ fn ns3_pipe_keeps_what_was_sent_again() {
         b.sack(block(4, 7), keeps);
         b.sack(block(1, 2), keeps);
         b.find_lost(3, MSS);
-        // 0, 2 and 3 are lost and go out again; that of 2 is SACKed, that of 0 is lost.
+        // 0, 2 and 3 are lost and retransmitted; that of 2 is SACKed, that of 0 is lost.
         while let Some(i) = b.first_pending() {
             b.resend(i, Time::ZERO, true);
         }
@@ -106,7 +106,7 @@ fn rfc6675_next_seg() {
     assert_eq!(b.last_unsacked(), Some(7), "rule 4: the highest one");
 }
 
-/// Karn's algorithm (RFC 6298 section 3): what was sent twice is not timed, nor what waited behind it at the receiver.
+/// Karn's algorithm (RFC 6298 section 3): a retransmitted segment is not timed, nor data that waited behind it at the receiver.
 /// Also RFC 9293 section 3.8.1.
 #[test]
 fn karn() {

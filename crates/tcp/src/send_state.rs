@@ -43,7 +43,7 @@ pub(crate) struct SendState {
     /// Bytes that the current acknowledgment newly acknowledged, and newly SACKed.
     pub(crate) newly_acked: u64,
     pub(crate) newly_sacked: u64,
-    /// SND.UNA before it, with what was SACKed, and what had been deemed lost.
+    /// SND.UNA before it, plus SACKed bytes, and bytes deemed lost by then.
     pub(crate) una_before: u64,
     pub(crate) delivered_before: u64,
     pub(crate) marked_before: u64,
@@ -80,13 +80,13 @@ impl SendState {
 
 static IDLE: SendState = SendState::IDLE;
 
-/// [`SendState`], made when something in it is first changed; until then it is read as it begins. Both ways of having it are a pointer at the same place, so that
-/// reading asks nothing.
+/// [`SendState`], allocated by the first change and read as its initial value before. Both variants are a pointer at the same place, so
+/// that reading takes no branch.
 #[derive(Clone, Debug)]
 pub(crate) enum LazySendState {
-    /// Nothing was ever changed.
+    /// The initial value.
     Idle(&'static SendState),
-    /// One's own.
+    /// Allocated state.
     Own(Box<SendState>),
 }
 

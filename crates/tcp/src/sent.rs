@@ -20,7 +20,7 @@ impl Sent {
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
-    /// Payload bytes: FIN is no data.
+    /// Payload bytes, without the FIN.
     pub(crate) fn data(&self) -> u64 {
         u64::from(self.len) - u64::from(self.is(FIN))
     }
@@ -30,7 +30,7 @@ impl Sent {
 pub(crate) const SACKED: u8 = 1;
 /// Deemed lost.
 pub(crate) const LOST: u8 = 2;
-/// Retransmitted since it was deemed lost, or as a precaution: in flight a second time.
+/// Retransmitted since it was deemed lost, or as a precaution: in flight twice.
 pub(crate) const RESENT: u8 = 4;
 /// Ever retransmitted: not to be timed (Karn's algorithm).
 pub(crate) const KARN: u8 = 8;
@@ -38,5 +38,5 @@ pub(crate) const KARN: u8 = 8;
 pub(crate) const FIN: u8 = 16;
 /// Carries PSH.
 pub(crate) const PUSH: u8 = 32;
-/// A SACK block covered it once, whatever is believed now: its delivery is counted.
+/// A SACK block covered it at some time, even if forgotten: its delivery is counted.
 pub(crate) const COUNTED: u8 = 128;

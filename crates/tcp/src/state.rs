@@ -1,12 +1,12 @@
 //! States of the connection and of the sending half.
 
-/// First sequence number of data: the SYN has number 0, also where there is no handshake.
+/// First sequence number of data: the SYN has number 0, also without a handshake.
 pub(crate) const FIRST: u64 = 1;
 
-/// No sequence number in use is as high: 64 bits are not used up. What is higher is not acceptable (RFC 9293 section 3.10.7.4).
+/// Limit of sequence numbers: higher ones are not acceptable (RFC 9293 section 3.10.7.4), as 64 bits are never used up.
 pub(crate) const FARTHEST: u64 = 1 << 62;
 
-/// Where the connection stands (RFC 9293 section 3.3.2); what closing adds is in `closed`, `fin_sent` and the receiver's FIN.
+/// State of the connection (RFC 9293 section 3.3.2). The states of closing follow from `closed`, `fin_sent` and the receiver's FIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Not begun.
@@ -21,14 +21,14 @@ pub(crate) enum State {
     Established,
     /// Both ends closed, this one first: late segments may still come.
     TimeWait,
-    /// There is no connection any more (CLOSED of RFC 9293).
+    /// No connection any more (CLOSED of RFC 9293).
     Over,
 }
 
 /// Phase of the sending half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Nothing is known to be lost.
+    /// No loss is known.
     Open,
     /// Fast recovery.
     Recovery,

@@ -6,22 +6,22 @@ use fairlane_net::Block;
 /// State of the latest loss event, as long as it may prove spurious.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UndoState {
-    /// SND.UNA when it began; 0: none is in doubt.
+    /// SND.UNA at its beginning; 0: no event may be undone.
     pub(crate) since: u64,
     /// Its retransmissions that no D-SACK has reported.
     pub(crate) unproved_retransmissions: u32,
-    /// Timestamp of the first of them.
+    /// Timestamp of the first retransmission.
     pub(crate) first: Option<u32>,
     /// Where F-RTO stands.
     pub(super) frto: Frto,
     /// SND.NXT at the timeout.
     pub(super) high: u64,
-    /// Reductions taken back.
+    /// Reductions undone.
     pub(crate) undone: u32,
 }
 
 impl UndoState {
-    /// A segment goes out again.
+    /// Counts a retransmission with timestamp `stamp`.
     pub(crate) fn on_resend(&mut self, stamp: u32) {
         self.unproved_retransmissions = self.unproved_retransmissions.saturating_add(1);
         self.first.get_or_insert(stamp);

@@ -1,17 +1,9 @@
 //! Accurate ECN feedback against the tables and rules of RFC 9768.
 
+use crate::helpers::{at, ms};
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
-use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
 
 fn tcp(ecn: &str) -> fairlane_tcp::TcpParams {
     params(json!({ "cc": "sack", "ecn": ecn, "mss": "1000B", "ecn_plus": true }))

@@ -22,6 +22,7 @@ mod fack;
 mod fast_open;
 mod fin;
 mod fuzz_on_packet;
+mod helpers;
 mod hold;
 mod linux_preset;
 mod linux_receiver;

@@ -1,16 +1,13 @@
 //! CUBIC against the equations and tables of RFC 9438.
 
 use crate::drive::{Drive, near};
+use crate::helpers::ms;
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
 
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// CUBIC in standard slow start, with some of its parameters.
 fn cubic(own: Value) -> Value {

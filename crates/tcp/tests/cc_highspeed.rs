@@ -1,13 +1,10 @@
 //! BIC, H-TCP, Scalable TCP, HighSpeed TCP and Hybla against the equations and tables of their sources, and against Reno.
 
 use crate::drive::{Drive, MSS, near};
+use crate::helpers::ms;
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// In congestion avoidance at a window of `at`, nothing lost yet.
 fn at(cc: Value, rtt: Dur, at: u64) -> Drive {

@@ -1,6 +1,7 @@
 //! Slow starts: HyStart++ against RFC 9406, HyStart against the constants of Linux, limited slow start against RFC 3742.
 
 use crate::drive::{Drive, near};
+use crate::helpers::ms;
 use crate::pair::{Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
 use fairlane_tcp::cc::hystart::HyStart;
@@ -8,10 +9,6 @@ use fairlane_tcp::cc::{AckSample, CongestionControl, CongestionKind};
 use fairlane_tcp::{SlowStart, TcpConfig};
 use fairlane_units::{Dur, Time};
 use serde_json::json;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 fn reno(slow_start: &str) -> Drive {
     Drive::new(json!({ "cc": "reno", "slow_start": slow_start }), ms(100))

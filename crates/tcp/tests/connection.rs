@@ -1,13 +1,10 @@
 //! Opening, closing, acknowledging and flow control, two endpoints in memory.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
 use serde_json::json;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// Segments on the path: time in ms, direction, flags, payload, length on the wire.
 fn lines(pair: &Pair) -> Vec<(u64, usize, u8, u16, u32)> {

@@ -1,15 +1,12 @@
 //! A window that the application does not use (RFC 7661), against the rules and numbers of the RFC, and beside what it replaces.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::Endpoint;
 use fairlane_units::Dur;
 use serde_json::{Value, json};
 
 const MSS: u64 = 1000;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 fn cwnd(p: &Pair) -> f64 {
     p.ends[0].view().cwnd as f64 / MSS as f64

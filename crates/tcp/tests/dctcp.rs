@@ -1,18 +1,11 @@
 //! DCTCP against RFC 8257 and the analysis of Alizadeh et al. 2010; Prague against what it changes.
 
+use crate::helpers::{at, ms};
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
 
 fn flow(extra: &Value) -> Pair {
     let mut j = json!({ "cc": "dctcp", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" });

@@ -1,19 +1,16 @@
 //! Algorithms that look at delay, against the numbers of their sources: acknowledgment by acknowledgment, and whole flows.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
 use fairlane_tcp::cc::illinois::IllinoisParams;
 use fairlane_tcp::cc::ledbat::History;
-use fairlane_tcp::cc::rtt_stats::{Delays, queued};
+use fairlane_tcp::cc::rtt_stats::{RttStats, queued};
 use fairlane_tcp::cc::westwood::{Bandwidth, Filter, WestwoodParams};
 use fairlane_tcp::cc::{AckSample, AnyCc, CongestionControl, CongestionEvent, CongestionKind};
 use fairlane_tcp::{TcpConfig, resolve_params};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-6 * b.abs().max(1.0), "{a} is not {b}");
@@ -72,7 +69,7 @@ impl Rig {
 fn vegas_counts_what_waits() {
     near(queued(20.0, ms(100), ms(125)), 4.0);
     near(queued(20.0, ms(100), ms(100)), 0.0);
-    let mut d = Delays::default();
+    let mut d = RttStats::default();
     d.take(ms(120));
     d.take(ms(100));
     assert_eq!((d.base, d.most, d.mean()), (ms(100), ms(120), Some(ms(110))));
@@ -285,7 +282,7 @@ fn rfc6817_base_delay() {
     h.take(minute(11), ms(20));
     h.take(minute(11), ms(90));
     assert_eq!(h.queueing(minute(11), ms(1)), Dur::ZERO, "the least of the last four");
-    // Delays older than a round trip do not count.
+    // RttStats older than a round trip do not count.
     let later = minute(11) + ms(500);
     h.take(later, ms(70));
     assert_eq!(h.queueing(later, ms(100)), ms(50));

@@ -1,25 +1,10 @@
 //! Explicit congestion notification against the rules of RFC 3168 and RFC 8257.
 
+use crate::helpers::{at, ms, with};
 use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
-
-fn with(base: Value, extra: &Value) -> Value {
-    let mut j = base;
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
-    j
-}
 
 /// A flow with a window of 20 segments of 1000 bytes and a round trip of 100 ms, in congestion avoidance from the start. Data segment n of the
 /// first window leaves at 100 ms, of the second at 200 ms; those listed are marked.

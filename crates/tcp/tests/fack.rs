@@ -1,14 +1,11 @@
 //! FACK (Mathis and Mahdavi 1996): what it makes of the forward-most SACKed byte, and how that differs from RFC 6675.
 //! `ns2_losses.rs` and `ns2_dumbbell.rs` hold its dialect against ns-2.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// A window of 20 segments of 1000 bytes and a round trip of 100 ms; segments are 5 ms apart.
 fn steady(cc: &str, extra: Value) -> Pair {

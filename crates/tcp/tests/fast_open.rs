@@ -1,5 +1,6 @@
 //! TCP Fast Open (RFC 7413), two endpoints in memory: requests, cookies, data in the SYN, and the ways back to a plain handshake.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{Cookie, Endpoint, FastOpen, Segment, flag};
 use fairlane_tcp::TcpParams;
@@ -10,10 +11,6 @@ const SYN: u8 = flag::SYN;
 const ACK: u8 = flag::ACK;
 /// Room for data in a SYN: a segment less the longest options.
 const ROOM: u64 = 1460 - 40;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 fn with(more: Value) -> TcpParams {
     let mut table = json!({ "cc": "sack", "ack_every": 1, "fast_open": "cookie" });

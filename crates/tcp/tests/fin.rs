@@ -1,6 +1,7 @@
 //! FIN takes a sequence number and is no data: in no window, no amount in flight, and no count of data does it take a place.
 
 use crate::arrivals::Host;
+use crate::helpers::{at, ms, with};
 use crate::pair::fixed::{Fixed, fixed};
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{Class, Endpoint, TimerId, flag};
@@ -8,21 +9,6 @@ use fairlane_tcp::cc::{AckSample, CongestionControl, CongestionEvent, Congestion
 use fairlane_tcp::{Tcp, TcpConfig};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
-
-fn with(mut base: Value, extra: &Value) -> Value {
-    for (k, v) in extra.as_object().unwrap() {
-        base[k] = v.clone();
-    }
-    base
-}
 
 /// A transfer of so many bytes over a path that only delays, 50 ms each way; when its last byte arrives.
 fn last_byte(tcp: Value, bytes: u64) -> Dur {

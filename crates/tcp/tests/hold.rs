@@ -1,18 +1,11 @@
 //! A sender that a control at its node holds back: nothing leaves, nothing is lost, and a timer that went off counts at the release.
 
+use crate::helpers::{at, ms};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, flag};
 use fairlane_tcp::CcParams;
-use fairlane_units::{Dur, Time};
+use fairlane_units::Time;
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
 
 fn hold(p: &mut Pair, held: bool) {
     p.call(0, |e, cx| assert!(e.hold(held, cx)));

@@ -1,16 +1,13 @@
 //! Differences of the sockets of ns-3.37, from `src/internet/model` of its sources. Whole runs of ns-3 are in
 //! `tests/test_ns3_reference.py`.
 
+use crate::helpers::ms;
 use crate::pair::{Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
 use fairlane_tcp::cc::Window;
 use fairlane_tcp::{LossBasis, TcpConfig, resolve_params};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// A flow of the preset with a window of 20 segments of 1000 bytes and a round trip of 100 ms.
 fn flow(extra: Value, lost: &[u64]) -> Pair {

@@ -1,5 +1,6 @@
 //! Pacing against its definition: when segments leave, to the picosecond.
 
+use crate::helpers::ms;
 use crate::pair::fixed::fixed;
 use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
@@ -8,10 +9,6 @@ use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
 
 const MSS: u64 = 1460;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// When data left within the first 50 ms after it began.
 fn times(mut tcp: Value, rate: Rate) -> Vec<Time> {

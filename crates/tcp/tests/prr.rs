@@ -1,13 +1,10 @@
 //! Proportional rate reduction against the examples of RFC 6937 section 4 and the rules of RFC 9937.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
-use fairlane_units::{Dur, Time};
+use fairlane_units::Time;
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// A fixed window of 20 segments sent one each 5 ms, a round trip of 100 ms: the setting of the examples.
 fn twenty(extra: Value, lost: &[u64]) -> Pair {

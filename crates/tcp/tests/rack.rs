@@ -1,13 +1,10 @@
 //! RACK-TLP against RFC 8985: the examples of its section 3, the rules of sections 6 and 7, and what the neighbours do in the same place.
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 fn flow(extra: Value) -> Pair {
     let mut j = json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s", "fin": false,

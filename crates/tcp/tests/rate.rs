@@ -1,5 +1,6 @@
 //! Rate samples against what the path is known to do (draft-ietf-ccwg-bbr-06 section 4.1).
 
+use crate::helpers::ms;
 use crate::pair::fixed::{Fixed, fixed};
 use crate::pair::{Fate, Hop, Pair};
 use fairlane_net::ENDLESS;
@@ -7,10 +8,6 @@ use fairlane_units::{Dur, Rate, Time};
 use serde_json::json;
 
 const MSS: u64 = 1460;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// 10 Mbit/s in a loop of 40 ms: 33 packets.
 fn path(window: u64, ack_every: u32) -> Pair<Fixed> {

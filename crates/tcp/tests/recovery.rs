@@ -1,13 +1,10 @@
 //! Loss recovery, scheme by scheme, against what the RFCs say of one loss and of several.
 
+use crate::helpers::ms;
 use crate::pair::{Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// A flow with a fixed window of 20 segments of 1000 bytes and a round trip of 100 ms. Segment n leaves at about 100 ms * (1 + n / 20).
 fn steady(cc: &str, extra: Value, lost: &[u64]) -> Pair {

@@ -1,5 +1,6 @@
 //! TCP without congestion control: what RFC 793 says of it, and what sets it apart from all that came after.
 
+use crate::helpers::ms;
 use crate::pair::{Hop, Pair, params};
 use fairlane_net::Endpoint;
 use fairlane_tcp::{Scheme, TcpParams};
@@ -10,10 +11,6 @@ const MSS: u64 = 1000;
 
 fn old() -> TcpParams {
     params(json!({ "cc": "rfc793", "mss": "1000B", "ack_every": 1, "receive_window": "20kB", "rto_min": "1s" }))
-}
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
 }
 
 /// Section 3.7, managing the window: all that the receiver's window takes goes out at once, without slow start, and no loss makes it less.

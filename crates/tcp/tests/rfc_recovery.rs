@@ -1,29 +1,15 @@
 //! Requirements of the RFCs on loss recovery that no other test covers.
 
 use crate::arrivals::Host;
+use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{Block, ENDLESS, Endpoint, Segment, TimerId, flag};
 use fairlane_tcp::resolve_params;
-use fairlane_units::{Dur, Time};
+use fairlane_units::Dur;
 use serde_json::{Value, json};
 
 const ACK: u8 = flag::ACK;
 const NOTHING: [u64; 0] = [];
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
-
-fn with(mut base: Value, extra: &Value) -> Value {
-    for (k, v) in extra.as_object().unwrap() {
-        base[k] = v.clone();
-    }
-    base
-}
 
 /// A window of 20 segments of 1000 bytes that all leave at once, a round trip of 100 ms: segment n leaves at 100 ms * (1 + n / 20).
 fn steady(cc: &str, extra: &Value, lost: &[u64]) -> Pair {

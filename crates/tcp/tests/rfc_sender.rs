@@ -2,28 +2,14 @@
 
 use crate::arrivals::Host;
 use crate::drive::{Drive, near};
+use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment, TimerId, flag};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Dur, Rate};
 use serde_json::{Value, json};
 
 const ACK: u8 = flag::ACK;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-fn at(n: u64) -> Time {
-    Time::ZERO + ms(n)
-}
-
-fn with(mut base: Value, extra: &Value) -> Value {
-    for (k, v) in extra.as_object().unwrap() {
-        base[k] = v.clone();
-    }
-    base
-}
 
 /// A window of 20 segments of 1000 bytes, a round trip of 100 ms.
 fn steady(cc: &str, extra: Value, lost: &[u64]) -> Pair {

@@ -1,15 +1,12 @@
 //! Reductions that prove a mistake: F-RTO (RFC 5682), Eifel (RFC 3522, RFC 4015), D-SACK (RFC 3708).
 
+use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment};
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Rate, Time};
 use serde_json::{Value, json};
 
 const MSS: u64 = 960;
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
 
 /// A window of 20 segments that hardly grows, a round trip of 100 ms; segments are 5 ms apart.
 fn flow(cc: &str, extra: Value) -> Pair {

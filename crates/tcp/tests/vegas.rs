@@ -1,5 +1,6 @@
 //! TCP Vegas against ns-2.35, ns-3.37 and the paper (Brakmo and Peterson 1995).
 
+use crate::helpers::ms;
 use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Rate, Time};
@@ -136,10 +137,6 @@ fn repaired(choice: Value) -> (f64, f64) {
         p.step();
     }
     (most, later.as_secs_f64() / rto.as_secs_f64())
-}
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
 }
 
 /// ns-2's tcp-vegas.cc: `++cwnd_` for each duplicate beyond the third, `reset_rtx_timer(1)` after a fast retransmission; the paper has neither.

@@ -2,7 +2,7 @@
 //! `cargo run --release -p own-cc -- examples/own_cc/scenario.toml`
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
-use fairlane_tcp::cc::{AckSample, Algorithm, CcSite, CongestionEvent, LossBased, Window, register_cc};
+use fairlane_tcp::cc::{AckSample, Algorithm, CcContext, CongestionEvent, LossBased, Window, register_cc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ impl Default for AimdParams {
 
 impl Algorithm for AimdParams {
     type State = Aimd;
-    fn build(&self, site: &CcSite<'_>) -> Aimd {
-        Aimd { w: Window::new(site.config), a: self.a, b: self.b }
+    fn build(&self, context: &CcContext<'_>) -> Aimd {
+        Aimd { w: Window::new(context.config), a: self.a, b: self.b }
     }
 }
 

@@ -1,7 +1,7 @@
-//! How acknowledgments are bunched: how much more than the estimated bandwidth lets expect is delivered at once.
+//! Aggregation of acknowledgments: bytes delivered at once in excess of the estimated bandwidth.
 //!
-//! Source: draft-ietf-ccwg-bbr-06 section 5.5.9 and Linux 6.x `bbr_update_ack_aggregation`, shared by both versions of BBR. The maximum is kept
-//! in two halves of a number of rounds each, as in Linux.
+//! Source: draft-ietf-ccwg-bbr-06 section 5.5.9 and Linux 6.x `bbr_update_ack_aggregation`, shared by both versions of BBR. The maximum is
+//! kept in two halves of a number of rounds each, as in Linux.
 
 use fairlane_units::{Dur, Rate, Time};
 
@@ -10,10 +10,10 @@ const MOST: Dur = Dur::from_ms(100);
 
 /// Acknowledgments of this epoch, and the largest excess of the recent ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bunching {
+pub(crate) struct AckAggregation {
     began: Time,
     acked: u64,
-    /// The most of this half of the window and of the one before.
+    /// Maximum of this half of the window and of the one before.
     most: [u64; 2],
     half: usize,
     age: u32,
@@ -21,8 +21,8 @@ pub(crate) struct Bunching {
     unit: u64,
 }
 
-impl Bunching {
-    /// Counts in units of so many bytes (Linux: whole packets).
+impl AckAggregation {
+    /// Counts the expected data in multiples of `unit` bytes (Linux: whole packets).
     pub(crate) fn in_units(unit: u64) -> Self {
         Self { unit, ..Self::default() }
     }
@@ -71,12 +71,13 @@ impl Bunching {
 mod tests {
     use super::*;
 
-    /// Linux 6.18 `bbr_update_ack_aggregation`, on a path of 10 Mbit/s: two packets of 1448 bytes every 2.4 ms. Of the two that 2.4 ms let expect the
-    /// kernel counts one if a little is missing, so that a second acknowledgment joins the epoch: three too many, where exact numbers say two.
+    /// Linux 6.18 `bbr_update_ack_aggregation`, on a path of 10 Mbit/s: two packets of 1448 bytes every 2.4 ms. The kernel rounds the two
+    /// packets expected in 2.4 ms down to one if a little is missing, so that a second acknowledgment joins the epoch: an excess of three,
+    /// where exact numbers give two.
     #[test]
     fn whole_packets_see_more_aggregation() {
         let most = |unit| {
-            let mut b = Bunching::in_units(unit);
+            let mut b = AckAggregation::in_units(unit);
             for i in 0..100 {
                 b.delivered(Time::ZERO + Dur::from_us(2399 * i), Rate::from_bps(9_653_333), 2 * 1448, u64::MAX, u64::MAX);
             }

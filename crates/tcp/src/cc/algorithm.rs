@@ -7,7 +7,7 @@ use fairlane_engine::Stream;
 
 /// Where an algorithm is to work.
 #[derive(Clone, Copy, Debug)]
-pub struct CcSite<'a> {
+pub struct CcContext<'a> {
     /// Name of its flow; empty outside of networks.
     pub flow: &'a str,
     /// Seed of the run.
@@ -16,19 +16,19 @@ pub struct CcSite<'a> {
     pub config: &'a TcpConfig,
 }
 
-impl<'a> CcSite<'a> {
+impl<'a> CcContext<'a> {
     /// A connection outside of any network.
     pub fn of(config: &'a TcpConfig) -> Self {
         Self { flow: "", seed: 0, config }
     }
 
-    /// The random numbers of this flow's algorithm: nobody else draws from them.
+    /// Random number stream of this flow's algorithm alone.
     pub fn stream(&self) -> Stream {
         Stream::new(self.seed, "flow", self.flow, "congestion control")
     }
 }
 
-/// The parameters of an algorithm, built in or of one's own: their struct declares them, and this says what follows from them.
+/// Parameters of an algorithm, built in or user-defined, and how to construct it from them.
 pub trait Algorithm {
     /// State of the algorithm.
     type State: CongestionControl + Clone + 'static;
@@ -44,5 +44,5 @@ pub trait Algorithm {
         Ok(())
     }
     /// The algorithm in its first state.
-    fn build(&self, site: &CcSite<'_>) -> Self::State;
+    fn build(&self, context: &CcContext<'_>) -> Self::State;
 }

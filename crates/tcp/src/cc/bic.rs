@@ -1,17 +1,17 @@
-//! BIC: binary search for the window at which the last loss came.
+//! BIC: binary search for the window at the last loss.
 //!
 //! Source: L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", IEEE INFOCOM 2004, section IV, with
 //! the constants of Linux (`net/ipv4/tcp_bic.c`), where it was the default before CUBIC.
 //!
 //! Deviations:
 //! - From the paper, all as in Linux: a step goes a quarter of the way to the last maximum, not half (`search`); near the maximum, on both
-//!   sides, growth is `search / smooth_part` segments a round trip instead of a minimum step; a loss leaves 0.8 of the window, not 7/8; at most 16
-//!   segments a round trip, not 32; beyond the maximum growth is in proportion to the distance from it, where the paper doubles it each round trip.
-//! - From Linux: windows have fractions, and what delayed acknowledgments cover is counted by `byte_counting`.
-//! - ns-3.37 takes `beta` instead of `(1 + beta) / 2` of the window for fast convergence; that is not mirrored.
+//!   sides, growth is `search / smooth_part` segments per round trip instead of a minimum step; a loss leaves 0.8 of the window, not 7/8; at most 16
+//!   segments per round trip, not 32; beyond the maximum growth is proportional to the distance from it, where the paper doubles it each round trip.
+//! - From Linux: windows have fractions, and `byte_counting` counts the segments of a delayed acknowledgment.
+//! - ns-3.37 takes `beta` instead of `(1 + beta) / 2` of the window for fast convergence; this is not reproduced.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -71,7 +71,7 @@ pub struct Bic {
     w: Window,
     p: BicParams,
     low: f64,
-    /// Window of the last loss (max_win); 0: none yet, or forgotten with a timeout.
+    /// Window of the last loss (max_win); 0: none yet, or forgotten after a timeout.
     w_max: f64,
     before: f64,
     /// Segments acknowledged since the window grew, where these are counted.
@@ -80,8 +80,8 @@ pub struct Bic {
 
 impl Algorithm for BicParams {
     type State = Bic;
-    fn build(&self, site: &CcSite<'_>) -> Bic {
-        Bic::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Bic {
+        Bic::new(self, context.config)
     }
 }
 
@@ -155,7 +155,7 @@ impl LossBased for Bic {
         }
         let cwnd = self.w.cwnd.min(self.w.cap);
         self.w_max = match e.kind {
-            // The path is another one, or the estimate is worth nothing (Linux).
+            // The path has changed, or the estimate is useless (Linux).
             CongestionKind::Timeout { .. } if !self.p.low_maximum => 0.0,
             _ if cwnd < self.w_max && self.p.fast_convergence && self.p.low_maximum => libm::floor(cwnd * self.p.beta),
             _ if cwnd < self.w_max && self.p.fast_convergence => cwnd * (1.0 + self.p.beta) / 2.0,

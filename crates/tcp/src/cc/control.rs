@@ -1,4 +1,4 @@
-//! Congestion control as a trait, with all it is given and asked.
+//! The congestion control trait, and the samples and events passed to it.
 
 use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
@@ -20,19 +20,20 @@ pub struct AckSample {
     pub rtt: Option<Dur>,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Dur,
-    /// Smallest round-trip time seen; [`Dur::MAX`] before the first.
+    /// Smallest round-trip time; [`Dur::MAX`] before the first.
     pub min_rtt: Dur,
-    /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment delivered something that was not delivered before.
+    /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment newly delivered data.
     pub rate: Option<RateSample>,
-    /// The way of its data alone, as the last timestamps tell it, from the sender's clock to the receiver's, which are one here (RFC 6817 section 2).
+    /// One-way delay of its data by the last timestamps, from the sender's clock to the receiver's, which are the same here (RFC 6817
+    /// section 2).
     pub one_way: Option<Dur>,
-    /// Bytes deemed lost since the flow began; what was deemed lost twice counts twice.
+    /// Bytes deemed lost since the flow began; a segment lost twice counts twice.
     pub lost: u64,
     /// Number of round trips since the flow began.
     pub round: u64,
     /// True if the window limited the sender (RFC 7661 section 4.3).
     pub cwnd_limited: bool,
-    /// How far ahead pacing has put off what is sent next.
+    /// Time until pacing releases the next segment.
     pub paced_ahead: Dur,
     /// True if the sender ran out of data.
     pub app_limited: bool,
@@ -48,7 +49,7 @@ pub struct AckSample {
     pub may_grow: bool,
 }
 
-/// Delivery rate over the time it took to deliver what was in flight (draft-ietf-ccwg-bbr-03 section 4.1).
+/// Delivery rate over the time that the data in flight took (draft-ietf-ccwg-bbr-03 section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateSample {
     /// Bytes delivered over the interval.
@@ -73,7 +74,7 @@ pub struct RateSample {
     pub newly_lost: u64,
 }
 
-/// A segment deemed lost, for algorithms that want rate samples.
+/// A segment deemed lost, for algorithms that require rate samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostSample {
     /// When it was.
@@ -108,17 +109,17 @@ pub struct MarkSample {
 pub struct Wants {
     /// Rate samples, and [`CongestionControl::on_lost`].
     pub rate: bool,
-    /// To hear of every segment sent and of every acknowledgment that delivers something, also of those in recovery; implied by `rate`. Where
-    /// [`AckSample::may_grow`] is false the window is not to grow.
+    /// Calls for every segment sent and for every acknowledgment that delivers data, also in recovery; implied by `rate`. The window must
+    /// not grow where [`AckSample::may_grow`] is false.
     pub every_ack: bool,
-    /// Segments spread in time, whatever `pacing` says.
+    /// Pacing, whatever the parameter `pacing` is.
     pub pacing: bool,
     /// The codepoint its data carries when ECN is in use; `NotEct` stands for ECT(0).
     pub ect: Ecn,
-    /// To hear with [`CongestionControl::on_marks`] of every acknowledgment while ECN is in use: it grades its cut by the number of marks, so a
-    /// loss in the same window is an event of its own (RFC 8257 section 3.5).
+    /// Calls of [`CongestionControl::on_marks`] for every acknowledgment while ECN is in use. The algorithm grades its cut by the number of
+    /// marks, so a loss in the same window is a separate event (RFC 8257 section 3.5).
     pub grades_marks: bool,
-    /// To decide alone what may be in flight during recovery: no reduction is spread (PRR) and no window is set when recovery ends.
+    /// Sole control of the data in flight during recovery: no reduction is spread (PRR), and no window is set when recovery ends.
     pub owns_recovery: bool,
 }
 
@@ -133,7 +134,7 @@ pub trait SampleSource {
 /// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionKind {
-    /// Duplicate or selective acknowledgments tell of a loss (RFC 5681 section 3.2).
+    /// Loss reported by duplicate or selective acknowledgments (RFC 5681 section 3.2).
     FastRetransmit,
     /// Like `FastRetransmit`, for a scheme that restarts from one segment (Tahoe, Jacobson 1988).
     FastRetransmitRestart,
@@ -146,7 +147,7 @@ pub enum CongestionKind {
     EcnEcho,
 }
 
-/// A sign of congestion, told once for each loss event.
+/// A sign of congestion, reported once for each loss event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionEvent {
     /// Kind of event.
@@ -170,7 +171,7 @@ pub struct RecoveryExit {
     pub to_ssthresh: bool,
 }
 
-/// An algorithm that times each segment: recovery with a fine clock asks it what is overdue (Brakmo and Peterson 1995 section 3.1).
+/// An algorithm that times each segment, for recovery with a fine clock (Brakmo and Peterson 1995 section 3.1).
 pub trait FineClock {
     /// Comes before [`CongestionControl::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
     fn on_hole(&mut self, sent: Time, again: bool);
@@ -180,13 +181,14 @@ pub trait FineClock {
     fn answered(&self, sent: Time) -> bool;
     /// Duplicates are added to the window itself (`vegas_inflates_cwnd`).
     fn inflate(&mut self, bytes: u64);
-    /// The window becomes what the last cut left of it.
+    /// Restores the window that the last cut left.
     fn deflate(&mut self);
-    /// The window is less than a segment, which [`CongestionControl::cwnd`] does not say.
+    /// True if the window is less than a segment, which [`CongestionControl::cwnd`] does not show.
     fn shut(&self) -> bool;
 }
 
-/// A congestion control algorithm. It never sees segments: it hears of acknowledgments and losses and says how much may be in flight.
+/// A congestion control algorithm. It never gets segments: it handles acknowledgments and losses, and returns the amount of data that may
+/// be in flight.
 ///
 /// `cwnd` is never below one segment.
 pub trait CongestionControl: Send {
@@ -219,7 +221,7 @@ pub trait CongestionControl: Send {
     }
     /// Fast recovery is over.
     fn on_recovery_exit(&mut self, e: &RecoveryExit);
-    /// Data goes out after an idle time above the RTO; the window shrinks to `window` if it is larger (RFC 5681 section 4.1).
+    /// Shrinks the window to `window` if it is larger, before data is sent after an idle time above the RTO (RFC 5681 section 4.1).
     fn on_idle_restart(&mut self, now: Time, window: u64);
     /// A SYN was lost: the slow-start threshold becomes `ssthresh`.
     fn on_syn_loss(&mut self, ssthresh: u64) {
@@ -229,21 +231,20 @@ pub trait CongestionControl: Send {
     fn on_decay(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
-    /// The window was not used, and what was used of it says what is right now: window and slow-start threshold become these (RFC 7661 section 4.4). An
-    /// algorithm without a rule of its own takes it as a restart after idleness.
+    /// Sets window and slow-start threshold to values validated by use (RFC 7661 section 4.4). By default this is a restart after idleness.
     fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
         self.on_decay(ssthresh);
         self.on_idle_restart(now, window);
     }
-    /// A segment of `bytes` payload went out; with it `in_flight` are. Only called if it [`Wants`] every acknowledgment.
+    /// Notes that a segment with `bytes` of payload was sent; `in_flight` includes it. Only called if it [`Wants`] every acknowledgment.
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         let _ = (now, bytes, in_flight);
     }
-    /// A segment was deemed lost. Only called if it [`Wants`] rate samples.
+    /// Handles a segment deemed lost. Only called if it [`Wants`] rate samples.
     fn on_lost(&mut self, l: &LostSample) {
         let _ = l;
     }
-    /// An acknowledgment arrived while ECN is in use; an echo of it is told after this. Only called if it [`Wants`] to grade marks.
+    /// Handles the ECN feedback of an acknowledgment, before its echo. Only called if it [`Wants`] to grade marks.
     fn on_marks(&mut self, m: &MarkSample) {
         let _ = m;
     }
@@ -269,7 +270,7 @@ pub trait CongestionControl: Send {
     }
     /// Slow-start threshold in bytes; `u64::MAX` while arbitrarily high.
     fn ssthresh(&self) -> u64;
-    /// The rate to pace segments at; `None`: window bursts.
+    /// Pacing rate; `None`: window bursts.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }

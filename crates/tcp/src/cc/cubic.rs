@@ -1,23 +1,23 @@
 //! CUBIC: the window as a cubic function of the time since the last reduction, whatever the round-trip time.
 //!
 //! Source: RFC 9438; ABE for it: RFC 8511 section 3. Slow start is HyStart++ (RFC 9438 section 4.10, RFC 9406) unless
-//! `slow_start` says otherwise.
+//! `slow_start` is set.
 //!
 //! Deviations:
-//! - In the Reno-friendly region the window becomes W_est only where that is more than it is already (section 4.3 sets it to W_est).
-//! - Growth of section 4.4 is per acknowledgment, as the RFC has it, with `byte_counting = 1`; with more, as in the presets `ns3` and
+//! - In the Reno-friendly region the window becomes W_est only if that is larger (section 4.3 always sets it).
+//! - Growth of section 4.4 is per acknowledgment, as in the RFC, with `byte_counting = 1`; with more, as in the presets `ns3` and
 //!   `linux`, it is per segment acknowledged, so that delayed acknowledgments do not slow it down.
-//! - After an ECN mark with ABE fast convergence still takes the factor of losses (RFC 8511 says nothing of W_max).
+//! - After an ECN mark with ABE fast convergence still takes the factor of losses (RFC 8511 does not mention W_max).
 //!
-//! Dialects, as parameters: Linux 6.x (`net/ipv4/tcp_cubic.c`) and ns-3.37 (`TcpCubic`) count in whole segments (`whole_segments`), look
-//! ahead by the smallest round-trip time instead of the smoothed one, and grow by at least 5 % a round trip before the first loss and after
-//! a timeout (`first_growth`); W_est grows at the same pace to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
+//! Other implementations, as parameters: Linux 6.x (`net/ipv4/tcp_cubic.c`) and ns-3.37 (`TcpCubic`) count in whole segments (`whole_segments`), look
+//! ahead by the smallest round-trip time instead of the smoothed one, and grow by at least 5 % per round trip before the first loss and after
+//! a timeout (`first_growth`); W_est grows at the same rate to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
 //! region (`reno_friendly = false`). Linux besides works out anew how fast it grows only when the window has changed or after 1/32 s (`hold`), looks ahead by the
 //! smallest round-trip time of data since the last timeout, the first second of each stage left out, and lets an acknowledgment add several segments
 //! (`tcp_cong_avoid_ai`). Of its arithmetic, K in steps of 1/1024 s and times in ticks are left out.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::SlowStart;
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicParams {
-    /// How fast the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
+    /// Speed at which the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub c: f64,
     /// Share of the window that a loss leaves (beta_cubic of RFC 9438 section 4.6).
@@ -44,14 +44,14 @@ pub struct CubicParams {
     pub catch_up: bool,
     /// Lower the maximum further after a loss below the last maximum (RFC 9438 section 4.7).
     pub fast_convergence: bool,
-    /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
+    /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub first_growth: f64,
     /// Count window, target and growth in whole segments, and look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438 section
     /// 4.2 uses fractions and the smoothed round-trip time.
     pub whole_segments: bool,
-    /// How long the growth worked out for a window holds while the window stays the same (Linux: 1/32 s, which its clock makes 32 ms), with `whole_segments`;
-    /// `0s`: each acknowledgment works it out (RFC 9438).
+    /// Time for which the growth computed for a window is kept while the window stays unchanged (Linux: 1/32 s, which its clock makes 32
+    /// ms), with `whole_segments`. `0s`: computed with each acknowledgment (RFC 9438).
     #[schemars(extend("x-max" = "1s"))]
     pub hold: Dur,
 }
@@ -78,13 +78,13 @@ const MOST: f64 = 0.5;
 const SLOWEST: f64 = 100.0;
 /// Round-trip times after a cut that do not count for the smallest (Linux: HZ ticks).
 const SETTLED: Dur = Dur::from_secs(1);
-/// Seconds in a picosecond: time is multiplied, not divided, on the way of each acknowledgment.
+/// Seconds per picosecond: a multiplication is faster than a division for each acknowledgment.
 const SECONDS: f64 = 1e-12;
 
 /// State that the undo of a spurious reduction restores (RFC 9438 section 4.9).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shape {
-    /// Start of the current congestion avoidance stage (t_epoch), what was idle of it left out.
+    /// Start of the current congestion avoidance stage (t_epoch), without its idle time.
     epoch: Option<Time>,
     /// Time from there to the plateau, in seconds (K of section 4.2).
     k: f64,
@@ -92,7 +92,7 @@ struct Shape {
     origin: f64,
     /// W_est of section 4.3.
     w_est: f64,
-    /// Window before the latest reduction (cwnd_prior); 0: there was none.
+    /// Window before the latest reduction (cwnd_prior); 0: none.
     prior: f64,
     /// W_max for the next stage; 0: not known, as before the first loss and after a timeout (sections 4.8 and 4.10).
     w_max: f64,
@@ -116,7 +116,7 @@ pub struct Cubic {
     converge: bool,
     /// Acknowledgments counted towards the next segment, where these are whole.
     count: f64,
-    /// Segments acknowledged for each that the window grows by, worked out for that window at that time, and how long that holds.
+    /// Segments acknowledged for each segment of growth, the window and time of that computation, and how long it holds.
     every: f64,
     every_for: f64,
     every_at: Time,
@@ -132,8 +132,8 @@ pub struct Cubic {
 
 impl Algorithm for CubicParams {
     type State = Cubic;
-    fn build(&self, site: &CcSite<'_>) -> Cubic {
-        Cubic::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Cubic {
+        Cubic::new(self, context.config)
     }
 }
 
@@ -186,7 +186,7 @@ impl Cubic {
         now
     }
 
-    /// Section 5.8: what the application left unused is no part of t.
+    /// Section 5.8: time that the application left the window unused is not part of t.
     #[cold]
     fn resume(&mut self, now: Time) {
         if let (Some(since), Some(epoch)) = (self.paused.take(), &mut self.shape.epoch) {

@@ -1,15 +1,15 @@
-//! DCTCP: the window is cut in proportion to the share of what was marked.
+//! DCTCP: the window is cut in proportion to the share of marked data.
 //!
-//! Source: RFC 8257 section 3.3 (alpha, window), 3.5 (losses); M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. What the receiver
-//! does (section 3.2) is in `ecn.rs`; the mode `dctcp` goes with the algorithm. Growth and the answer to losses are Reno's; growth counts all that is
-//! acknowledged, as RFC 5681 section 3.1 recommends and Linux and ns-3 do, whatever bounds slow start.
+//! Source: RFC 8257 section 3.3 (alpha, window), 3.5 (losses); M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. The receiver's
+//! part (section 3.2) is in `endpoint/ecn.rs`; the mode `dctcp` is implied by the algorithm. Growth and the answer to losses are Reno's;
+//! growth counts all bytes acknowledged, as RFC 5681 section 3.1 recommends and Linux and ns-3 do, whatever bounds slow start.
 //!
-//! Deviations: section 3.3 counts acknowledged bytes; so do we, SACKed ones when they are SACKed. Alpha is a fraction, not
-//! scaled to integers (Linux: 1/1024). Linux holds the window for a round trip after a mark, ns-3 as well; RFC 3168 section 6.1.2 asks
-//! that only of acknowledgments with ECE.
+//! Deviations: section 3.3 counts acknowledged bytes; SACKed bytes are counted here when they are SACKed. Alpha is a fraction, not scaled
+//! to integers (Linux: 1/1024). Linux and ns-3 hold the window for a round trip after a mark; RFC 3168 section 6.1.2 requires that only for
+//! acknowledgments with ECE.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, MarkSample, Wants};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
 use crate::config::TcpConfig;
@@ -54,8 +54,8 @@ pub struct Dctcp {
 impl Algorithm for DctcpParams {
     type State = Dctcp;
     const ECN: EcnMode = EcnMode::Dctcp;
-    fn build(&self, site: &CcSite<'_>) -> Dctcp {
-        Dctcp::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Dctcp {
+        Dctcp::new(self, context.config)
     }
 }
 

@@ -1,7 +1,7 @@
-//! An enum of algorithms is an algorithm: each call goes to the one at hand.
+//! Dispatch of an enum of algorithms to the one in use.
 
-/// Implements [`CongestionControl`](super::CongestionControl) for an enum whose variants hold one algorithm each; the attribute is for what every
-/// acknowledgment asks. What follows the variants is added as it stands.
+/// Implements [`CongestionControl`](super::CongestionControl) for an enum whose variants hold one algorithm each. The attribute applies to
+/// the calls of every acknowledgment. Code after the variants is added as it is.
 macro_rules! forward {
     ($(#[$hot:meta])* $name:ident { $($variant:ident),* $(,)? } $($more:tt)*) => {
         impl CongestionControl for $name {

@@ -1,17 +1,17 @@
-//! HighSpeed TCP: growth and reduction that depend on the window, so that large windows need not wait for implausibly few losses.
+//! HighSpeed TCP: growth and reduction that depend on the window, so that large windows do not require implausibly few losses.
 //!
 //! Source: RFC 3649 section 5: a response function w = (p / Low_P)^S Low_Window through (1e-3, 38) and (1e-7, 83000), and from it
 //! b(w) and a(w) = w^2 p(w) 2 b(w) / (2 - b(w)). Up to 38 segments it is RFC 5681.
 //!
 //! Deviations:
-//! - a(w) and b(w) come from the formulas, not from the rounded table of appendix B (Linux, ns-3), and are worked out anew once the window
+//! - a(w) and b(w) come from the formulas, not from the rounded table of appendix B (Linux, ns-3), and are computed again once the window
 //!   has grown by a segment.
 //! - A timeout sets the threshold by b(w), too, as in Linux.
 //!
 //! RFC 3649 section 8 recommends limited slow start with it: `slow_start = "limited"`.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -125,8 +125,8 @@ pub struct HighSpeed {
 
 impl Algorithm for HighSpeedParams {
     type State = HighSpeed;
-    fn build(&self, site: &CcSite<'_>) -> HighSpeed {
-        HighSpeed::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> HighSpeed {
+        HighSpeed::new(self, context.config)
     }
 }
 

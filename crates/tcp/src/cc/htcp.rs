@@ -1,4 +1,4 @@
-//! H-TCP: growth that depends on the time since the last loss, and a reduction that just drains the queue.
+//! H-TCP: growth that depends on the time since the last loss, and a reduction that only drains the queue.
 //!
 //! Source: D. Leith, R. Shorten, "H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths", draft-leith-tcp-htcp-06, 2008;
 //! "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004.
@@ -6,11 +6,11 @@
 //! Deviations:
 //! - The throughput whose change turns the adaptive reduction off is the largest of any round trip since the last loss.
 //! - RTT scaling (alpha in proportion to the smallest round-trip time over 100 ms, held between 1/10 and 2) is `rtt_scaling`, off by default;
-//!   Linux (`net/ipv4/tcp_htcp.c`) has it on. Linux also lets the largest round-trip time fade by 5 % a loss instead of measuring it anew.
-//! - ns-3.37 adds alpha bytes an acknowledgment, not alpha segments a round trip, and does not bound beta; that is not mirrored.
+//!   Linux (`net/ipv4/tcp_htcp.c`) has it on. Linux also lets the largest round-trip time fade by 5 % per loss instead of measuring it again.
+//! - ns-3.37 adds alpha bytes per acknowledgment, not alpha segments per round trip, and does not bound beta; this is not reproduced.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ impl Default for HtcpParams {
 /// Coefficients of alpha = 1 + 10 d + 0.25 d^2 with d = Delta - Delta_L in seconds (draft-leith-tcp-htcp-06).
 const LINEAR: f64 = 10.0;
 const SQUARE: f64 = 0.25;
-/// Round-trip time at which scaling changes nothing (Linux), in seconds.
+/// Round-trip time at which the scale is 1 (Linux), in seconds.
 const REFERENCE_RTT: f64 = 0.1;
 /// Bounds of the scale (Linux).
 const SCALE: (f64, f64) = (0.1, 2.0);
@@ -61,7 +61,7 @@ struct Epoch {
     beta: f64,
     /// Largest round-trip time since then.
     rtt_max: Dur,
-    /// Largest throughput since then and in the epoch before, in bytes a second; 0: not known.
+    /// Largest throughput since then and in the epoch before, in bytes per second; 0: unknown.
     rate: f64,
     last_rate: f64,
 }
@@ -74,7 +74,7 @@ pub struct Htcp {
     epoch: Epoch,
     before: Epoch,
     rtt_min: Dur,
-    /// The round trip under way, what was delivered before it, and when it began.
+    /// Current round trip, bytes delivered before it, and its beginning.
     round: u64,
     delivered: u64,
     began: Time,
@@ -82,8 +82,8 @@ pub struct Htcp {
 
 impl Algorithm for HtcpParams {
     type State = Htcp;
-    fn build(&self, site: &CcSite<'_>) -> Htcp {
-        Htcp::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Htcp {
+        Htcp::new(self, context.config)
     }
 }
 
@@ -154,7 +154,7 @@ impl LossBased for Htcp {
         }
         let beta = self.beta();
         self.epoch = Epoch { since: e.now, beta, rtt_max: Dur::ZERO, rate: 0.0, last_rate: self.epoch.rate };
-        // What is delivered during recovery is not the throughput of a round trip.
+        // Data delivered during recovery is not the throughput of a round trip.
         self.round = 0;
         self.w.basis(e) * beta
     }

@@ -5,13 +5,13 @@
 //! and rho^2 / cwnd in congestion avoidance. Reductions are Reno's.
 //!
 //! Deviations:
-//! - rho comes from the smallest round-trip time, as in Linux (`net/ipv4/tcp_hybla.c`): a queue of one's own makes nobody faster.
+//! - rho comes from the smallest round-trip time, as in Linux (`net/ipv4/tcp_hybla.c`): the flow's own queue does not make it faster.
 //! - The initial window is that of `initial_window`, and the initial slow-start threshold that of `initial_ssthresh`, not multiplied by rho.
-//! - What an acknowledgment adds in slow start is at most 65535 segments, the bound of the window in Linux.
-//! - Packet spacing, which the paper recommends, is `pacing`, timestamps are `timestamps`: parameters of TCP.
+//! - An acknowledgment adds in slow start at most 65535 segments, the bound of the window in Linux.
+//! - Packet spacing, which the paper recommends, and timestamps are the parameters `pacing` and `timestamps` of TCP.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Dur;
 use schemars::JsonSchema;
@@ -52,8 +52,8 @@ pub struct Hybla {
 
 impl Algorithm for HyblaParams {
     type State = Hybla;
-    fn build(&self, site: &CcSite<'_>) -> Hybla {
-        Hybla::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Hybla {
+        Hybla::new(self, context.config)
     }
 }
 

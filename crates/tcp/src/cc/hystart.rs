@@ -1,4 +1,4 @@
-//! Slow start that ends before it overshoots: HyStart++, HyStart, limited slow start.
+//! Early end of slow start: HyStart++, HyStart, limited slow start.
 //!
 //! Sources: HyStart++: RFC 9406. HyStart: S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 55(9), 2011, with
 //! the constants of Linux 6.x (`net/ipv4/tcp_cubic.c`). Limited slow start: RFC 3742.
@@ -6,7 +6,7 @@
 //! HyStart++ guards the first slow start only (RFC 9406 section 4.3), HyStart each, as in Linux.
 //!
 //! Deviations:
-//! - The bound L of RFC 9406 takes the place of `byte_counting` while HyStart++ is active; where each acknowledgment counts as one segment
+//! - The bound L of RFC 9406 replaces `byte_counting` while HyStart++ is active; where each acknowledgment counts as one segment
 //!   (`byte_counting` unset) it still does.
 //!
 //! HyStart takes for a full path a train of acknowledgments as long as half of the smallest round-trip time, with pacing all of it, each with
@@ -23,11 +23,11 @@ use fairlane_units::{Dur, Time};
 /// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3); HyStart judges from the next one on
 /// (HYSTART_MIN_SAMPLES of Linux).
 pub const N_RTT_SAMPLE: u32 = 8;
-/// By what conservative slow start divides growth (CSS_GROWTH_DIVISOR of RFC 9406 section 4.3).
+/// Divisor of growth in conservative slow start (CSS_GROWTH_DIVISOR of RFC 9406 section 4.3).
 pub const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of conservative slow start before congestion avoidance (CSS_ROUNDS of RFC 9406 section 4.3).
 pub const CSS_ROUNDS: u32 = 5;
-/// Most segments one acknowledgment counts for without pacing (L of RFC 9406 section 4.3); with it there is no bound.
+/// Most segments that one acknowledgment counts for without pacing (L of RFC 9406 section 4.3); no limit with pacing.
 pub const L: f64 = 8.0;
 /// Window below which HyStart does not look (`hystart_low_window` of Linux), in segments.
 const LOW_WINDOW: f64 = 16.0;
@@ -44,9 +44,9 @@ pub struct HyStart {
     kind: Kind,
     bounds: Bounds,
     smss: f64,
-    /// Bytes that will have been delivered when the round under way is over: all that was in flight with its first acknowledgment.
+    /// Bytes delivered at the end of the current round: those in flight with its first acknowledgment included.
     end: u64,
-    /// Smallest round-trip time measured in it, and in the one before.
+    /// Smallest round-trip time measured in this round, and in the last.
     current: Dur,
     last: Dur,
     /// Measurements in it.
@@ -133,7 +133,8 @@ impl HyStart {
         })
     }
 
-    /// An acknowledgment that measured, while the window is below the threshold; before the window grows. HyStart looks at each, whoever limits the sender.
+    /// Handles an acknowledgment that measured, below the threshold and before the window grows. HyStart uses each, whatever limits the
+    /// sender.
     pub fn observe(&mut self, cwnd: f64, s: &AckSample) {
         let (Kind::Classic { least, rounds, .. }, Some(rtt)) = (&mut self.kind, s.rtt) else { return };
         *least = rtt.min(*least);
@@ -160,7 +161,7 @@ impl HyStart {
         }
     }
 
-    /// By how much the window grows, where standard slow start would add `up` segments.
+    /// Returns the growth of the window, where standard slow start would add `up` segments.
     pub fn on_ack(&mut self, up: f64, cwnd: f64, s: &AckSample) -> f64 {
         if !self.active || matches!(self.kind, Kind::Classic { rounds: HystartRounds::Always | HystartRounds::Window, .. }) {
             return up;
@@ -186,7 +187,7 @@ impl HyStart {
         up
     }
 
-    /// The round has measured enough to tell.
+    /// Compares the round once it has enough measurements.
     fn judge(&mut self) {
         match &mut self.kind {
             Kind::Limited { .. } | Kind::Classic { .. } => {}
@@ -250,7 +251,7 @@ impl HyStart {
                 (self.active, self.ended) = (false, false);
             }
             Kind::Classic { least, .. } => {
-                // `bictcp_reset`: what was measured is forgotten with the timeout, and slow start is watched again.
+                // `bictcp_reset`: a timeout discards the measurements, and the next slow start may end early again.
                 if to_one {
                     *least = Dur::MAX;
                     (self.end, self.current, self.samples) = (0, Dur::MAX, 0);
@@ -260,7 +261,7 @@ impl HyStart {
         }
     }
 
-    /// The cuts are taken back: slow start may go on.
+    /// Resumes slow start after the cuts were undone.
     pub fn resume(&mut self) {
         if let Kind::PlusPlus { baseline, .. } = &mut self.kind {
             *baseline = None;

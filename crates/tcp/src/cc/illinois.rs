@@ -1,15 +1,15 @@
-//! TCP Illinois: losses say when, delay says by how much the window changes.
+//! TCP Illinois: losses determine when the window is cut, delay determines by how much it changes.
 //!
 //! Source: S. Liu, T. Basar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks", Performance Evaluation
-//! 65(6-7), 2008, section 3: `cwnd += alpha / cwnd` an acknowledgment, `cwnd -= beta cwnd` a loss. Both follow the mean queueing delay `da` of a round trip, as a part
-//! of the largest seen, `dm`: alpha falls from `alpha_max` (up to 0.01 dm) to `alpha_min` (at dm) along `k1 / (k2 + da)`, beta rises from `beta_min` (up to 0.1 dm)
+//! 65(6-7), 2008, section 3: `cwnd += alpha / cwnd` per acknowledgment, `cwnd -= beta cwnd` per loss. Both follow the mean queueing delay `da` of a round trip, as a part
+//! of the largest one, `dm`: alpha falls from `alpha_max` (up to 0.01 dm) to `alpha_min` (at dm) along `k1 / (k2 + da)`, beta rises from `beta_min` (up to 0.1 dm)
 //! to `beta_max` (from 0.8 dm on). Below `window_threshold` segments it is Reno.
 //!
 //! Deviations: none known. After a timeout alpha and beta are Reno's until the next round trip (section 4; Linux too).
 
-use super::rtt_stats::Delays;
+use super::rtt_stats::RttStats;
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ impl IllinoisParams {
 pub struct Illinois {
     w: Window,
     p: IllinoisParams,
-    delays: Delays,
+    delays: RttStats,
     alpha: f64,
     beta: f64,
     /// The queue was not empty since alpha was last at its largest, and round trips with an empty one since.
@@ -91,8 +91,8 @@ pub struct Illinois {
 
 impl Algorithm for IllinoisParams {
     type State = Illinois;
-    fn build(&self, site: &CcSite<'_>) -> Illinois {
-        Illinois::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Illinois {
+        Illinois::new(self, context.config)
     }
 }
 
@@ -100,7 +100,7 @@ impl Illinois {
     /// The algorithm before the connection opens.
     pub fn new(p: &IllinoisParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
-        Self { w, p: p.clone(), delays: Delays::default(), alpha: p.alpha_max, beta: RENO.1, above: false, low: 0 }
+        Self { w, p: p.clone(), delays: RttStats::default(), alpha: p.alpha_max, beta: RENO.1, above: false, low: 0 }
     }
 
     fn adapt(&mut self) {
@@ -118,7 +118,7 @@ impl Illinois {
             self.alpha = self.p.alpha(da, dm);
             return;
         }
-        // One round trip with a short queue is no reason to grow at once.
+        // One round trip with a short queue does not raise alpha at once.
         self.low += 1;
         if !self.above || self.low >= self.p.theta {
             (self.above, self.low) = (false, 0);

@@ -1,15 +1,15 @@
-//! LEDBAT: a background flow that holds the queueing delay at a target and gives way to others.
+//! LEDBAT: a background flow that keeps the queueing delay at a target and yields to others.
 //!
 //! Source: RFC 6817 (2012), section 2.4.2: `cwnd += GAIN (TARGET - queueing delay) / TARGET * bytes_newly_acked * MSS / cwnd`, where the queueing delay is the least of the
 //! last few delays less the least of the last ten minutes; never more than was in flight and ALLOWED_INCREASE; a loss takes half.
 //!
-//! Which delay: one way if TCP has timestamps (both ends of a flow have the same clock here; it counts in `timestamp_tick`, and includes the time an acknowledgment is
-//! held back), else, or with `delay = "rtt"`, the round trip, where the way back counts too; the RFC speaks of the one-way delay.
+//! The delay is one-way if TCP has timestamps (both ends of a flow have the same clock here; it counts in `timestamp_tick`, and includes the time an acknowledgment is
+//! delayed), else, or with `delay = "rtt"`, the round trip, reverse path included; the RFC uses the one-way delay.
 //!
 //! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -28,10 +28,10 @@ pub struct LedbatParams {
     /// Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10).
     #[schemars(range(min = 1, max = 1000))]
     pub base_history: u32,
-    /// Delays of which the least tells of the queue now, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
+    /// Number of latest delays whose minimum is the current delay, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
     #[schemars(range(min = 1, max = 1000))]
     pub current_filter: u32,
-    /// Segments the window may be above what is in flight (ALLOWED_INCREASE of section 2.5: 1).
+    /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE of section 2.5: 1).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub allowed_increase: f64,
     /// Smallest window in segments (MIN_CWND of section 2.5: 2).
@@ -72,7 +72,7 @@ impl Default for LedbatParams {
 /// The base delay rolls over once a minute (section 2.4.2, `update_base_delay`).
 const MINUTE: u64 = 60;
 
-/// Delays kept for the two minima.
+/// RttStats kept for the two minima.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// Least of each minute, the newest last in the order of `at`.
@@ -85,7 +85,7 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing measured yet.
+    /// History before the first measurement.
     pub fn new(minutes: u32, samples: u32) -> Self {
         Self {
             base: vec![Dur::MAX; minutes.clamp(1, 1000) as usize],
@@ -132,8 +132,8 @@ pub struct Ledbat {
 
 impl Algorithm for LedbatParams {
     type State = Ledbat;
-    fn build(&self, site: &CcSite<'_>) -> Ledbat {
-        Ledbat::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Ledbat {
+        Ledbat::new(self, context.config)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
+//! Congestion control: the algorithm owns its window; loss detection and recovery belong to the sender.
 
 mod ack_aggregation;
 mod algorithm;
@@ -30,7 +30,7 @@ pub mod window;
 pub mod windowed_max;
 pub mod yeah;
 
-pub use algorithm::{Algorithm, CcSite};
+pub use algorithm::{Algorithm, CcContext};
 pub use control::{
     AckSample, CloneCc, CongestionControl, CongestionEvent, CongestionKind, CustomCc, FineClock, LostSample, MarkSample, RateSample,
     RecoveryExit, SampleSource, Wants,

@@ -1,11 +1,11 @@
 //! Congestion controls that are not built in, found by name like all others.
 //!
-//! An algorithm of one's own is announced once to the process, as if it had been linked in: [`register_cc`] for parameters that implement
-//! [`Algorithm`], [`register_cc_plugin`] for anything else (Python classes, shared libraries). From then on `cc` may name it. What was read holds
-//! what it found, so a later announcement of the same name does not change it.
+//! A user-defined algorithm is registered once per process: [`register_cc`] for parameters that implement [`Algorithm`],
+//! [`register_cc_plugin`] for others (Python classes, shared libraries). Afterwards `cc` may name it. Parameters that were read keep the
+//! algorithm they found, so a later registration of the same name does not change them.
 
 use super::registry::{AnyCc, BoxedCc};
-use super::{Algorithm, CcSite, CustomCc};
+use super::{Algorithm, CcContext, CustomCc};
 use crate::cc::CcParams;
 use crate::choices::{EcnMode, LossBasis, Scheme};
 use crate::config::TcpConfig;
@@ -24,9 +24,9 @@ pub struct WindowRules {
     pub mss: u32,
     /// Initial slow-start threshold; `u64::MAX`: arbitrarily high.
     pub initial_ssthresh: u64,
-    /// Bound of the send window; `u64::MAX`: none.
+    /// Limit of the send window; `u64::MAX`: none.
     pub cap: u64,
-    /// Segments an acknowledgment counts for at most (RFC 3465); `None`: each for one.
+    /// Most segments that an acknowledgment counts for (RFC 3465); `None`: one each.
     pub byte_counting: Option<u32>,
     /// True if the window grows only while it limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
@@ -62,7 +62,7 @@ pub trait CcPlugin: Send + Sync {
     /// The mistake, and what to write instead.
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String>;
     /// The algorithm with these parameters, which have passed the check.
-    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc>;
+    fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc>;
     /// The recovery scheme it implies.
     fn scheme(&self) -> Scheme {
         Scheme::Sack
@@ -73,7 +73,7 @@ pub trait CcPlugin: Send + Sync {
     }
 }
 
-/// An algorithm that was announced. Name and schema are never freed: they are handed around as those of what is built in.
+/// A registered algorithm. Name and schema are never freed, so that they can be used like those of built-in ones.
 struct Entry {
     name: &'static str,
     doc: String,
@@ -97,10 +97,10 @@ pub enum RegisterCcError {
     Taken(String),
 }
 
-/// Announces the algorithm with parameters `P` as `name`: built, checked and documented as a built-in one.
+/// Registers the algorithm with parameters `P` as `name`: constructed, checked and documented as a built-in one.
 ///
 /// # Errors
-/// The name is none, or taken by a built-in algorithm.
+/// The name is invalid, or that of a built-in algorithm.
 pub fn register_cc<P>(name: &str) -> Result<(), RegisterCcError>
 where
     P: Algorithm + DeserializeOwned + JsonSchema + Default + 'static,
@@ -111,11 +111,11 @@ where
     register_cc_plugin(name, &doc, schema, Arc::new(Typed::<P>(PhantomData)))
 }
 
-/// Announces an algorithm: its name, one sentence, the JSON Schema of its parameters (an object; no references), its maker.
-/// A name announced before is taken over.
+/// Registers an algorithm: its name, one sentence, the JSON Schema of its parameters (an object; no references), its constructor. Replaces
+/// an earlier registration of the name.
 ///
 /// # Errors
-/// The name is none, or taken by a built-in algorithm.
+/// The name is invalid, or that of a built-in algorithm.
 pub fn register_cc_plugin(name: &str, doc: &str, schema: Value, plugin: Arc<dyn CcPlugin>) -> Result<(), RegisterCcError> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
         return Err(RegisterCcError::Name(name.to_owned()));
@@ -165,8 +165,8 @@ impl<P: Algorithm + DeserializeOwned + Default> CcPlugin for Typed<P> {
     fn check(&self, params: &Map<String, Value>, _: &TcpConfig) -> Result<(), String> {
         Self::read(params)?.check()
     }
-    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
-        Box::new(Self::read(params).unwrap_or_default().build(site))
+    fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc> {
+        Box::new(Self::read(params).unwrap_or_default().build(context))
     }
     fn scheme(&self) -> Scheme {
         P::SCHEME
@@ -207,11 +207,11 @@ impl PluginCc {
     pub(crate) fn ecn(&self) -> EcnMode {
         self.entry.as_ref().map_or(EcnMode::Off, |e| e.plugin.ecn())
     }
-    pub(crate) fn build(&self, site: &CcSite<'_>) -> AnyCc {
+    pub(crate) fn build(&self, context: &CcContext<'_>) -> AnyCc {
         match &self.entry {
-            Some(e) => AnyCc::Boxed(Box::new(BoxedCc::Custom(e.plugin.build(&self.params, site)))),
-            // Never reached: the check refuses a name that nobody announced.
-            None => CcParams::default().build(site.config),
+            Some(e) => AnyCc::Boxed(Box::new(BoxedCc::Custom(e.plugin.build(&self.params, context)))),
+            // Never reached: the check refuses a name that is not registered.
+            None => CcParams::default().build(context.config),
         }
     }
     /// Checks that the algorithm is loaded and that its parameters satisfy their schema.

@@ -1,17 +1,17 @@
 //! Prague: DCTCP made fit for the Internet, for queues with low-latency marking (L4S, RFC 9330).
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control-04 (the section numbers below) and the reference implementation for Linux 6.18
-//! (`net/ipv4/tcp_prague.c` version 0.7), where the draft leaves values open. RFC 9331 section 4 is what it has to fulfil: ECT(1) on every packet,
+//! (`net/ipv4/tcp_prague.c` version 0.7), where the draft does not specify values. It fulfils RFC 9331 section 4: ECT(1) on every packet,
 //! feedback that counts marks (AccECN, RFC 9768), pacing, an answer to losses like Reno's, little dependence on the round-trip time.
 //!
-//! - Alpha as in DCTCP (section 2.4.2), but updated once a *virtual* round trip: the measured one, at least `target_rtt`. It starts at 0; the first mark
+//! - Alpha as in DCTCP (section 2.4.2), but updated once per *virtual* round trip: the measured one, at least `target_rtt`. It starts at 0; the first mark
 //!   halves the window.
-//! - A mark takes `alpha / 2` of the window, at most once a window of data and a virtual round trip (section 2.4.3).
-//! - Each segment acknowledged without a mark adds its share of one segment a virtual round trip, in the rounds with marks as well
+//! - A mark takes `alpha / 2` of the window, at most once per window of data and virtual round trip (section 2.4.3).
+//! - Each segment acknowledged without a mark adds its share of one segment per virtual round trip, in the rounds with marks as well
 //!   (section 2.4.4). In round trips shorter than that it is `(srtt / target_rtt)^2` of a segment, so that rates become
 //!   equal; this begins some rounds after slow start.
 //! - A loss halves the window (section 2.4.1). Without feedback that counts marks, echoes halve it as well (section 2.4.5).
-//! - The window is a fraction, by which segments are paced. What may be in flight is that rounded up, two segments at least; marks take the fraction down to
+//! - The window is a fraction, by which segments are paced. The data in flight is limited to that rounded up, at least two segments; marks take the fraction down to
 //!   100 kbit/s, so that pacing holds back what two segments in flight would be too much for (Linux `prague_frac_cwnd_to_snd_cwnd`, `MINIMUM_RATE`).
 //!
 //! Deviations: segments do not become smaller where two are in flight, nor does the rate take the place of the window there; the rate does not swing by 3 % over
@@ -19,7 +19,7 @@
 //! `transition` was 500.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, MarkSample, Wants};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
 use crate::config::TcpConfig;
@@ -68,7 +68,7 @@ pub struct Prague {
     saw_ce: bool,
     /// The answer to the first mark is due.
     first: bool,
-    /// End of the window of data that is being counted, and what was acknowledged and marked in it.
+    /// End of the window of data being counted, and the bytes acknowledged and marked in it.
     window_end: u64,
     acked: u64,
     marked: u64,
@@ -82,8 +82,8 @@ pub struct Prague {
 impl Algorithm for PragueParams {
     type State = Prague;
     const ECN: EcnMode = EcnMode::Accecn;
-    fn build(&self, site: &CcSite<'_>) -> Prague {
-        Prague::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Prague {
+        Prague::new(self, context.config)
     }
 }
 

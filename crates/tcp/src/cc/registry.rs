@@ -1,8 +1,8 @@
-//! One line per congestion control algorithm; everything that lists them is made from these lines.
+//! List of the congestion control algorithms, one line each; all other lists are made from these lines.
 //!
-//! A line says the name of the type, the name in scenarios, other spellings (those of ns-2, ns-3 and Linux among them), the parameters, and one
-//! sentence with the source. What runs, and what recovery and ECN it implies, the file of the algorithm says: its parameters are an
-//! [`Algorithm`](super::Algorithm).
+//! A line has the name of the type, the name in scenarios, other spellings (those of ns-2, ns-3 and Linux among them), the parameters, and
+//! one sentence with the source. The file of the algorithm implements [`Algorithm`](super::Algorithm) for its parameters, with the recovery
+//! scheme and the ECN mode it implies.
 
 use super::registry_macro::algorithms;
 use crate::cc;

@@ -1,8 +1,8 @@
-//! The choice of an algorithm in a scenario, made from the lines of `registry.rs`: its names, its parameters, and what runs.
+//! Macro that makes the choice of an algorithm from the lines of `registry.rs`: names, parameters, and construction.
 
 use super::plugin::{self, PluginCc};
 use super::registry::{AnyCc, CcParams};
-use super::{CcSite, CongestionControl, Reno, Wants};
+use super::{CcContext, CongestionControl, Reno, Wants};
 use crate::choices::{EcnMode, Scheme};
 use crate::config::TcpConfig;
 use schemars::Schema;
@@ -28,7 +28,7 @@ pub struct CcInfo {
     pub schema: fn() -> Schema,
 }
 
-/// Makes the choice (`CcParams`) and what runs (`AnyCc`, `BoxedCc`) from the lines. Only what names each algorithm is in here.
+/// Makes `CcParams`, `AnyCc` and `BoxedCc` from the lines. Only code that names each algorithm is in here.
 macro_rules! algorithms {
     (
         reno { $($like:ident $like_name:literal $like_aliases:tt, $like_doc:literal;)* }
@@ -39,7 +39,7 @@ macro_rules! algorithms {
         use super::plugin::{self, PluginCc};
         use super::reno::{Reno, RenoParams};
         use super::{
-            AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CustomCc, FineClock, LostSample, MarkSample, RecoveryExit,
+            AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CustomCc, FineClock, LostSample, MarkSample, RecoveryExit,
             SampleSource, Wants,
         };
         use crate::choices::{EcnMode, Scheme};
@@ -58,8 +58,8 @@ macro_rules! algorithms {
             Plugin(PluginCc),
         }
 
-        /// A built-in algorithm, or a user's own. What is common lies in the endpoint itself, the rest behind a pointer, so that
-        /// endpoints stay small.
+        /// A built-in or user-defined algorithm. The common one lies in the endpoint itself, the others behind a pointer, so that endpoints
+        /// stay small.
         #[derive(Clone)]
         pub enum AnyCc {
             /// The window of Reno and its like.
@@ -97,11 +97,11 @@ macro_rules! algorithms {
                 }
             }
             /// The algorithm in its first state.
-            pub fn build_at(&self, site: &CcSite<'_>) -> AnyCc {
+            pub fn build_at(&self, context: &CcContext<'_>) -> AnyCc {
                 match self {
-                    $(Self::$like(p) => AnyCc::Reno(Reno::new(p, site.config)),)*
-                    $(Self::$variant(p) => AnyCc::Boxed(Box::new(BoxedCc::$variant(p.build(site)))),)*
-                    Self::Plugin(p) => p.build(site),
+                    $(Self::$like(p) => AnyCc::Reno(Reno::new(p, context.config)),)*
+                    $(Self::$variant(p) => AnyCc::Boxed(Box::new(BoxedCc::$variant(p.build(context)))),)*
+                    Self::Plugin(p) => p.build(context),
                 }
             }
             /// Checks the parameters together.
@@ -165,7 +165,7 @@ macro_rules! algorithms {
 
         forward! {
             #[inline] AnyCc { Reno, Boxed }
-            // Only what the algorithm reads of a sample is worked out, and only Reno's like reads less than all.
+            // Only the fields that the algorithm reads are computed; only Reno and its like read fewer than all.
             #[inline(always)]
             fn on_ack_with(&mut self, source: &impl SampleSource) {
                 match self {
@@ -206,14 +206,14 @@ impl CcParams {
     }
     /// The algorithm in its first state, outside of any network.
     pub fn build(&self, config: &TcpConfig) -> AnyCc {
-        self.build_at(&CcSite::of(config))
+        self.build_at(&CcContext::of(config))
     }
     /// Checks that an algorithm that is not built in is loaded, and that its parameters are declared.
     pub(crate) fn check_schema(&self) -> Result<(), String> {
         if let Self::Plugin(p) = self { p.check_schema() } else { Ok(()) }
     }
-    /// The algorithm of an end that has no data to send. One that is not built in need not exist twice, nor one that is large and asks
-    /// no more of its sender than Reno does.
+    /// Algorithm for an end that sends no data: a placeholder for a user-defined one, and for a large one with no more requirements than
+    /// Reno.
     pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
         let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default();
         if like_reno || matches!(self, Self::Plugin(_)) { AnyCc::Reno(Reno::idle(config)) } else { active.clone() }

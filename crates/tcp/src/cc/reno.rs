@@ -1,6 +1,6 @@
 //! The window of RFC 5681: slow start, congestion avoidance, half after a loss.
 //!
-//! Tahoe, Reno, NewReno and SACK share it; they differ in how they find and repair losses.
+//! Tahoe, Reno, NewReno and SACK share it; they differ in loss detection and recovery.
 
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, CongestionEvent, CongestionKind};
@@ -37,7 +37,7 @@ impl Reno {
 impl Reno {
     /// Placeholder at an end that sends no data.
     pub(crate) fn idle(config: &TcpConfig) -> Self {
-        Self { w: Window::new(config).unwatched(), beta_ecn: BETA }
+        Self { w: Window::new(config).without_hystart(), beta_ecn: BETA }
     }
 }
 

@@ -4,13 +4,13 @@
 //! congestion collapse with it; all other algorithms here are compared with it. Unless `rto_rule` is set, the timer is that of RFC 793 as
 //! well, and it alone detects losses.
 
-use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, RecoveryExit};
+use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, RecoveryExit};
 use crate::choices::Scheme;
 use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The TCP of RFC 793 has no parameters beyond those of TCP itself: `receive_window` and `window` are what bounds it.
+/// Parameters of TCP as in RFC 793: none beyond those of TCP itself, where `receive_window` and `window` limit it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rfc793Params {}
@@ -19,15 +19,15 @@ impl Algorithm for Rfc793Params {
     type State = Rfc793;
     const SCHEME: Scheme = Scheme::Timeout;
 
-    fn build(&self, site: &CcSite<'_>) -> Rfc793 {
-        Rfc793 { window: site.config.window.clamp(site.config.smss.into(), LARGEST) }
+    fn build(&self, context: &CcContext<'_>) -> Rfc793 {
+        Rfc793 { window: context.config.window.clamp(context.config.smss.into(), LARGEST) }
     }
 }
 
 /// The largest window that a receiver can offer (RFC 7323 section 2.3).
 const LARGEST: u64 = 65_535 << 14;
 
-/// A window that nothing changes.
+/// A window that is never changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rfc793 {
     window: u64,

@@ -1,14 +1,14 @@
-//! Round-trip times, one round trip at a time: what the algorithms that look at delay have in common.
+//! Round-trip time statistics per round trip, for algorithms that use delay.
 
 use super::AckSample;
 use fairlane_units::Dur;
 
-/// Fewer measurements in a round trip say nothing: they may all be of delayed acknowledgments (Linux, ns-3).
+/// Least number of measurements per round trip: fewer may all be of delayed acknowledgments (Linux, ns-3).
 pub const ENOUGH: u32 = 3;
 
-/// The measurements of the round trip at hand, and what is kept of all.
+/// Measurements of the current round trip, and minimum and maximum of all.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Delays {
+pub struct RttStats {
     /// Smallest of all: the path without a queue; [`Dur::MAX`] before the first.
     pub base: Dur,
     /// Largest of all.
@@ -21,13 +21,13 @@ pub struct Delays {
     round: u64,
 }
 
-impl Default for Delays {
+impl Default for RttStats {
     fn default() -> Self {
         Self { base: Dur::MAX, most: Dur::ZERO, least: Dur::MAX, count: 0, sum: 0, round: 0 }
     }
 }
 
-impl Delays {
+impl RttStats {
     /// Takes a measurement in.
     pub fn take(&mut self, rtt: Dur) {
         self.base = self.base.min(rtt);
@@ -53,7 +53,7 @@ impl Delays {
         (self.count, self.sum, self.least) = (0, 0, Dur::MAX);
     }
 
-    /// The round trip's measurements say nothing of the path as it is now.
+    /// Discards the measurements of this round trip.
     pub fn forget(&mut self) {
         self.begin(self.round);
     }

@@ -8,7 +8,7 @@
 //! in these words a legacy window of 100 segments with `legacy_decrease = 0.125`. ns-3.37 has 50 and 0.02 there. Both are in the presets.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -50,8 +50,8 @@ pub struct Scalable {
 
 impl Algorithm for ScalableParams {
     type State = Scalable;
-    fn build(&self, site: &CcSite<'_>) -> Scalable {
-        Scalable::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Scalable {
+        Scalable::new(self, context.config)
     }
 }
 
@@ -72,7 +72,7 @@ impl LossBased for Scalable {
         }
         if let Some(n) = self.w.slow_start(s) {
             if self.w.in_segments() {
-                // ns-3 TcpScalable: a segment for a window of them, at most 1 / increase; what is left over is lost.
+                // ns-3 TcpScalable: a segment for a window of them, at most 1 / increase; the remainder is lost.
                 let every = libm::floor(self.w.cwnd.min(1.0 / self.increase)).max(1.0);
                 if self.w.step(n, every) {
                     self.w.forget_count();

@@ -15,7 +15,7 @@
 
 use super::rtt_stats::{ENOUGH, queued, ratio};
 use super::window::Window;
-use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
+use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
 use crate::choices::Scheme;
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
@@ -35,7 +35,7 @@ pub struct VegasParams {
     /// Segments in the queue at which slow start ends (section 3.3: 1).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub gamma: f64,
-    /// Whose reading of what the paper leaves open.
+    /// Reading of the details that the paper does not specify.
     pub reading: Reading,
 }
 
@@ -72,7 +72,8 @@ const AGAIN_CUT: f64 = 0.5;
 /// Share of the window below which the threshold does not fall (Linux `tcp_current_ssthresh`, ns-3).
 const FLOOR: f64 = 0.75;
 
-/// The fine-grained retransmission timeout, in picoseconds: SRTT + 2 mdev, and a sixteenth more (the authors' implementation; the paper does not say).
+/// The fine-grained retransmission timeout, in picoseconds: SRTT + 2 mdev, and a sixteenth more (the authors' implementation; not in the
+/// paper).
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Fine {
     srtt: f64,
@@ -98,7 +99,7 @@ impl Fine {
 pub struct Vegas {
     w: Window,
     p: VegasParams,
-    /// BaseRTT: the smallest round-trip time seen; [`Dur::MAX`] before the first.
+    /// BaseRTT: the smallest round-trip time; [`Dur::MAX`] before the first.
     base: Dur,
     /// Where in the data the round began: the first byte of the distinguished segment, and when.
     mark: u64,
@@ -115,7 +116,7 @@ pub struct Vegas {
     /// The last cut, and the hole that a loss event is about.
     changed: Time,
     hole: (Time, bool),
-    /// ns-2: what the last cut left of the window.
+    /// ns-2: window that the last cut left.
     remains: f64,
     /// ns-2: the window that follows the first round trip of data (`delay_growth_`), in segments; 0: it is past.
     opening: f64,
@@ -126,8 +127,8 @@ pub struct Vegas {
 impl Algorithm for VegasParams {
     type State = Vegas;
     const SCHEME: Scheme = Scheme::Vegas;
-    fn build(&self, site: &CcSite<'_>) -> Vegas {
-        Vegas::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Vegas {
+        Vegas::new(self, context.config)
     }
 }
 
@@ -158,14 +159,14 @@ impl Vegas {
         self.p.reading == Reading::Ns2
     }
 
-    /// Packets that wait in the queue: what is in flight, less what the path itself holds at the rate of the last round trip.
+    /// Packets in the queue: the data in flight, less the capacity of the path at the rate of the last round trip.
     fn queued(&mut self, s: &AckSample) -> Option<f64> {
         let now_out = s.in_flight as f64 / self.w.smss;
         let sent = (s.delivered + s.in_flight).saturating_sub(self.mark) as f64 / self.w.smss;
         if !self.ns2() {
             let rtt = s.rtt?;
             self.base = self.base.min(rtt);
-            // The window is what was in transit, so that expected and actual speak of the same segments.
+            // The window is the data in flight, so that expected and actual refer to the same segments.
             return Some(queued(sent, self.base, rtt));
         }
         let mean = if self.count > 0 { Dur::from_ps(self.sum.as_ps() / u64::from(self.count)) } else { s.now.since(self.began) };
@@ -217,7 +218,7 @@ impl Vegas {
             self.began = s.now;
             (self.sum, self.count) = (Dur::ZERO, 0);
         }
-        // ns-2 asks whether all but two segments of the window are out; with the one just acknowledged.
+        // ns-2 tests if all but two segments of the window are in flight, with the one just acknowledged.
         let used = if self.ns2() { self.w.cwnd - s.in_flight as f64 / self.w.smss <= 3.0 } else { !self.w.unused(s) };
         if self.up > 0.0 && used {
             if self.up == 1.0 {
@@ -257,7 +258,7 @@ impl Vegas {
             (self.mark, self.count, self.least) = (s.delivered + s.in_flight, 0, Dur::MAX);
             return;
         }
-        // Linux waits for what was sent in the new round trip, ns-3 for the last of the old one.
+        // Linux waits for data sent in the new round trip, ns-3 for the last of the old one.
         let over = s.delivered > self.mark || (smoothed && s.delivered == self.mark);
         if over && self.count >= ENOUGH {
             let whole = libm::trunc(self.w.cwnd);
@@ -352,7 +353,7 @@ impl CongestionControl for Vegas {
             if matches!(self.p.reading, Reading::Paper | Reading::Ns2) {
                 self.w.cwnd = LEAST;
             }
-            // ns-2 takes nothing for losses between the loss of its first packet and the next timeout.
+            // ns-2 does not cut for losses between the loss of its first packet and the next timeout.
             self.changed = if self.ns2() && self.base == Dur::MAX { Time::MAX } else { e.now };
             self.remains = 0.0;
             return;

@@ -1,15 +1,15 @@
-//! TCP Veno: a loss while the queue is short is taken for one of the radio link.
+//! TCP Veno: a loss while the queue is short counts as a loss of the radio link.
 //!
 //! Source: C. Fu, S. Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks", IEEE JSAC 21(2), 2003, section III:
-//! `N = cwnd (RTT - BaseRTT) / RTT` packets wait in the queue. Below `beta` the window grows as in RFC 5681 and a loss takes a fifth of it;
-//! from `beta` on it grows with every other acknowledgment and a loss takes half.
+//! `N = cwnd (RTT - BaseRTT) / RTT` packets are queued. Below `beta` the window grows as in RFC 5681 and a loss takes a fifth of it; from
+//! `beta` on it grows with every other acknowledgment and a loss takes half.
 //!
-//! Deviations: growth with every other acknowledgment is half the growth with each. A timeout leaves half as threshold, whatever the queue (section III-B
-//! speaks of fast retransmit only). `rtt = "last"` takes each measurement by itself, as Linux does.
+//! Deviations: growth with every other acknowledgment is half the growth with each. A timeout leaves half as threshold, whatever the queue
+//! (section III-B describes fast retransmit only). `rtt = "last"` uses the last measurement, as Linux does.
 
-use super::rtt_stats::{Delays, queued};
+use super::rtt_stats::{RttStats, queued};
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -25,14 +25,14 @@ pub struct VenoParams {
     /// Share of the window that a loss leaves with fewer packets in the queue (section III-B: 4/5).
     #[schemars(range(min = 0.5, max = 1.0))]
     pub keep: f64,
-    /// Which round-trip time tells of the queue.
+    /// Round-trip time that estimates the queue.
     pub rtt: VenoRtt,
     /// Slow growth down while the queue is long (section III-C). ns-3 restarts its count of a round trip's measurements with each
     /// acknowledgment, so that there are never enough of them.
     pub slows: bool,
 }
 
-/// The round-trip time Veno looks at.
+/// Round-trip time that Veno uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VenoRtt {
@@ -57,22 +57,22 @@ const HALF: f64 = 0.5;
 pub struct Veno {
     w: Window,
     p: VenoParams,
-    delays: Delays,
+    delays: RttStats,
     /// Packets in the queue.
     n: f64,
 }
 
 impl Algorithm for VenoParams {
     type State = Veno;
-    fn build(&self, site: &CcSite<'_>) -> Veno {
-        Veno::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Veno {
+        Veno::new(self, context.config)
     }
 }
 
 impl Veno {
     /// The algorithm before the connection opens.
     pub fn new(p: &VenoParams, config: &TcpConfig) -> Self {
-        Self { w: Window::new(config), p: p.clone(), delays: Delays::default(), n: 0.0 }
+        Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), n: 0.0 }
     }
 
     fn crowded(&self) -> bool {

@@ -1,16 +1,17 @@
-//! TCP Westwood+: after a loss the window is what the path was seen to deliver in the smallest round-trip time.
+//! TCP Westwood+: after a loss the window is the measured bandwidth times the smallest round-trip time.
 //!
-//! Sources: S. Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links", MobiCom 2001; L. Grieco, S. Mascolo,
-//! "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2), 2004, section 2: once a round trip a
-//! sample `b = delivered / time`, smoothed as `B = 0.9 B + 0.1 b`; after a loss `ssthresh = max(2, B RTTmin)`, and the window too, but one segment after a
-//! timeout. Growth is that of RFC 5681.
+//! Sources: S. Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links", MobiCom 2001; L. Grieco, S.
+//! Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2), 2004, section
+//! 2: once per round trip a sample `b = delivered / time`, smoothed as `B = 0.9 B + 0.1 b`; after a loss `ssthresh = max(2, B RTTmin)`, and
+//! the window too, but one segment after a timeout. Growth is that of RFC 5681.
 //!
-//! Deviations: the filter begins with the first sample, not with zero, which would need some 20 round trips to fill (`from_zero`). What is delivered is counted
-//! once, when it is acknowledged or SACKed, so duplicate acknowledgments without SACK blocks count for nothing until the hole is filled. A loss never raises the
-//! window. Other readings are values: `filter = "tustin"` with `from_zero` is ns-3.37's, `filter = "cascade"` with weight 7/8 and `interval = "50ms"` is that of Linux.
+//! Deviations: the filter begins with the first sample, not with zero, which would need some 20 round trips to fill (`from_zero`). Data
+//! counts once, when it is acknowledged or SACKed, so duplicate acknowledgments without SACK blocks do not count until the hole is filled.
+//! A loss never raises the window. Other readings are values: `filter = "tustin"` with `from_zero` is ns-3.37's, `filter = "cascade"` with
+//! weight 7/8 and `interval = "50ms"` is that of Linux.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, Wants};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, Wants};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -23,7 +24,7 @@ pub struct WestwoodParams {
     /// Weight of the old value in the filter (section 2.1: 0.9; Linux: 7/8).
     #[schemars(range(min = 0.0, max = 0.999))]
     pub weight: f64,
-    /// How samples are smoothed.
+    /// Smoothing of the samples.
     pub filter: Filter,
     /// Begin the filter at zero instead of with the first sample (ns-3).
     pub from_zero: bool,
@@ -42,7 +43,7 @@ pub enum Filter {
     /// Each sample as it is: Westwood+ (Grieco and Mascolo 2004 section 2.1).
     #[default]
     Single,
-    /// The mean of a sample and the one before (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
+    /// The mean of a sample and the previous one (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
     Tustin,
     /// The filter of `single` applied twice (Linux).
     Cascade,
@@ -57,12 +58,12 @@ impl Default for WestwoodParams {
 /// Smallest threshold after a loss, in segments (Grieco and Mascolo 2004 section 2).
 const LEAST: f64 = 2.0;
 
-/// The smoothed bandwidth, in bytes a second.
+/// The smoothed bandwidth, in bytes per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bandwidth {
     filter: Filter,
     weight: f64,
-    /// Nothing is smoothed yet.
+    /// True before the first sample.
     fresh: bool,
     last: f64,
     inner: f64,
@@ -104,7 +105,7 @@ pub struct Westwood {
     bandwidth: Bandwidth,
     interval: Dur,
     every_ack: bool,
-    /// Where the sample at hand began: when, and how much had been delivered.
+    /// Beginning of the current sample, and bytes delivered by then.
     since: Time,
     from: u64,
     least: Dur,
@@ -112,8 +113,8 @@ pub struct Westwood {
 
 impl Algorithm for WestwoodParams {
     type State = Westwood;
-    fn build(&self, site: &CcSite<'_>) -> Westwood {
-        Westwood::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Westwood {
+        Westwood::new(self, context.config)
     }
 }
 

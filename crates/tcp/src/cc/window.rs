@@ -15,7 +15,8 @@ enum Unit {
     Fraction,
     Byte,
     Segment,
-    /// A cut forgets what was counted towards the next segment (Linux `tcp_init_cwnd_reduction`, `tcp_enter_loss`; ns-3 keeps it).
+    /// Like `Segment`, but a cut clears the segments counted towards the next one (Linux `tcp_init_cwnd_reduction`, `tcp_enter_loss`; ns-3
+    /// keeps them).
     SegmentAfresh,
 }
 
@@ -31,9 +32,9 @@ pub struct Window {
     pub ssthresh: f64,
     /// Sender maximum segment size in bytes.
     pub smss: f64,
-    /// `window` in segments: bounds what a loss is taken from.
+    /// `window` in segments: limits the base of a reduction.
     pub cap: f64,
-    /// Most segments an acknowledgment counts for; `None`: each counts for one.
+    /// Most segments that an acknowledgment counts for; `None`: one each.
     pub byte_counting: Option<u32>,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
@@ -44,7 +45,7 @@ pub struct Window {
     basis: LossBasis,
     whole: bool,
     cut_again: bool,
-    /// Window, which is never zero, and threshold before the first cut that may still prove a mistake; zero: there is none.
+    /// Window, which is never zero, and threshold before the first cut that may prove spurious; zero: none.
     prior: (f64, f64),
     /// Watches slow start for an early end.
     hystart: Option<Box<HyStart>>,
@@ -87,9 +88,9 @@ impl Window {
         }
     }
 
-    /// The window of an end that sends no data: nothing watches its slow start.
+    /// Removes the early end of slow start, for an end that sends no data.
     #[must_use]
-    pub fn unwatched(mut self) -> Self {
+    pub fn without_hystart(mut self) -> Self {
         self.hystart = None;
         self
     }
@@ -103,7 +104,7 @@ impl Window {
 
     /// True if slow start may end early.
     #[inline(always)]
-    pub fn watched(&self) -> bool {
+    pub fn has_hystart(&self) -> bool {
         self.hystart.is_some()
     }
 
@@ -119,8 +120,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows the window below the threshold (RFC 5681 section 3.1, RFC 3465). The segments acknowledged that are left for
-    /// congestion avoidance; `None`: nothing is.
+    /// Grows the window below the threshold (RFC 5681 section 3.1, RFC 3465). Returns the segments acknowledged that are left for
+    /// congestion avoidance; `None`: none.
     #[inline(always)]
     pub fn slow_start(&mut self, s: &AckSample) -> Option<f64> {
         self.slow_start_by(s, 1.0)
@@ -143,8 +144,8 @@ impl Window {
             let up = (n * each).min(self.ssthresh - self.cwnd);
             self.climb(up, s);
             n -= up / each;
-            // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
-            // news of the path: beyond the threshold it counts for nothing (RFC 3465 section 2.3 asks for one segment at most).
+            // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It does
+            // not count beyond the threshold (RFC 3465 section 2.3 requires one segment at most).
             if n <= 0.0 || (s.in_recovery && n > 1.0) {
                 return None;
             }
@@ -166,7 +167,8 @@ impl Window {
         }
     }
 
-    /// Adds `n` segments for a window acknowledged. Whole ones: each window of what was earned adds one, the rest waits (ns-3 TcpHighSpeed, TcpIllinois).
+    /// Adds `n` segments per window acknowledged. With whole segments, each window earned adds one, and the rest is kept (ns-3
+    /// TcpHighSpeed, TcpIllinois).
     #[inline]
     pub fn earn(&mut self, n: f64) {
         if !self.in_segments() {
@@ -237,7 +239,7 @@ impl Window {
         match &mut self.hystart {
             None => self.cwnd += up,
             Some(watch) => {
-                // A copy: what nobody else asks is then not even put together for a window without a watch.
+                // A copy: the optimiser then builds no sample for a window without HyStart.
                 let s = *s;
                 self.cwnd += watch.on_ack(up, self.cwnd, &s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
@@ -276,7 +278,7 @@ impl Window {
         self.prior != NO_CUT
     }
 
-    /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
+    /// Cuts the window: the threshold becomes `target` segments; the window depends on the kind of event.
     pub fn cut(&mut self, e: &CongestionEvent, target: f64) {
         self.cut_above(e, target, 1.0);
     }
@@ -350,19 +352,19 @@ pub trait LossBased: Send {
     fn window(&self) -> &Window;
     /// The window.
     fn window_mut(&mut self) -> &mut Window;
-    /// New data was acknowledged. Slow start is [`Window::slow_start`]; the algorithm asks for it itself.
+    /// Handles new data acknowledged. The algorithm calls [`Window::slow_start`] itself.
     fn increase(&mut self, s: &AckSample);
-    /// The slow-start threshold that congestion leaves, in segments; also the place to note what the algorithm remembers of it.
+    /// Returns the slow-start threshold after congestion, in segments; also the place to update the algorithm's state.
     fn decrease(&mut self, e: &CongestionEvent) -> f64;
-    /// The connection opened, or data flows again after idleness: what was remembered of the path starts afresh.
+    /// Resets the state of the path when the connection opens or data flows again after idleness.
     fn restarted(&mut self, now: Time) {
         let _ = now;
     }
-    /// An acknowledgment arrived while ECN is in use, see [`CongestionControl::on_marks`].
+    /// Handles the ECN feedback of an acknowledgment, see [`CongestionControl::on_marks`].
     fn marks(&mut self, m: &MarkSample) {
         let _ = m;
     }
-    /// The last cut was taken back; the window is as before.
+    /// Restores the state after the last cut was undone; the window is restored already.
     fn undone(&mut self) {}
     /// Requirements on the sender.
     fn wants(&self) -> Wants {
@@ -377,7 +379,7 @@ pub trait LossBased: Send {
     fn in_force(&self) -> f64 {
         self.window().cwnd
     }
-    /// The rate to pace at, where the algorithm has one of its own.
+    /// Pacing rate of the algorithm, if it has one.
     fn rate(&self) -> Option<Rate> {
         None
     }
@@ -408,7 +410,7 @@ impl<T: LossBased> CongestionControl for T {
 
     #[inline(always)]
     fn on_ack_with(&mut self, source: &impl SampleSource) {
-        if T::BRIEF && !self.window().watched() {
+        if T::BRIEF && !self.window().has_hystart() {
             self.increase(&source.brief());
         } else {
             increase_by_all(self, &source.sample());

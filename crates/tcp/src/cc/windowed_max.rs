@@ -1,10 +1,10 @@
-//! The largest of the recent values, in constant memory.
+//! Windowed maximum in constant memory.
 //!
 //! Source: K. Nichols' windowed filter, as BBR uses it (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.1.3; Linux 6.x
-//! `lib/win_minmax.c`): the best value of the window, the best since it, and the best since that one. When the best grows too old the next
-//! takes its place. What is remembered is never more than a window old; a value between the three may be forgotten.
+//! `lib/win_minmax.c`): the best value of the window, the best since it, and the best since that one. When the best becomes too old, the
+//! next replaces it. A remembered value is never more than a window old; a value between the three may be forgotten.
 
-/// A value and when it was seen.
+/// A value with its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     at: u64,
@@ -19,7 +19,7 @@ pub struct WindowedMax {
 }
 
 impl WindowedMax {
-    /// Nothing seen: the maximum is 0.
+    /// Filter without a value: the maximum is 0.
     pub fn new(window: u64) -> Self {
         Self { window, best: [Seen::default(); 3] }
     }
@@ -55,7 +55,7 @@ impl WindowedMax {
                 (*first, *second, *third) = (*second, *third, new);
             }
         } else if second.at == first.at && age > self.window / 4 {
-            // A quarter of the window without a second choice: take what there is, so that one is at hand when the best goes.
+            // A quarter of the window without a second choice: take this value, to have one when the best expires.
             (*second, *third) = (new, new);
         } else if third.at == second.at && age > self.window / 2 {
             *third = new;

@@ -1,16 +1,16 @@
-//! YeAH-TCP: as fast as Scalable TCP while the queue is short, Reno when it is not, and it empties the queue itself.
+//! YeAH-TCP: Scalable TCP while the queue is short, Reno otherwise, with precautionary decongestion.
 //!
-//! Source: A. Baiocchi, A. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007, section 2. Once a round trip, with
+//! Source: A. Baiocchi, A. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007, section 2. Once per round trip, with
 //! the smallest RTT of it, `Q = cwnd (RTT - RTTbase) / RTT` and `L = (RTT - RTTbase) / RTTbase`: fast mode while `Q < Qmax` and `L < 1/phi`, else slow mode.
-//! In slow mode, with `Q > Qmax` and the window above what Reno would have, the window loses Q. A loss takes `max(Q, cwnd/8)`, at most half, but half if
+//! In slow mode, with `Q > Qmax` and the window above Reno's, the window loses Q. A loss takes `max(Q, cwnd/8)`, at most half, but half if
 //! other flows fill the queue: if the mode was slow for more than rho round trips.
 //!
-//! Deviations: none known; where the paper only says that a round trip needs measurements, three are asked for, as in Linux (tcp_yeah.c of 6.x). Below a hundred
+//! Deviations: none known; where the paper only requires measurements in a round trip, three are required, as in Linux (tcp_yeah.c of 6.x). Below a hundred
 //! segments the fast mode grows as Reno does, as in Linux and ns-3: Scalable TCP's own rule there is the legacy window.
 
-use super::rtt_stats::{Delays, ENOUGH, queued, ratio};
+use super::rtt_stats::{ENOUGH, RttStats, queued, ratio};
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -60,7 +60,7 @@ const LEAST: f64 = 2.0;
 pub struct Yeah {
     w: Window,
     p: YeahParams,
-    delays: Delays,
+    delays: RttStats,
     /// Packets in the queue at the end of the last round trip.
     queue: f64,
     /// Window that a Reno flow is taken to have (cwnd_reno).
@@ -72,15 +72,15 @@ pub struct Yeah {
 
 impl Algorithm for YeahParams {
     type State = Yeah;
-    fn build(&self, site: &CcSite<'_>) -> Yeah {
-        Yeah::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Yeah {
+        Yeah::new(self, context.config)
     }
 }
 
 impl Yeah {
     /// The algorithm before the connection opens.
     pub fn new(p: &YeahParams, config: &TcpConfig) -> Self {
-        Self { w: Window::new(config), p: p.clone(), delays: Delays::default(), queue: 0.0, reno: LEAST, slow: 0, fast: 0 }
+        Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), queue: 0.0, reno: LEAST, slow: 0, fast: 0 }
     }
 
     /// The end of a round trip (section 2.1, section 2.3).
@@ -140,7 +140,7 @@ impl LossBased for Yeah {
         basis - if alone { self.queue.min(half).max(part(basis, self.p.delta)) } else { half }
     }
     fn restarted(&mut self, _: Time) {
-        self.delays = Delays::default();
+        self.delays = RttStats::default();
         (self.queue, self.reno, self.slow, self.fast) = (0.0, LEAST, 0, 0);
     }
     fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {

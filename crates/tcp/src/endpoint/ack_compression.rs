@@ -9,7 +9,7 @@ use fairlane_units::Dur;
 const BLOCKS: usize = 2;
 /// The wait is at most the round-trip time over this.
 const SHARE: u64 = 20;
-/// How much later than asked for the timer may be, and is (`tcp_comp_sack_slack_ns`).
+/// Slack of the timer, which is used up (`tcp_comp_sack_slack_ns`).
 const SLACK: Dur = Dur::from_us(100);
 
 impl<C: CongestionControl> Tcp<C> {

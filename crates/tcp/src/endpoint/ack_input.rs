@@ -10,7 +10,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Processes the acknowledgment field (RFC 9293 section 3.10.7.4) and its options.
     pub(crate) fn on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.ack == self.una && seg.payload != 0 && seg.sack_len() == 0 {
-            // Data that acknowledges nothing new.
+            // Data with an old acknowledgment number.
             self.update_window(seg);
             if self.new_len() != 0 {
                 self.transmit(self.cfg.max_burst, cx);
@@ -49,7 +49,7 @@ impl<C: CongestionControl> Tcp<C> {
             if self.ext.rack.is_some() {
                 self.rack_on_ack(seg, cx);
             }
-            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One that SACKs something new may (RFC 6675 section 2).
+            // RFC 5681 section 2: a duplicate has no data, acknowledges no new data and does not move the window. One that SACKs new data may (RFC 6675 section 2).
             if !self.tx.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !undone {
                 self.on_dupack(sacked, cx);
             } else {
@@ -61,7 +61,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Notes how things stand before an acknowledgment.
+    /// Records the state before an acknowledgment.
     fn snapshot_before_ack(&mut self) {
         self.clear_ack_log();
         if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
@@ -76,7 +76,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// An acknowledgment that was overtaken by a later one: what its SACK blocks say is news all the same.
+    /// Processes the SACK blocks of an acknowledgment that a later one overtook.
     #[cold]
     fn on_late_sack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         self.snapshot_before_ack();

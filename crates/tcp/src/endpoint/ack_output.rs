@@ -16,7 +16,7 @@ impl<C: CongestionControl> Tcp<C> {
         let mut trimmed = Segment::default();
         let mut seg = seg;
         if seg.end() > edge {
-            // RFC 9293 section 3.10.7.4: what is outside the window is not accepted but answered.
+            // RFC 9293 section 3.10.7.4: a segment outside the window is not accepted but answered.
             if seg.seq >= edge {
                 self.rcv.due = AckDue::Now;
                 return;
@@ -43,7 +43,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// An acknowledgment must go out at the end of this call.
+    /// Schedules an acknowledgment for the end of this call.
     pub(crate) fn schedule_ack_now(&mut self) {
         self.ack_scheduled = true;
         self.rcv.due = AckDue::Now;
@@ -94,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
                 let wait = if self.rcv.quick.is_some() { self.ack_delay() } else { self.cfg.ack_delay };
                 match cx.timers.get(TimerId::DelAck) {
                     None => cx.timers.set(TimerId::DelAck, cx.now + wait),
-                    // The wait is as good as over.
+                    // The wait is nearly over.
                     Some(at) if self.rcv.quick.is_some() && at <= cx.now + wait / 4 => self.send_ack(cx),
                     Some(at) if at > cx.now + wait => cx.timers.set(TimerId::DelAck, cx.now + wait),
                     Some(_) => {}

@@ -14,7 +14,7 @@ use crate::state::{FIRST, Phase};
 use fairlane_net::Cx;
 use fairlane_units::{Dur, Time};
 
-/// An acknowledgment on its way to the algorithm.
+/// An acknowledgment for the algorithm.
 struct Ack<'a> {
     now: Time,
     acked: u64,
@@ -70,7 +70,7 @@ impl SampleSource for Ack<'_> {
 }
 
 impl<C: CongestionControl> Tcp<C> {
-    /// An algorithm that hears of every acknowledgment hears of the one at hand: once losses are found, before anything goes out.
+    /// Passes the current acknowledgment to an algorithm that takes every one: after losses are detected, before data is sent.
     #[cold]
     pub(crate) fn pass_ack_to_cc(&mut self, cx: &mut Cx<'_>) {
         self.cc_ack_pending = false;
@@ -86,12 +86,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// Bytes that an acknowledgment of `acked` counts for in growing the window.
     fn growth_bytes(&mut self, acked: u64) -> u64 {
         if self.cfg.cwnd_limited_by_round {
-            // Twice what was in flight: the window may reach it in slow start.
+            // Twice the data in flight: the window may reach it in slow start.
             let reach = 2 * u64::from(self.tx.usage.max_packets_out) * u64::from(self.cfg.smss);
             self.cwnd_limited |= self.cc.cwnd() < self.cc.ssthresh().min(reach);
         }
         if let Some(c) = &self.ext.cwv {
-            // RFC 7661 section 4.3: what is validated grows whoever limits the sender.
+            // RFC 7661 section 4.3: a validated window grows whatever limits the sender.
             self.cwnd_limited |= c.validated();
         }
         if self.cfg.grow_by_delivered { self.newly_delivered() } else { acked }
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Tells the algorithm of an acknowledgment; it may grow the window if this and the phase say so.
+    /// Calls the algorithm for an acknowledgment; the window may grow if `may_grow` and the phase allow it.
     #[inline(always)]
     pub(crate) fn call_on_ack(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
         let tx = &*self.tx;
@@ -135,7 +135,7 @@ impl<C: CongestionControl> Tcp<C> {
         });
     }
 
-    /// Tells the algorithm of a loss event; the flight is what RFC 5681 equation 4 halves.
+    /// Reports a loss event to the algorithm; the flight is the base of RFC 5681 equation 4.
     pub(crate) fn congestion(&mut self, kind: CongestionKind, cx: &Cx<'_>) {
         if self.ecn_on() && !self.cfg.ns3 {
             if self.ecn_answered(kind) {
@@ -178,7 +178,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Congestion window with what recovery adds and takes.
+    /// Congestion window with the inflation and deflation of recovery.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
         if let Some(window) = self.prr_window() {

@@ -18,7 +18,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn cwv_on_ack(&mut self, now: Time) {
         if self.phase != Phase::Open {
-            // Nothing is measured during loss recovery (section 4.2).
+            // There are no measurements during loss recovery (section 4.2).
             return;
         }
         let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.cwv_expire(now);
     }
 
-    /// Data is to go out, and nothing is in flight.
+    /// Updates the phase before data is sent with nothing in flight.
     #[cold]
     pub(crate) fn cwv_after_idle(&mut self, now: Time) {
         let (period, cwnd) = (self.cwv_period(), self.cc.cwnd());
@@ -54,7 +54,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Congestion is about to be told to the algorithm. In the non-validated phase: what was used of the window (section 4.4.1).
+    /// Returns the flight that a loss in the non-validated phase is measured by (section 4.4.1); `None` otherwise. Called before the
+    /// algorithm reduces its window.
     #[cold]
     pub(crate) fn cwv_loss_flight(&mut self, kind: CongestionKind, flight: u64, now: Time) -> Option<u64> {
         if kind == CongestionKind::EcnEcho && self.ecn.graded {
@@ -67,7 +68,7 @@ impl<C: CongestionControl> Tcp<C> {
         (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
     }
 
-    /// The algorithm has made its reduction: what was used takes the place of the window it was made from.
+    /// Replaces the reduced window by one that follows from the part in use.
     #[cold]
     pub(crate) fn cwv_cut(&mut self, kind: CongestionKind, used: u64, now: Time) {
         let (smss, half) = (u64::from(self.cfg.smss), used / 2);

@@ -1,15 +1,15 @@
-//! Explicit congestion notification: what is negotiated, what the receiver reports, what the sender makes of it.
+//! Explicit congestion notification: negotiation, the receiver's feedback, and the sender's reaction.
 //!
 //! Sources: RFC 3168 (classic), RFC 8257 section 3 (feedback of DCTCP), RFC 9768 (AccECN).
 //!
-//! The sender reduces at most once a window of data (RFC 3168 section 6.1.2): after a cut it waits for the acknowledgment of something sent
-//! later. A loss among what was in flight at a cut for a mark belongs to the same event, except where the cut was graded by the number
-//! of marks (RFC 8257 section 3.5).
+//! The sender reduces at most once per window of data (RFC 3168 section 6.1.2): after a cut it waits for the acknowledgment of data sent
+//! later. A loss among the data in flight at a cut for a mark belongs to the same event, unless the cut was graded by the number of marks
+//! (RFC 8257 section 3.5).
 //!
-//! Deviations: a SYN that is sent again still offers ECN (RFC 3168 section 6.1.1.1 permits to give up); at the smallest window the sender does not
-//! slow down further by waiting for the retransmission timer (section 6.1.2). Of AccECN the option with byte counters (RFC 9768 section 3.2.3) is not there, nor
-//! the checks for middleboxes that change the ECN field (section 3.2.2.4), nor acknowledgments of marked acknowledgments (section 3.2.2.5.1); marks count in
-//! packets, as full-sized segments.
+//! Deviations: a retransmitted SYN still offers ECN (RFC 3168 section 6.1.1.1 permits to give up). At the smallest window the sender does
+//! not slow down further by waiting for the retransmission timer (section 6.1.2). Of AccECN these are missing: the option with byte
+//! counters (RFC 9768 section 3.2.3), the checks for middleboxes that change the ECN field (section 3.2.2.4), and acknowledgments of marked
+//! acknowledgments (section 3.2.2.5.1); marks count in packets, as full-sized segments.
 
 use crate::cc::{CongestionControl, CongestionKind, MarkSample};
 use crate::choices::EcnMode;
@@ -54,7 +54,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Reads the offer in a SYN, or the answer in a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1.2).
     pub(crate) fn ecn_take_syn(&mut self, seg: &Segment, answer: bool) {
         let accurate = self.cfg.ecn == EcnMode::Accecn;
-        // Without AccECN on both ends its users fall back to what RFC 3168 has.
+        // Without AccECN on both ends the fallback is RFC 3168.
         let classic = if accurate { EcnMode::Classic } else { self.cfg.ecn };
         self.ecn.mode = match (answer, seg.ace()) {
             // Neither; to an offer without AE both flags belong (0b001 and 0b010 of a peer without AccECN are no offer of RFC 3168).
@@ -67,13 +67,13 @@ impl<C: CongestionControl> Tcp<C> {
                     EcnMode::Off
                 }
             }
-            // RFC 9768 section 3.1.3: what else there may be in future is AccECN, in an answer as well.
+            // RFC 9768 section 3.1.3: any other value is AccECN, in an answer as well, for future use.
             (false, _) => EcnMode::Accecn,
             // The offer thrown back, with AE or without.
             (true, 0b111) => EcnMode::Off,
             (true, 0b001) => classic,
             (true, _) if accurate => EcnMode::Accecn,
-            // Without AccECN nobody looks at AE.
+            // Without AccECN the AE bit is ignored.
             (true, 0b101) => classic,
             (true, _) => EcnMode::Off,
         };
@@ -87,8 +87,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A SYN that comes again: what the SYN-ACK reports is the ECN field of the latest, and a server whose peer may have fallen back to none sends no ECT (RFC 9768
-    /// section 3.1.5).
+    /// Handles a retransmitted SYN: the SYN-ACK reports the ECN field of the latest one, and a server whose peer may have fallen back to no
+    /// ECN sends no ECT (RFC 9768 section 3.1.5).
     pub(crate) fn ecn_take_syn_again(&mut self, seg: &Segment) {
         if self.ecn.mode == EcnMode::Accecn && !seg.has(flag::ACK) {
             self.ecn.syn = seg.ecn();
@@ -115,14 +115,14 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The connection is open without a handshake: both ends know what the other does.
+    /// Sets the mode of a connection without a handshake, on both ends alike.
     pub(crate) fn ecn_assume(&mut self) {
         if self.cfg.ecn != EcnMode::Off {
             self.ecn.mode = self.cfg.ecn;
         }
     }
 
-    /// Marks a segment on its way out. `again`: it is a retransmission.
+    /// Sets the ECN fields of an outgoing segment. `again`: it is a retransmission.
     pub(crate) fn ecn_stamp(&mut self, seg: &mut Segment, again: bool) {
         // RFC 3168: no ECT on retransmissions (6.1.5), pure acknowledgments (6.1.4), window probes (6.1.6).
         let new = seg.payload != 0 && !again && seg.seq < self.edge;
@@ -180,7 +180,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
     pub(crate) fn ecn_take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        // RFC 3168 section 6.1.5: marks on what lies outside of the window are not believed.
+        // RFC 3168 section 6.1.5: marks on segments outside of the window are ignored.
         if seg.end() <= self.rcv.nxt || seg.end() > self.receive_edge() {
             return;
         }
@@ -194,7 +194,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 9768 section 3.2.2.5.1: an acknowledgment goes out with the first mark after none, and with every second.
+    /// Schedules an acknowledgment for the first mark after unmarked data, and for every second mark (RFC 9768 section 3.2.2.5.1).
     fn accecn_on_data(&mut self, ce: bool) {
         self.ecn.r_cep += u64::from(ce);
         self.ecn.unreported = self.ecn.unreported.saturating_add(u8::from(ce));
@@ -202,8 +202,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.last_ce = ce;
     }
 
-    /// RFC 8257 section 3.2, as the kernel reads it: what a delayed acknowledgment covers is reported with the old state, the packet that
-    /// changed the state at once with the new one.
+    /// Feedback of DCTCP (RFC 8257 section 3.2, as in the kernel): a delayed acknowledgment leaves with the old state, and the packet that
+    /// changed the state is acknowledged at once with the new one.
     fn dctcp_on_data(&mut self, ce: bool, cx: &mut Cx<'_>) {
         if ce == self.ecn.echo {
             return;
@@ -242,11 +242,12 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the least number that fits, but where acknowledgments of
-    /// so many packets may have been lost that the field came round, the most that fits. Where acknowledgments cover many packets as a rule, a long one is no
-    /// sign of lost ones: the receiver tells of each second mark at once (section 3.2.2.5.1).
+    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the smallest number that fits. If so
+    /// many packets were covered that the field may have wrapped in lost acknowledgments, the largest number that fits. Where
+    /// acknowledgments usually cover many packets, a long one does not indicate lost ones: the receiver reports each second mark at once
+    /// (section 3.2.2.5.1).
     fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
-        // An acknowledgment of nothing new may be an old one.
+        // An acknowledgment without new data may be an old one.
         if delivered == 0 || self.ecn.feedback_disabled {
             return 0;
         }
@@ -258,16 +259,16 @@ impl<C: CongestionControl> Tcp<C> {
         marked
     }
 
-    /// RFC 3168 section 6.1.2: one cut a window of data, none while losses are repaired.
+    /// Reduces the window once per window of data, and not during loss recovery (RFC 3168 section 6.1.2).
     fn ecn_react(&mut self, ack: u64, cx: &mut Cx<'_>) {
-        // What acknowledges no more than was in flight at the last cut cannot know of its CWR.
+        // An acknowledgment of no more than was in flight at the last cut predates its CWR.
         if self.phase != Phase::Open || ack <= self.ecn.cut_end {
             return;
         }
         let base = self.recover_fs();
         self.congestion(CongestionKind::EcnEcho, cx);
         if self.ecn.hold {
-            // A window that goes on growing between marks is cut at once.
+            // The window of an algorithm that grows between marks is cut at once.
             self.prr_begin_cwr(base);
         }
         // Congestion was not imagined, whatever becomes of a loss.

@@ -18,7 +18,7 @@ use crate::sent::Sent;
 use crate::state::{FIRST, State};
 use fairlane_net::{Cookie, Cx, FastOpen, Segment, TimerId, flag};
 use fairlane_units::Time;
-/// The cookie of a server that was told none.
+/// Cookie of a server without a configured one.
 const ANY: Cookie = Cookie::between(0, 0);
 
 impl<C: CongestionControl> Tcp<C> {
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The SYN was too long for the path: it goes out at once without data, and that is no loss (Linux `tcp_simple_retransmit`).
+    /// Sends a SYN that was too long for the path again, at once and without data; this is not a loss (Linux `tcp_simple_retransmit`).
     pub fn shorten_syn(&mut self, cx: &mut Cx<'_>) {
         if self.state == State::SynSent && self.syn_data() != 0 {
             self.syn_lost = true;
@@ -57,7 +57,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ext.fast_open.as_ref().filter(|_| self.established()).and_then(|o| o.news)
     }
 
-    /// Data of the SYN was taken (server) or acknowledged whole (client): what Linux reports as TCPI_OPT_SYN_DATA.
+    /// True if data of the SYN was accepted (server) or acknowledged in full (client): TCPI_OPT_SYN_DATA of Linux.
     pub fn syn_data_acked(&self) -> bool {
         self.ext.fast_open.as_ref().is_some_and(|o| o.taken)
     }
@@ -99,7 +99,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Data goes out before the handshake is over: the timer stays that of the SYN's answer, and nothing probes.
+    /// Sends data before the handshake is over: the timer remains that of the SYN-ACK, and no probe is scheduled.
     pub(crate) fn transmit_before_established(&mut self, cx: &mut Cx<'_>) {
         let rto = cx.timers.get(TimerId::Rto);
         self.transmit(self.cfg.max_burst, cx);
@@ -109,7 +109,7 @@ impl<C: CongestionControl> Tcp<C> {
         cx.timers.cancel(TimerId::Probe);
     }
 
-    /// Writes the option, and for a client the data; bytes that the SYN is longer for it. A SYN that goes out again has neither.
+    /// Writes the option, and for a client the data; returns the bytes added to the SYN. A retransmitted SYN has neither.
     #[cold]
     pub(crate) fn fast_open_write(&mut self, seg: &mut Segment, answer: bool, now: Time) -> u32 {
         let (cookie_less, room) = (self.cfg.fast_open == Mode::NoCookie, self.data_end - FIRST);
@@ -149,7 +149,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ext.fast_open.is_none() || (FIRST..=self.nxt).contains(&ack)
     }
 
-    /// A server looks at the option and the data of a SYN (RFC 7413 section 4.2.2).
+    /// Processes the option and the data of a SYN at the server (RFC 7413 section 4.2.2).
     #[cold]
     pub(crate) fn fast_open_take_syn(&mut self, syn: &Segment, cx: &mut Cx<'_>) {
         let cookie_less = self.cfg.fast_open == Mode::NoCookie && syn.payload != 0;
@@ -158,7 +158,7 @@ impl<C: CongestionControl> Tcp<C> {
         let valid = o.cookie.map_or(ANY, |c| c.cookie);
         let said = syn.fast_open();
         if !cookie_less && said.is_none_or(|s| s.cookie != valid) {
-            // A request, or a cookie that is not right (any more): the right one goes into the answer, in the form in which it was asked for.
+            // A request, or an invalid cookie: the answer carries the valid one, in the form of the request.
             o.news = said.map(|s| FastOpen { cookie: valid, ..s });
             return;
         }
@@ -171,7 +171,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.cc.on_established(cx.now, self.cfg.initial_window);
     }
 
-    /// The answer to the SYN arrived: what it brings, and what it leaves to be sent again.
+    /// Processes the answer to the SYN: its cookie, and the data to be retransmitted.
     #[cold]
     pub(crate) fn fast_open_take_answer(&mut self, answer: &Segment, cx: &mut Cx<'_>) {
         if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
@@ -192,7 +192,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.fast_open_on_ack(answer.ack, cx);
     }
 
-    /// The first acknowledgment: data of the SYN that it does not cover is lost, data that went out early is timed from now on.
+    /// Processes the first acknowledgment: data of the SYN that it does not cover is lost, and early data is timed from now on.
     #[cold]
     pub(crate) fn fast_open_on_ack(&mut self, ack: u64, cx: &mut Cx<'_>) {
         let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
@@ -207,7 +207,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Parameters change with the answer to the SYN: what is known of its data goes along.
+    /// Carries the state of the SYN's data to the endpoint with renegotiated parameters.
     pub(crate) fn carry_fast_open(&mut self, fresh: &mut Self) {
         if self.ext.fast_open.is_some() {
             fresh.ext.get_or_create().fast_open = self.ext.get_mut(|m| m.fast_open.take());

@@ -1,7 +1,7 @@
-//! The way nearly all packets take: the next data in order, and an acknowledgment of new data with nothing known to be lost.
+//! Fast path of most packets: the next data in order, and an acknowledgment of new data while no loss is known.
 //!
-//! It is [`Tcp::on_segment`] with everything left out that cannot happen here, and its results are the same. What turns
-//! out to be something else is handed on before anything has changed.
+//! It is [`Tcp::on_segment`] without the cases that cannot occur here, with the same results. Other segments are handed on before any state
+//! has changed.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -10,7 +10,7 @@ use crate::state::Phase;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// A segment with data and ACK, and no option: the next in order, at an end that has nothing to send.
+    /// Handles a segment with data and ACK, and no option: the next in order, at an end that has nothing to send.
     #[inline(never)]
     pub(crate) fn on_next_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let next = seg.seq == self.rcv.nxt && self.rcv.tidy() && u32::from(seg.payload) <= self.cfg.receive_window;
@@ -25,7 +25,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         cx.timers.cancel(TimerId::DelAck);
         if cx.out.len() == cx.out.capacity() {
-            // With the growth of the list elsewhere nothing here has to be kept across a call.
+            // The list grows elsewhere, so that no register has to be saved across a call here.
             return self.send_ack(cx);
         }
         let mut ack = Segment::new(self.nxt, self.rcv.nxt, flag::ACK, 0);
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.rcv.acknowledged_tidy();
     }
 
-    /// A segment with ACK and nothing else: new data acknowledged, at a sender without losses.
+    /// Handles a segment with ACK alone: new data acknowledged, at a sender without losses.
     #[inline(never)]
     pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let mut acked = seg.ack.wrapping_sub(self.una);
@@ -96,7 +96,7 @@ impl<C: CongestionControl> Tcp<C> {
         let bound = self.edge.min(self.data_end);
         loop {
             let end = self.nxt + smss;
-            // What is sent anew gives nothing to send again.
+            // New data leaves no segment to retransmit.
             if end > bound {
                 return self.transmit(u32::MAX, cx);
             }

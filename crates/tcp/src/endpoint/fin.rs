@@ -1,10 +1,11 @@
-//! FIN takes a sequence number and is no data (RFC 9293 section 3.4).
+//! FIN: a sequence number without data (RFC 9293 section 3.4).
 //!
-//! It needs a place in the peer's window, like any sequence number, and is lost, SACKed and sent again like any segment. The congestion window bounds data (RFC 5681
-//! section 2), and so do the send buffer, what is in flight, what was delivered and what an algorithm hears of: in none of them does a FIN count. A transfer that
-//! fills its window exactly ends with it.
+//! It needs room in the peer's window, like any sequence number, and is lost, SACKed and retransmitted like any segment. The congestion
+//! window limits data (RFC 5681 section 2), and so does the send buffer. The data in flight, the data delivered and the samples of an
+//! algorithm do not count a FIN. A transfer that fills its window exactly ends with it.
 //!
-//! Deviation: Linux counts its window in segments, so since 6.10 a FIN without data waits for room for one; here, as in kernels before and in ns-3, it goes at once.
+//! Deviation: Linux counts its window in segments, so since 6.10 a FIN without data waits for room for one; here, as in earlier kernels and
+//! in ns-3, it is sent at once.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -36,7 +37,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.una - self.fin_below(self.una) + self.tx.board.sacked()
     }
 
-    /// Takes in the SACK blocks. The sequence space that they cover for the first time, which tells of an arrival, and the data of it.
+    /// Processes the SACK blocks. Returns the sequence space newly covered, which shows an arrival, and its data.
     pub(crate) fn take_sack_and_fin(&mut self, seg: &Segment) -> (u64, u64) {
         let before = self.tx.board.fin_in(SACKED);
         let sacked = self.take_sack(seg);

@@ -10,8 +10,8 @@ use fairlane_units::{Dur, Time};
 use std::sync::Arc;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Takes on what the options in the peer's SYN allow (RFC 9293 section 3.7.1, RFC 7323 sections 2.2 and 3.2, RFC 2018 section 2): new
-    /// parameters and an algorithm made for them. Only before data may flow; afterwards nothing changes. Whether it did.
+    /// Adopts the options of the peer's SYN (RFC 9293 section 3.7.1, RFC 7323 sections 2.2 and 3.2, RFC 2018 section 2): new parameters and
+    /// an algorithm made for them. Returns false, without effect, once data may flow.
     pub fn renegotiate(&mut self, cfg: Arc<TcpConfig>, cc: C) -> bool {
         if self.state == State::Established {
             return false;
@@ -34,7 +34,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// An application is there that closes by itself (RFC 9293 section 3.6, case 2): the peer's FIN does not close this end.
+    /// Keeps this end open when the peer's FIN arrives (RFC 9293 section 3.6, case 2): the application closes it.
     pub fn keep_open(&mut self) {
         self.keeps_open = true;
     }
@@ -132,7 +132,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.establish(cx);
                 self.schedule_ack_now();
                 if self.ext.fast_open.is_some() {
-                    // What goes out now acknowledges as well.
+                    // Data sent now acknowledges as well.
                     self.fast_open_take_answer(seg, cx);
                 } else if self.cfg.handshake_ack {
                     self.send_ack(cx);

@@ -6,7 +6,8 @@ use crate::state::{Phase, State};
 use fairlane_net::{Limit, TimerId, Timers};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// See [`Limit`]. Of several bounds the tightest counts; of equal ones that which lasts longest, the sender's before the receiver's before the congestion window.
+    /// The tightest limit, see [`Limit`]. Of equal ones the most lasting: that of the sender, then the receiver, then the congestion
+    /// window.
     pub(crate) fn current_limit(&self, timers: &Timers) -> Limit {
         match self.state {
             State::Closed | State::Listen | State::SynSent | State::SynReceived => return Limit::Handshake,

@@ -1,4 +1,4 @@
-//! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
+//! One end of a TCP connection: opening, closing, and the path of a segment through both halves.
 
 mod ack_compression;
 mod ack_input;
@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 /// One end of a TCP connection.
 ///
-/// The order of the fields is that of use: what every packet touches, the receiving half, then the sending half.
+/// The fields are in order of use: those of every packet, the receiving half, then the sending half.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Tcp<C> {
@@ -63,18 +63,18 @@ pub struct Tcp<C> {
     pub(crate) data_end: u64,
     pub(crate) state: State,
     pub(crate) phase: Phase,
-    /// Something arrived since the last acknowledgment went out.
+    /// True if a segment arrived since the last acknowledgment was sent.
     pub(crate) ack_scheduled: bool,
     /// The window, not the data, ended the last round of sending.
     pub(crate) cwnd_limited: bool,
-    /// The application writes nothing more.
+    /// True if the application writes no more data.
     pub(crate) closed: bool,
     /// The application closed or stopped, and all it wrote counts: completion is to be reported.
     pub(crate) report_completion: bool,
-    /// An application is there that closes by itself: a FIN of the peer does not close this end.
+    /// True if the application closes this end itself: a FIN of the peer does not close it.
     pub(crate) keeps_open: bool,
     pub(crate) fin_sent: bool,
-    /// A SYN had to be sent again.
+    /// True if a SYN was retransmitted.
     pub(crate) syn_lost: bool,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) no_ack_since_rto: bool,
@@ -212,7 +212,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Any segment: what no other way was made for, see `fast_path.rs`.
+    /// Processes any segment that the fast path does not take.
     #[inline(never)]
     pub(crate) fn on_segment(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let counts = if self.state == State::Established {
@@ -237,12 +237,12 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Opens the connection, or lets data flow at once where none is opened.
+    /// Opens the connection, or starts sending if there is no handshake.
     pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
         if !self.cfg.handshake {
             self.state = State::Established;
             self.ecn_assume();
-            // Where no SYN says it, the peer's window is known to be like this end's.
+            // Without a SYN the peer's window is taken to be like this end's.
             self.edge = self.receive_edge();
             self.cc.on_established(cx.now, self.cfg.initial_window);
             self.transmit(self.cfg.max_burst, cx);

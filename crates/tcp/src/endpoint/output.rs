@@ -10,13 +10,13 @@ use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
+    /// Sends within the windows, at most `burst` segments: lost segments first, then new data.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
         if self.features.output_hooks {
             return self.transmit_with_hooks(burst, cx);
         }
-        // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
+        // The usual case, in three comparisons: no loss is known, and there is more data than window.
         if self.phase == Phase::Open
             && burst == u32::MAX
             && !self.features.paced
@@ -50,7 +50,7 @@ impl<C: CongestionControl> Tcp<C> {
         let before = self.nxt;
         self.transmit_loop(burst, cx);
         if self.cfg.cwnd_limited_by_round {
-            // Linux asks whether more fits into the window, not whether there is more.
+            // Linux tests if more fits into the window, not if there is more.
             let active = self.nxt != before || self.new_len() != 0;
             let limited = self.burst.waits || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
             if limited || self.nxt != before {
@@ -74,7 +74,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.tx.board.is_empty() {
             if self.cfg.empty_window_probes && cx.timers.get(TimerId::Rto).is_some() && self.edge > self.nxt {
-                // The window opens: what backed off were probes (Linux `tcp_ack_probe`).
+                // The window opens: the back-off was that of probes (Linux `tcp_ack_probe`).
                 self.rtt.end_backoff(&self.cfg);
             }
             self.after_idle(cx);
@@ -166,7 +166,7 @@ impl<C: CongestionControl> Tcp<C> {
         (self.cc.cwnd() >> rtos.min(63)).max(self.cfg.initial_window.min(self.cc.cwnd()))
     }
 
-    /// Sequence space of the next new segment: a full one or the rest, FIN included; 0: nothing to send.
+    /// Sequence space of the next new segment: a full one or the rest, FIN included; 0: none.
     #[inline]
     pub(crate) fn new_len(&self) -> u32 {
         let rest = self.data_end.saturating_sub(self.nxt);
@@ -229,7 +229,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Sends a segment again. `count`: it adds to what is in flight.
+    /// Retransmits a segment. `count`: it adds to the data in flight.
     #[inline(never)]
     pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
         if self.defer_resend() {
@@ -289,8 +289,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks. That one goes first, with the sequence number `seq`:
-    /// behind data with the same acknowledgment number it would count as a duplicate (RFC 5681 section 2).
+    /// Lets a segment with data acknowledge, too. A pure acknowledgment goes first if it reports more: a duplicate, or SACK blocks. It has
+    /// the sequence number `seq`: behind data with the same acknowledgment number it would count as a duplicate (RFC 5681 section 2).
     #[cold]
     #[inline(never)]
     pub(crate) fn piggyback_ack(&mut self, seq: u64, cx: &mut Cx<'_>) {

@@ -1,12 +1,12 @@
 //! Pacing: segments are spread in time instead of sent in bursts.
 //!
 //! The rate is the algorithm's own, or a multiple of `cwnd / SRTT` (Aggarwal, Savage and Anderson 2000; the ratios of Linux 6.x
-//! `tcp_update_pacing_rate`). Before the first round-trip time is known nothing is held back, nor are the first `pacing_free` segments. A burst of
-//! `pacing_segments`, or of as many as `pacing_burst` holds at the rate, goes out at once; the next waits until the rate has made up for it, less what
-//! the burst itself was late (`pacing_catch_up`; Linux 6.x `tcp_update_skb_after_send`).
+//! `tcp_update_pacing_rate`). Before the first round-trip time is known no segment is delayed, nor are the first `pacing_free` segments. A
+//! burst of `pacing_segments`, or of `pacing_burst` at the rate, leaves at once. The next one leaves when the rate has made up for it, less
+//! the lateness of the burst (`pacing_catch_up`; Linux 6.x `tcp_update_skb_after_send`).
 //!
-//! Deviation from Linux: without `tso` a burst that the window cuts short goes on when the window opens, instead of after a gap of its own; with it what is sent
-//! again is paced one by one, not in the bursts that it was first sent in.
+//! Deviation from Linux: without `tso`, a burst that the window cuts short continues when the window opens, instead of after a gap of its
+//! own. With it, retransmissions are paced one by one, not in their original bursts.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -15,7 +15,7 @@ use fairlane_net::{Cx, TimerId};
 use fairlane_units::{Dur, Rate, Time};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// The time that `bytes` of payload take at the rate in force, in picoseconds; `None`: no rate is known.
+    /// Time that `bytes` of payload take at the rate in force, in picoseconds; `None`: the rate is unknown.
     #[inline]
     pub(crate) fn pacing_time(&self, bytes: u64) -> Option<f64> {
         if let Some(rate) = self.cc.pacing_rate() {
@@ -26,14 +26,14 @@ impl<C: CongestionControl> Tcp<C> {
             return None;
         }
         let window = self.cc.cwnd();
-        // Linux: what slow start doubles in a round trip has to get out in it; below half the threshold at the faster rate.
+        // Linux: the doubling of slow start has to leave within a round trip; below half the threshold at the faster rate.
         let slow = window < self.cc.ssthresh() / 2;
         let factor = if slow { self.cfg.pacing_slow_start } else { self.cfg.pacing_avoidance };
         let window = window.max(self.tx.board.outstanding()).max(1);
         Some(bytes as i64 as f64 * srtt.as_ps() as i64 as f64 / (window as i64 as f64 * factor))
     }
 
-    /// Pacing rate; `None` if segments are not paced, or no rate is known yet.
+    /// Pacing rate; `None` if segments are not paced, or before the first round-trip time.
     pub fn pacing_rate(&self) -> Option<Rate> {
         let ps = self.pacing_time(u64::from(self.cfg.smss)).filter(|_| self.features.paced)?;
         Some(Rate::from_bps((f64::from(self.cfg.smss) * BITS_PS / ps.max(1.0)) as u64))

@@ -50,7 +50,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.rcv.quick = Some(quick);
     }
 
-    /// The window for what goes out now.
+    /// Window advertised by the segment that leaves now.
     #[inline]
     pub(crate) fn advertised_window(&mut self) -> u32 {
         if self.rcv.quick.is_some() { self.advertised_autotuned() } else { self.cfg.receive_window }
@@ -81,7 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// How long an acknowledgment may wait.
+    /// Delay of an acknowledgment.
     pub(crate) fn ack_delay(&self) -> Dur {
         self.rcv.quick.as_ref().map_or(self.cfg.ack_delay, |q| q.delay(self.rtt.srtt(&self.cfg), &self.cfg))
     }

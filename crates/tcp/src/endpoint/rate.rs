@@ -6,7 +6,7 @@ use fairlane_net::Cx;
 use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// A segment went out, new or again.
+    /// Stamps a segment sent, new or retransmitted.
     #[cold]
     pub(crate) fn rate_sent(&mut self, index: u32, len: u64, now: Time) {
         let in_flight = self.in_flight();
@@ -15,7 +15,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Sending stopped for want of data (draft section 4.1.2.4): samples of what is in flight may be too low.
+    /// Marks the data in flight as application-limited (draft section 4.1.2.4): its samples may be too low.
     pub(crate) fn rate_app_limited(&mut self) {
         let in_flight = self.in_flight();
         if let Some(rate) = &mut self.rate {
@@ -23,7 +23,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The algorithm hears of each segment that the diary has as lost.
+    /// Passes each lost segment of the log to the algorithm.
     pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
         let (Some(rate), Some(log)) = (&mut self.rate, &self.tx.board.log) else { return };
         for n in log.lost.iter().filter(|n| n.data() != 0) {

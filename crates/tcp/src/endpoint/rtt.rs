@@ -8,8 +8,8 @@ use fairlane_units::{Dur, Time};
 const LEAST_TICKS: Dur = Dur::from_us(1);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Round-trip time of what is acknowledged (RFC 6298 sections 3 and 4): that of the newest segment tells of the path. SRTT may have to hold what an
-    /// acknowledgment was held back, too; then it is that of the oldest.
+    /// Measures the round-trip time (RFC 6298 sections 3 and 4): that of the newest segment is the path's. If SRTT has to include delayed
+    /// acknowledgments, it uses the oldest segment.
     pub(crate) fn measure_rtt(&mut self, seg: &Segment, timed: Option<Time>, oldest: Option<Time>, cx: &mut Cx<'_>) {
         if let Some(sent) = timed {
             cx.rtt = Some(cx.now.since(sent));
@@ -58,7 +58,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.rtt.sample(self.timed_at, now, &self.cfg);
     }
 
-    /// The echo tells the round-trip time of what was sent once; none is nothing at all.
+    /// Measures by the echo for segments sent `once`, in ticks as ns-3 does.
     #[cold]
     fn measure_in_ticks(&mut self, once: bool, echo: u32, now: Time) {
         if once {

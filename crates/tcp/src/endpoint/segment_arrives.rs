@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn check_irregular(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let (rst, syn) = (seg.has(flag::RST), seg.has(flag::SYN));
         if seg.seq > FARTHEST || seg.ack > FARTHEST {
-            // Numbers that no connection comes to: answered as what is outside of the window is.
+            // Numbers that no connection reaches: answered like a segment outside of the window.
             if !rst {
                 self.challenge_ack(cx);
             }
@@ -54,7 +54,7 @@ impl<C: CongestionControl> Tcp<C> {
             return false;
         }
         if rst {
-            // RFC 5961 section 3.2: only one that says the very next number ends the connection. Timestamps do not matter (RFC 7323 section 5.2).
+            // RFC 5961 section 3.2: only a RST with exactly the next number ends the connection. Timestamps do not matter (RFC 7323 section 5.2).
             if seg.seq == self.rcv.nxt {
                 self.terminate(Ended::Reset, cx);
             } else {
@@ -127,7 +127,7 @@ impl<C: CongestionControl> Tcp<C> {
             && self.cfg.timestamp_tick * u64::from(behind.unsigned_abs()) <= wait
     }
 
-    /// Answers a segment that is not acceptable with an acknowledgment (RFC 9293 section 3.10.7.4), which tells of a duplicate (RFC 2883).
+    /// Answers a segment that is not acceptable with an acknowledgment (RFC 9293 section 3.10.7.4), which reports a duplicate (RFC 2883).
     fn answer_unacceptable(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let empty = seg.end() == seg.seq;
         if empty && self.cfg.old_segments == OldSegments::Linux {
@@ -186,7 +186,7 @@ impl<C: CongestionControl> Tcp<C> {
         false
     }
 
-    /// SYN-RECEIVED: the third segment of the handshake, or what is not it. Whether data may flow now.
+    /// Handles a segment in SYN-RECEIVED, as a rule the third of the handshake; returns true if data may flow now.
     fn on_handshake_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let (rst, syn, ack) = (seg.has(flag::RST), seg.has(flag::SYN), seg.has(flag::ACK));
         if syn && !rst && seg.seq + 1 == FIRST {
@@ -211,7 +211,7 @@ impl<C: CongestionControl> Tcp<C> {
         } else if rst && !self.rcv.passive {
             self.terminate(Ended::Refused, cx);
         } else if rst || (syn && self.rcv.passive) {
-            // Back to LISTEN, with what the application wrote in the meantime.
+            // Back to LISTEN, with the data written in the meantime.
             cx.timers.cancel(TimerId::Rto);
             (self.state, self.syn_lost) = (State::Listen, false);
         } else if syn {
@@ -225,7 +225,8 @@ impl<C: CongestionControl> Tcp<C> {
         false
     }
 
-    /// RFC 9293 section 3.10.7.4: all but an empty acknowledgment in the window is answered, and the wait begins anew with what may be the peer's FIN.
+    /// Handles a segment in TIME-WAIT (RFC 9293 section 3.10.7.4): all but an empty acknowledgment in the window is answered, and a FIN,
+    /// possibly the peer's, restarts the wait.
     fn in_time_wait(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let empty = seg.end() == seg.seq;
         if seg.has(flag::RST) {
@@ -247,7 +248,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn on_peer_fin(&mut self, cx: &mut Cx<'_>) {
         self.lifecycle.peer_closed_first |= !self.fin_sent;
         if !self.closed && !self.report_completion && !self.keeps_open {
-            // One that has nothing to say closes as well (RFC 9293 section 3.6).
+            // An end without data closes as well (RFC 9293 section 3.6).
             self.closed = true;
             self.transmit(self.cfg.max_burst, cx);
         }
@@ -271,14 +272,14 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// There is no connection any more.
+    /// Ends the connection without closing.
     fn terminate(&mut self, why: Ended, cx: &mut Cx<'_>) {
         (self.state, self.lifecycle.ended) = (State::Over, why);
         (self.ack_scheduled, self.report_completion, self.closed) = (false, false, true);
         TimerId::ALL.into_iter().for_each(|id| cx.timers.cancel(id));
     }
 
-    /// Gives the connection up (ABORT, RFC 9293 section 3.10.5): the peer is told by a RST, with its timestamp (RFC 7323 section 3.2).
+    /// Aborts the connection (ABORT, RFC 9293 section 3.10.5) with a RST to the peer, which carries a timestamp (RFC 7323 section 3.2).
     pub fn abort(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.state, State::Established | State::SynReceived) {
             let mut seg = Segment::new(self.nxt, self.rcv.nxt, flag::RST | flag::ACK, 0);
@@ -291,8 +292,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.terminate(Ended::Aborted, cx);
     }
 
-    /// The RST that answers a segment for which there is no connection (RFC 9293 section 3.10.7.1). Of options it has the timestamp that it answers, with no value of
-    /// its own (RFC 7323 section 5.2); Linux sends none.
+    /// Sends the RST that answers a segment without a connection (RFC 9293 section 3.10.7.1). Its only option is the timestamp that it
+    /// echoes, with no value of its own (RFC 7323 section 5.2); Linux sends none.
     fn send_reset(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let mut answer = if seg.has(flag::ACK) {
             Segment::new(seg.ack, 0, flag::RST, 0)
@@ -310,7 +311,8 @@ impl<C: CongestionControl> Tcp<C> {
         cx.send(answer, len, self.cfg.class);
     }
 
-    /// SND.WND, SND.WL1 and SND.WL2 of RFC 9293 section 3.10.7.4. WL2 needs no place: whoever comes here acknowledges as much as anything before.
+    /// Updates SND.WND, SND.WL1 and SND.WL2 (RFC 9293 section 3.10.7.4). WL2 is not stored: a segment that comes here acknowledges as much
+    /// as any before.
     #[inline]
     pub(crate) fn update_window(&mut self, seg: &Segment) {
         if seg.wnd == u32::MAX {

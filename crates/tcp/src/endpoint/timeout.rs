@@ -24,7 +24,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.probe_window(cx);
                 return;
             }
-            // It was the window that let nothing out, not the application.
+            // The window stopped the sender, not the application.
             self.tx.last_sent = cx.now;
         }
         if self.ext.rack.is_some() && self.tlp_fires_first(cx) {
@@ -32,7 +32,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.tx.count.timeouts += 1;
         if self.tx.deflated > 0 && self.cfg.exit_window == ExitWindow::Keep {
-            // The window is what partial acknowledgments left of it.
+            // The window keeps the deflation by partial acknowledgments.
             self.leave_recovery(cx);
         }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
@@ -59,7 +59,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.clear_ack_log();
         if self.cfg.rack {
             self.rack_timeout(cx);
-            // One segment besides what is still on its way (Linux), and the first one whatever else is.
+            // One segment in addition to those still in flight (Linux), and the first one in any case.
             self.tx.inflation = self.tx.board.pipe();
         } else if self.cfg.scheme == Scheme::Timeout {
             let board = &mut self.tx.board;
@@ -72,8 +72,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// RFC 9293 section 3.8.6.1: against a closed window one byte, or an acknowledgment that asks for another (RFC 9293 section 3.10.7.4). Against one
-    /// that is too small for its own sake, what it takes (section 3.8.6.2.1 (4): the timeout overrides).
+    /// Probes a closed window with one byte, or with an acknowledgment that requests another (RFC 9293 sections 3.8.6.1 and 3.10.7.4). A
+    /// window too small for a segment gets the data it takes (section 3.8.6.2.1 (4): the timeout overrides).
     fn probe_window(&mut self, cx: &mut Cx<'_>) {
         let room = self.edge.saturating_sub(self.nxt);
         if room != 0 && room < u64::from(self.new_len()) {

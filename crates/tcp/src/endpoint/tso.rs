@@ -1,14 +1,17 @@
 //! Segmentation offload: new data leaves in bursts (Linux 6.18 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`).
 //!
-//! A burst holds what `pacing_burst` takes at the rate that pacing has, or would have, and `pacing_segments` at least; on paths of a few milliseconds more, but for Prague. The
-//! window may have room for a shorter one only. Outside recovery that waits for a full one, if something went out less than a millisecond ago, the room is less
-//! than a third of the window, and an acknowledgment is soon to come: that of the oldest segment in flight, a smoothed round-trip time after it left, is
-//! due within a millisecond.
-//! The odd segment that an acknowledgment lets out is held until it makes a pair then. It goes all the same at the end of a piece of the send queue, of which the next begins another.
+//! A burst has the length of `pacing_burst` at the actual or notional pacing rate, and at least `pacing_segments`; on paths of a few
+//! milliseconds it is longer, except with Prague. If the window has room for a shorter one only, it waits for a full one outside recovery,
+//! provided that a segment left less than a millisecond ago, the room is less than a third of the window, and an acknowledgment is expected
+//! soon: that of the oldest segment in flight, a smoothed round-trip time after it left, within a millisecond.
+//! A single segment released by an acknowledgment is held until there are two. It leaves anyway at the end of a piece of the send queue, as
+//! the next piece begins another.
 //!
-//! The last segment of a burst carries PSH, and so does the last one written: the receiver's application takes what is there, and it is acknowledged.
+//! The last segment of a burst carries PSH, and so does the last one written: the receiver's application reads the data, and it is
+//! acknowledged.
 //!
-//! Deviation: the pieces of the send queue are `tso_piece` long from the first byte on. In Linux they begin anew where the application did not keep the queue filled.
+//! Deviation: the pieces of the send queue are `tso_piece` long from the first byte on. In Linux they start again where the application did
+//! not keep the queue filled.
 
 use crate::burst::Burst;
 use crate::cc::CongestionControl;
@@ -27,7 +30,8 @@ const RECENT: Dur = Dur::from_ms(1);
 const SOON: Dur = Dur::from_ms(1);
 /// A room of this share of the window does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
-/// Bursts are longer on short paths: by half for each so much of the smallest round-trip time (`tcp_tso_rtt_log`: 2^9 us).
+/// Bursts are longer on short paths: their addition is halved for each interval of this length in the smallest round-trip time
+/// (`tcp_tso_rtt_log`: 2^9 us).
 const HALVED_EACH: Dur = Dur::from_us(512);
 
 impl<C: CongestionControl> Tcp<C> {
@@ -51,7 +55,7 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let last = rest <= piece;
         let quota = (room / smss).min(most);
-        // What the piece lacks is taken from the next one.
+        // The missing part of the piece is taken from the next one.
         let held = if last { rest } else { piece.max(quota * smss) };
         if held > smss
             && self.phase == Phase::Open
@@ -75,7 +79,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// True if a burst of `room` bytes waits for a full one of `most`. `ends_piece`: true if it is the rest of a piece.
     fn tso_defers(&self, room: u64, most: u64, ends_piece: bool, now: Time) -> bool {
-        // The pacer may have put off what goes now since then.
+        // The pacer may have delayed this segment since then.
         if room >= most || ends_piece || now.since(self.tx.last_sent.max(self.ext.pacer.next())) > RECENT {
             return false;
         }
@@ -87,7 +91,7 @@ impl<C: CongestionControl> Tcp<C> {
         let srtt = self.rtt.srtt(&self.cfg);
         let soon = SOON.min(Dur::from_ps(srtt.as_ps() / 2));
         let expected = self.tx.board.at(self.tx.board.head).at + srtt;
-        // With a FIN there is nothing more to come.
+        // After a FIN there is no more data.
         expected <= now + soon && !(self.closed && self.data_end - self.nxt < room)
     }
 

@@ -5,7 +5,7 @@ use crate::scoreboard::Scoreboard;
 use crate::sent::{COUNTED, FIN, SACKED};
 
 impl Scoreboard {
-    /// Notes what a cumulative acknowledgment delivers that no SACK block did before.
+    /// Logs segments that a cumulative acknowledgment delivers and no SACK block did before.
     pub(crate) fn log_acked(&mut self, ack: u64) {
         let Some(mut log) = self.log.take() else { return };
         let mut i = self.head;

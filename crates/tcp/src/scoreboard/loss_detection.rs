@@ -5,7 +5,7 @@ use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{LOST, RESENT, SACKED, Sent};
 
 impl Scoreboard {
-    /// All that is out is lost, and cut anew into segments of at most `smss` bytes.
+    /// Marks all outstanding data as lost, and divides it again into segments of at most `smss` bytes.
     pub(crate) fn resegment(&mut self, smss: u32) {
         let Some(first) = self.first() else { return };
         let Sent { mut seq, at, len, flags } = *self.at(first);
@@ -21,8 +21,8 @@ impl Scoreboard {
 }
 
 impl Scoreboard {
-    /// Finds what is lost by now: holes with at least `segments` discontiguous SACKed runs, or more than
-    /// `segments - 1` full segments SACKed, above them (IsLost of RFC 6675 section 4).
+    /// Marks lost segments: holes with at least `segments` discontiguous SACKed runs, or more than `segments - 1` full segments SACKed,
+    /// above them (IsLost of RFC 6675 section 4).
     pub(crate) fn find_lost(&mut self, segments: u32, smss: u32) {
         let bytes = u64::from(segments - 1) * u64::from(smss);
         while before(self.edge, self.high) {
@@ -65,7 +65,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything that is not SACKed is lost and nothing is in flight: after a timeout. `forget`: SACKed or not.
+    /// Marks all segments that are not SACKed as lost, none in flight: after a timeout. `forget`: SACKed ones as well.
     pub(crate) fn mark_all_lost(&mut self, forget: bool) {
         let (mut lost, mut sacked, mut pending) = (0, 0, 0);
         let mut i = self.head;
@@ -97,7 +97,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing counts as lost any more, nor, with `forget`, as SACKed: recovery is over.
+    /// Clears the marks of lost segments when recovery is over, with `forget` also those of SACKed ones.
     pub(crate) fn clear_marks(&mut self, forget: bool) {
         let (mut sacked, mut runs, mut was) = (0, 0, false);
         let mut i = self.head;

@@ -17,7 +17,7 @@ impl Scoreboard {
         n
     }
 
-    /// A segment is lost, also if it was sent again since it was deemed lost before.
+    /// Marks a segment as lost, also if it was retransmitted since it was deemed lost before.
     pub(crate) fn mark_lost_again(&mut self, i: u32) {
         let slot = self.slot(i);
         let s = self.ring[slot];
@@ -42,7 +42,7 @@ impl Scoreboard {
         }
     }
 
-    /// Judges what was sent once. The longest wait for one that is not lost yet.
+    /// Judges segments sent once; returns the longest wait of those that are not lost yet.
     pub(crate) fn rack_originals(&mut self, rack: &Rack, reo_wnd: Dur, now: Time) -> Dur {
         let mut i = if before(self.checked, self.head) { self.head } else { self.checked };
         let (mut wait, mut judged) = (Dur::ZERO, i);
@@ -68,7 +68,7 @@ impl Scoreboard {
         wait
     }
 
-    /// Judges what was sent again.
+    /// Judges retransmissions; returns the longest wait.
     pub(crate) fn rack_again(&mut self, rack: &mut Rack, reo_wnd: Dur, now: Time) -> Dur {
         let gone = |board: &Self, (i, at): (u32, Time)| {
             before(i, board.head) || board.at(i).at != at || board.at(i).is(SACKED) || board.at(i).flags & (LOST | RESENT) == LOST

@@ -22,7 +22,7 @@ impl Scoreboard {
     /// The first index whose segment ends above `seq`, among `head..tail`.
     fn find(&self, seq: u64) -> u32 {
         let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
-        // News is mostly of what comes next after all that is SACKed.
+        // A new block mostly follows the highest SACKed segment.
         let known = self.high.wrapping_sub(self.head);
         if known < hi && self.at(self.high).seq <= seq {
             if self.at(self.high).end() > seq {
@@ -41,7 +41,8 @@ impl Scoreboard {
         self.head.wrapping_add(lo)
     }
 
-    /// Marks what a SACK block covers; the bytes it covers for the first time. `keeps`: what was sent again counts until it is acknowledged in order (ns-3).
+    /// Marks segments that a SACK block covers; returns the bytes newly covered. `keeps`: retransmissions count until they are acknowledged
+    /// in order (ns-3).
     pub(crate) fn sack(&mut self, block: Block, keeps: bool) -> u64 {
         let mut from = block.start;
         let seen = self.seen.get_or_insert_default();
@@ -75,7 +76,7 @@ impl Scoreboard {
         newly
     }
 
-    /// Remembers a block without believing it; whether it tells something new since [`Self::forget_blocks`].
+    /// Remembers a block without marking segments; returns true if it is new since [`Self::forget_blocks`].
     pub(crate) fn note_block(&mut self, block: Block) -> bool {
         let seen = self.seen.get_or_insert_default();
         if seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
@@ -86,7 +87,7 @@ impl Scoreboard {
         true
     }
 
-    /// Forgets the blocks seen.
+    /// Forgets the blocks received.
     pub(crate) fn forget_blocks(&mut self) {
         self.seen = None;
     }

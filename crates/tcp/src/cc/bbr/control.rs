@@ -9,11 +9,11 @@ const MOST: u64 = 1 << 50;
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Phases that PROBE_BW may begin with: all but the second (draft-00 section 4.3.4.3).
 const FIRST_PHASES: u64 = 7;
-/// Quanta that wait in the hosts besides what is in the path (draft-00 section 4.2.3.2).
+/// Quanta in the hosts in addition to the data in the path (draft-00 section 4.2.3.2).
 const QUANTA: u64 = 3;
 /// Segments more in the phase that goes up, so that small windows do as well (Linux `bbr_quantization_budget`).
 const UP_SEGMENTS: u64 = 2;
-/// Round-trip time taken for the first pacing rate while none is measured (draft-00 section 4.2.1).
+/// Round-trip time for the first pacing rate before a measurement (draft-00 section 4.2.1).
 const NOMINAL_RTT: Dur = Dur::from_ms(1);
 
 impl Bbr {
@@ -51,7 +51,7 @@ impl Bbr {
         if self.p.whole_segments { bytes.div_ceil(self.smss) * self.smss } else { bytes }
     }
 
-    /// Adds what waits in the hosts (draft-00 section 4.2.3.2).
+    /// Adds the data in the hosts (draft-00 section 4.2.3.2).
     fn budget(&self, window: u64) -> u64 {
         let mut window = window + QUANTA * self.quantum.at(self.pacing_rate);
         if self.p.even_window {
@@ -157,8 +157,8 @@ impl Bbr {
         };
     }
 
-    /// Draft-00 section 4.2.3.4: in the first round of recovery one packet goes for each that left, later at most two;
-    /// after recovery the window is what it was. Whether packets are conserved.
+    /// Adjusts the window during recovery (draft-00 section 4.2.3.4): in the first round one packet is sent for each that left, later at
+    /// most two; after recovery the window is restored. Returns true if packets are conserved.
     fn repair_window(&mut self, s: &AckSample, r: &RateSample) -> bool {
         if r.newly_lost != 0 {
             self.cwnd = self.cwnd.saturating_sub(r.newly_lost).max(self.smss);
@@ -181,7 +181,7 @@ impl Bbr {
 
     /// Draft-00 section 4.2.3.
     pub(super) fn set_window(&mut self, s: &AckSample, r: &RateSample) {
-        // What tells of losses alone, such as a timer, changes nothing (Linux `bbr_set_cwnd`).
+        // Events that only report losses, such as a timer, change nothing (Linux `bbr_set_cwnd`).
         if r.newly_delivered != 0 && !self.repair_window(s, r) {
             let target = self.budget(self.bdp(self.estimate(), self.cwnd_gain) + self.aggregation_room());
             if self.full {

@@ -1,21 +1,21 @@
-//! BBR version 1: a model of the path, its bandwidth and its round-trip time, says how fast and how much to send.
+//! BBR version 1: a model of the path, its bandwidth and its round-trip time, sets the pacing rate and the window.
 //!
 //! Sources: draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson,
-//! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016; and Linux 6.x `net/ipv4/tcp_bbr.c` for what came after them: room for
+//! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016; and Linux 6.x `net/ipv4/tcp_bbr.c` for later additions: room for
 //! aggregated acknowledgments, detection of policers, a margin of 1 % below the estimated bandwidth. Rate samples are those of `rate.rs`.
 //!
 //! Deviations from Linux: times are exact, not in jiffies; the quantum is the pacer's (`pacing_segments`, `pacing_burst`), also below 1.2 Mbit/s; the policed
 //! rate is compared as a rate, without rounding to packets. Two more are parameters: windows are bytes unless `whole_segments`, and the data
 //! "in the network" is the pipe unless `at_departure`.
 //!
-//! The files: `model.rs` is what is known of the path, `control.rs` what is made of it.
+//! The files: `model.rs` has the model of the path, `control.rs` the control by it.
 
 mod control;
 mod model;
 
-use super::ack_aggregation::Bunching;
+use super::ack_aggregation::AckAggregation;
 use super::windowed_max::WindowedMax;
-use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
+use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use crate::quantum::Quantum;
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BbrParams {
-    /// Gain of rate and window in STARTUP: `2 / ln 2` doubles what is delivered each round (draft section 4.3.2; Linux 2885/1000).
+    /// Gain of rate and window in STARTUP: `2 / ln 2` doubles the delivery rate each round (draft section 4.3.2; Linux 2885/1000).
     #[schemars(range(min = 1.0, max = 10.0))]
     pub startup_gain: f64,
     /// Gain of the window in PROBE_BW (draft section 4.2.3.2).
@@ -99,7 +99,7 @@ pub(super) enum Mode {
     Drain,
     /// Cycles around the bandwidth.
     ProbeBw,
-    /// Empties the path for a look at its round-trip time.
+    /// Empties the path to measure its round-trip time.
     ProbeRtt,
 }
 
@@ -140,7 +140,7 @@ pub struct Bbr {
     delivered: u64,
     min_rtt: Dur,
     min_rtt_at: Time,
-    aggregation: Bunching,
+    aggregation: AckAggregation,
     policer: Policer,
 
     // STARTUP: whether the pipe is full.
@@ -166,8 +166,8 @@ pub struct Bbr {
 
 impl Algorithm for BbrParams {
     type State = Bbr;
-    fn build(&self, site: &CcSite<'_>) -> Bbr {
-        Bbr::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Bbr {
+        Bbr::new(self, context.config)
     }
 }
 
@@ -196,7 +196,7 @@ impl Bbr {
             delivered: 0,
             min_rtt: Dur::MAX,
             min_rtt_at: Time::ZERO,
-            aggregation: Bunching::in_units(if p.whole_segments { smss } else { 0 }),
+            aggregation: AckAggregation::in_units(if p.whole_segments { smss } else { 0 }),
             policer: Policer::default(),
             full: false,
             full_bandwidth: 0,

@@ -72,7 +72,7 @@ impl Bbr {
             self.conserving = false;
         }
         self.sample_policer(s.now, r.newly_lost != 0, r.app_limited);
-        // A sample limited by the application says little, unless it is more than what is known.
+        // A sample limited by the application counts only if it is above the estimate.
         if !r.app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.update(self.rounds, rate);
         }

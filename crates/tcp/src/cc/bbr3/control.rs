@@ -23,7 +23,7 @@ const QUANTUM_SEGMENTS: u64 = 2;
 const QUANTA: u64 = 3;
 /// Segments more when probing, so that small windows do as well (section 5.6.4.2).
 const UP_SEGMENTS: u64 = 2;
-/// Round-trip time taken while none is measured (section 5.6.2).
+/// Round-trip time before a measurement (section 5.6.2).
 const NOMINAL_RTT: Dur = Dur::from_ms(1);
 
 impl Bbr3 {

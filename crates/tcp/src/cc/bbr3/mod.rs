@@ -1,23 +1,23 @@
-//! BBR version 3: the model of version 1, bounded by what losses and marks say of rate and volume.
+//! BBR version 3: the model of version 1, with bounds on rate and volume that losses and marks lower.
 //!
 //! Sources: draft-ietf-ccwg-bbr-06 (July 2026), whose sections are cited; for ECN, which the draft leaves out, version 3 of Google's Linux
 //! branch (`net/ipv4/tcp_bbr.c`, November 2023). Rate samples are those of `rate.rs` (section 4.1 of the draft).
 //!
-//! Deviations: six acknowledgments that tell of losses stand for six discontiguous lost ranges in STARTUP (section 5.3.1.3), as in Linux;
-//! what is sent at once is the pacer's (`pacing_segments`, `pacing_burst`), while the least volume reckons with the quantum of section 5.6.3; after a timeout the
+//! Deviations: six acknowledgments that report losses stand for six discontiguous lost ranges in STARTUP (section 5.3.1.3), as in Linux;
+//! the burst is the pacer's (`pacing_segments`, `pacing_burst`), while the least volume reckons with the quantum of section 5.6.3; after a timeout the
 //! window is a segment, to which the sender adds what is still in flight (section 5.6.4.4 has the sum as the window); the maximum of aggregation is kept in two halves of five rounds
 //! each, as in Linux (section 5.5.9). ECN: used only with exact feedback (DCTCP's or AccECN) and a short round-trip time; marks do not bring
 //! the next probe forward (`bbr_ecn_reprobe_gain`).
 //!
-//! The files: `model.rs` is what is known of the path, `probe.rs` the phases of ProbeBW, `control.rs` the other states, rate and window.
+//! The files: `model.rs` has the model of the path, `probe.rs` the phases of ProbeBW, `control.rs` the other states, rate and window.
 
 mod control;
 mod model;
 mod probe;
 
-use super::ack_aggregation::Bunching;
+use super::ack_aggregation::AckAggregation;
 use super::{
-    AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants,
+    AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants,
 };
 use crate::choices::{EcnMode, len_bytes};
 use crate::config::TcpConfig;
@@ -117,7 +117,7 @@ pub(super) enum State {
     Refill,
     /// Probes for more.
     Up,
-    /// Empties the path for a look at its round-trip time.
+    /// Empties the path to measure its round-trip time.
     ProbeRtt,
 }
 
@@ -177,7 +177,7 @@ pub struct Bbr3 {
     inflight_long: u64,
     inflight_short: u64,
     inflight_latest: u64,
-    aggregation: Bunching,
+    aggregation: AckAggregation,
     marks: Marks,
     // Losses (section 5.5.10).
     loss_round_start: bool,
@@ -217,8 +217,8 @@ pub struct Bbr3 {
 
 impl Algorithm for Bbr3Params {
     type State = Bbr3;
-    fn build(&self, site: &CcSite<'_>) -> Bbr3 {
-        Bbr3::new(self, site.config)
+    fn build(&self, context: &CcContext<'_>) -> Bbr3 {
+        Bbr3::new(self, context.config)
     }
 }
 
@@ -249,7 +249,7 @@ impl Bbr3 {
             inflight_long: INFINITE,
             inflight_short: INFINITE,
             inflight_latest: 0,
-            aggregation: Bunching::default(),
+            aggregation: AckAggregation::default(),
             marks: Marks::default(),
             loss_round_start: false,
             next_loss_round: 0,

@@ -122,7 +122,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdvanceMaxBwFilter (section 5.5.6); a cycle without a sample counts for nothing.
+    /// AdvanceMaxBwFilter (section 5.5.6); a cycle without a sample does not count.
     pub(super) fn advance_max_bandwidth(&mut self) {
         if self.max_bw[1] != 0 {
             self.max_bw = [self.max_bw[1], 0];
@@ -265,7 +265,7 @@ impl Bbr3 {
         if !self.probe_sample || !self.loss_too_high(l.lost, l.tx_in_flight) {
             return;
         }
-        // InflightAtLoss: at what part of the segment the losses became too many.
+        // InflightAtLoss: the part of the segment at which the losses became too many.
         let (before, lost) = (l.tx_in_flight.saturating_sub(l.bytes) as f64, l.lost.saturating_sub(l.bytes) as f64);
         let prefix = (self.p.loss_threshold * before - lost) / (1.0 - self.p.loss_threshold);
         self.handle_too_high((before + prefix.max(0.0)) as u64, l.app_limited);

@@ -5,7 +5,7 @@ use fairlane_units::Dur;
 
 /// Time from one probe to the next, at least (T_bbr of section 5.3.3.8.2) ...
 const WAIT: Dur = Dur::from_secs(2);
-/// ... and what chance adds to it, at most.
+/// Largest random addition to the wait.
 const WAIT_MORE: Dur = Dur::from_secs(1);
 /// Rounds from one probe to the next, at most (T_reno of section 5.3.3.8.2), less 0 or 1 by chance.
 const WAIT_ROUNDS: u64 = 63;

@@ -46,7 +46,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.tx.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
     }
 
-    /// `fack_only_enters`: nothing but the start of recovery comes of this acknowledgment of `acked` new bytes.
+    /// Enters recovery if the gap is large enough, and has no other effect, for an acknowledgment of `acked` new bytes
+    /// (`fack_only_enters`).
     #[cold]
     pub(crate) fn fack_check_entry(&mut self, acked: u64, cx: &mut Cx<'_>) {
         self.fack_timer(acked, cx);
@@ -67,7 +68,7 @@ impl<C: CongestionControl> Tcp<C> {
         let slow_start = self.cc.cwnd() <= self.cc.ssthresh();
         self.ns2.overdamped = self.cfg.fack_overdamping && slow_start;
         if self.ns2.overdamped {
-            // The window has doubled since the lost segment went out: half of what is left once more.
+            // The window has doubled since the lost segment was sent: it is halved twice.
             let flight = self.tx.board.outstanding().saturating_sub(self.tx.limited_bytes);
             self.congestion(CongestionKind::FastRetransmit, cx);
             self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight: flight / 2 });
@@ -93,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ramp_down();
         }
         if self.cfg.fack_lost_again_stops {
-            // With nothing outstanding no timer would go off and end the stop (ns-2's agent would stand still for good).
+            // With nothing outstanding no timer would end the stop (ns-2's agent would stand still forever).
             self.ns2.output_stopped = (self.ns2.output_stopped || self.tx.board.lost_again()) && !self.tx.board.is_empty();
         }
         if self.cfg.fack_restart {
@@ -107,7 +108,7 @@ impl<C: CongestionControl> Tcp<C> {
         if over {
             self.leave_recovery(cx);
             self.ns2.output_stopped = false;
-            // What is lost from here on is a new event.
+            // Losses from here on are a new event.
             self.tx.recover = 0;
             self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
         }

@@ -1,10 +1,10 @@
-//! F-RTO: after a timeout new data is sent first; what is acknowledged then tells whether the timeout was spurious (RFC 5682).
+//! F-RTO: after a timeout new data is sent first, and the acknowledgments that follow show if the timeout was spurious (RFC 5682).
 //!
 //! Without SACK the basic algorithm (section 2.1) decides: two acknowledgments in a row that advance the window. With SACK (section 3.1) an
 //! acknowledgment of data that was never retransmitted does.
 //!
-//! Deviations: with SACK such data counts from the first acknowledgment on, also if that is a duplicate, and F-RTO begins anew when the timer goes off
-//! for the same segment again, both as in Linux; without SACK it does not (section 2.1 step 1).
+//! Deviations: with SACK such data counts from the first acknowledgment on, also if that is a duplicate, and F-RTO starts again when the
+//! timer expires for the same segment again, both as in Linux; without SACK it does not (section 2.1 step 1).
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -12,11 +12,11 @@ use crate::frto::Frto;
 use crate::sent::KARN;
 use crate::state::Phase;
 use fairlane_net::Cx;
-/// New segments that go out in step 2.
+/// New segments sent in step 2.
 const PROBES: u32 = 2;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Step 1: the timer went off; `before` is what the sender was doing.
+    /// Step 1: handles the timeout; `before` is the phase before it.
     pub(crate) fn begin_frto(&mut self, before: Phase) {
         let on = self.cfg.frto && (before == Phase::Open || (self.cfg.sack && before == Phase::Loss && self.no_ack_since_rto));
         if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {

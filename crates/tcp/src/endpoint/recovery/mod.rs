@@ -28,7 +28,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         match self.cfg.scheme {
             Scheme::Tahoe => self.tahoe_dupack(cx),
-            // RFC 793 knows no duplicate acknowledgments.
+            // RFC 793 has no duplicate acknowledgments.
             Scheme::Timeout => {}
             Scheme::Reno => self.reno_dupack(self.cfg.max_burst, cx),
             Scheme::Newreno => self.reno_dupack(self.cfg.max_burst.min(self.cfg.recovery_burst), cx),
@@ -51,13 +51,13 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 6582 section 3.2 step 2: losses among what was sent before the last event belong to that event.
+    /// RFC 6582 section 3.2 step 2: losses among data sent before the last event belong to that event.
     fn may_enter(&self) -> bool {
         !self.cfg.careful || self.una > self.tx.recover
     }
 
-    /// Tells the algorithm of a loss, except while its answer to an ECN echo is being spread: that answers the same congestion, unless it was
-    /// graded by the number of marks (RFC 8257 section 3.5).
+    /// Reports a loss to the algorithm, except while its answer to an ECN echo is being spread: that answers the same congestion, unless it
+    /// was graded by the number of marks (RFC 8257 section 3.5).
     fn reduce(&mut self, cx: &Cx<'_>) {
         if self.reducing() && !self.ecn.graded {
             return;
@@ -67,7 +67,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.prr_begin(base);
     }
 
-    /// Begins a loss event: what was sent until now belongs to it.
+    /// Begins a loss event, to which all data sent so far belongs.
     fn enter(&mut self, phase: Phase, cx: &mut Cx<'_>) {
         self.tx.count.fast_recoveries += 1;
         self.phase = phase;

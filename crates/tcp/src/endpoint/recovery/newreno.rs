@@ -8,8 +8,8 @@ impl<C: CongestionControl> Tcp<C> {
     pub(super) fn newreno_partial_ack(&mut self, acked: u64, cx: &mut Cx<'_>) {
         let smss = u64::from(self.cfg.smss);
         if self.cfg.partial_deflation {
-            // Less what was acknowledged, and one segment more if that was at least one. What exceeds the inflation
-            // comes out of the window itself.
+            // Subtracts the bytes acknowledged, and adds a segment back if they are at least one. The excess over the inflation
+            // is taken from the window itself.
             let back = if acked >= smss { smss } else { 0 };
             if self.tx.inflation > acked {
                 self.tx.inflation = self.tx.inflation - acked + back;

@@ -1,17 +1,20 @@
-//! Recovery as ns-3.37 does it with SACK: `TcpSocketBase` (DupAck, EnterRecovery, ProcessAck, EnterCwr), `TcpTxBuffer` and the two `TcpRecoveryOps`.
+//! Recovery as in ns-3.37 with SACK: `TcpSocketBase` (DupAck, EnterRecovery, ProcessAck, EnterCwr), `TcpTxBuffer` and the two
+//! `TcpRecoveryOps`.
 //!
-//! It is RFC 6675 but for this, which decides how often a flow falls back to its timer and how much it sends while it repairs:
+//! It is RFC 6675 with these differences, which decide how often a flow falls back to its timer and how much it sends during recovery:
 //!
-//! * Losses are found by SACK blocks alone, in every state, and what is lost goes out whenever the window has room for it. Recovery begins with the third
-//!   acknowledgment that SACKs something, unless the last loss event is not over, or, event or not, when the *second* segment is lost.
-//! * What was retransmitted counts as in flight until it is acknowledged in order, also once it is SACKED: repairs stand in the way of new data, and a
+//! * Losses are detected by SACK blocks alone, in every state, and lost segments are sent whenever the window has room. Recovery begins
+//!   with the third acknowledgment that SACKs data, unless the last loss event is not over, or, event or not, when the *second* segment is
+//!   lost.
+//! * A retransmission counts as in flight until it is acknowledged in order, also once it is SACKED: retransmissions block new data, and a
 //!   retransmission that is lost ends in a timeout.
-//! * A partial acknowledgment sends a segment whatever the window says, unless the new first segment went out again already.
-//! * Entering recovery does not restart the retransmission timer, and of all partial acknowledgments only the first does (RFC 6582 section 3.2 step 3, "impatient";
-//!   RFC 6298 section 5.3 wants each): a recovery of more than an RTO ends in a timeout.
-//! * After a timeout SACK blocks tell what has arrived, and nothing more, until what was sent before it is acknowledged.
-//! * An ECN echo begins a state CWR from whatever state; it lasts until more is acknowledged than was out. The window does not grow in it, and no loss
-//!   recovery begins. An echo during recovery takes its place, with a cut of its own (RFC 3168 section 6.1.2: one a window of data).
+//! * A partial acknowledgment sends a segment whatever the window is, unless the new first segment was already retransmitted.
+//! * Entering recovery does not restart the retransmission timer, and of all partial acknowledgments only the first does (RFC 6582 section
+//!   3.2 step 3, "impatient"; RFC 6298 section 5.3 requires each): a recovery of more than an RTO ends in a timeout.
+//! * After a timeout SACK blocks only report arrivals, until all data sent before it is acknowledged.
+//! * An ECN echo begins a state CWR from any state; it lasts until more is acknowledged than was outstanding. The window does not grow in
+//!   it, and no loss recovery begins. An echo during recovery replaces it, with a cut of its own (RFC 3168 section 6.1.2: one per window of
+//!   data).
 
 use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
 use crate::endpoint::Tcp;
@@ -75,7 +78,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ns3_resend(cx);
     }
 
-    /// The segment that goes out whatever the window says: the first that is lost, else new data, else the first once more (DoRetransmit).
+    /// Sends a segment whatever the window is: the first lost one, else new data, else the first once more (DoRetransmit).
     fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
         if self.ext.held.is_some() {
             return;
@@ -137,7 +140,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.lifecycle.ns3.recover_active &= below;
         if !self.lifecycle.ns3.disorder {
-            // Also what ended recovery counts in full, although it covers what recovery began with.
+            // The data that ended recovery counts in full, although it includes data from before recovery.
             self.grow(acked, sacked, cx);
             self.restart_timer(cx);
         }
@@ -149,7 +152,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.congestion(CongestionKind::EcnEcho, cx);
         self.cc.settle();
         self.ecn.cuts += 1;
-        // What is left is the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
+        // The window becomes the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
         self.cc.on_recovery_exit(&RecoveryExit { now: cx.now, bound: u64::MAX, deflated: 0, to_ssthresh: true });
         (self.phase, self.tx.recover) = (Phase::Open, self.nxt);
         (self.lifecycle.ns3.cwr, self.lifecycle.ns3.disorder) = (true, false);

@@ -1,14 +1,15 @@
-//! RACK: time tells what is lost (RFC 8985 section 6).
+//! RACK: loss detection by time (RFC 8985 section 6).
 //!
 //! A segment is lost if one sent later has arrived, and the time to wait for reordering is over. That holds for retransmissions as for
-//! originals, so a lost retransmission is found again without a timeout. The tail loss probe of the same RFC is in `tlp.rs`.
+//! originals, so a lost retransmission is detected again without a timeout. The tail loss probe of the same RFC is in `tlp.rs`.
 //!
-//! Originals leave in order of sequence, so one mark on the scoreboard (`checked`) tells which of them were judged already; retransmissions
-//! wait in a list in the order they left. An acknowledgment looks only at what may have become lost.
+//! Originals leave in order of sequence, so one index on the scoreboard (`checked`) separates those already judged; retransmissions are
+//! listed in the order they left. An acknowledgment examines only segments that may have become lost.
 //!
-//! Deviations: a D-SACK for a loss probe does not widen the reordering window (it tells of no reordering; as Linux). A retransmission lost during
-//! recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control to others). One lost during fast
-//! recovery lowers the window again, once a round trip, where there is no PRR (section 9.3). `timer_slack` lengthens the wait (Linux: two ticks of its clock).
+//! Deviations: a D-SACK for a loss probe does not widen the reordering window (it does not report reordering; as Linux). A retransmission
+//! lost during recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control
+//! to others). One lost during fast recovery lowers the window again, once per round trip, where there is no PRR (section 9.3).
+//! `timer_slack` lengthens the wait (Linux: two ticks of its clock).
 
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::choices::Prr;
@@ -54,7 +55,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
+    /// Steps 1 to 3: round-trip time, latest sent segment that arrived, reordering.
     fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
         let Some(log) = &self.tx.board.log else { return };
         let echo = seg.timestamps().filter(|_| self.cfg.timestamps && self.cfg.rack_echo).map(|(_, echo)| echo);
@@ -67,7 +68,7 @@ impl<C: CongestionControl> Tcp<C> {
             let rtt = now.since(n.at);
             rack.fack = rack.fack.max(n.end);
             if again {
-                // What arrives too early, or answers an earlier copy, is not the retransmission.
+                // An acknowledgment too early, or of an earlier copy, is not of the retransmission.
                 let earlier = echo.is_some_and(|e| (e.wrapping_sub(self.timestamp(n.at)) as i32) < 0);
                 if earlier || rtt < rack.min_rtt {
                     continue;
@@ -99,7 +100,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The round-trip time of what was SACKed and sent once: that of the segment sent first.
+    /// Measures by the segments newly SACKed and sent once: that sent first.
     fn measure_sacked(&mut self, now: Time) {
         let Some(log) = &self.tx.board.log else { return };
         if let Some(sent) = log.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
@@ -107,7 +108,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Step 4: how long reordering may take (RACK_update_reo_wnd).
+    /// Step 4: reordering window (RACK_update_reo_wnd).
     fn reo_wnd(&self, rack: &Rack) -> Dur {
         if !rack.reordering_seen && (self.phase != Phase::Open || self.tx.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
             return Dur::ZERO;
@@ -118,7 +119,7 @@ impl<C: CongestionControl> Tcp<C> {
         Dur::from_ps(rack.min_rtt.as_ps().saturating_mul(u64::from(rack.mult)) / REO_WND_SHARE).min(self.rtt.srtt(&self.cfg))
     }
 
-    /// Step 5: marks what is lost and waits for the rest (RACK_detect_loss_and_arm_timer).
+    /// Step 5: marks losses and sets the timer for the rest (RACK_detect_loss_and_arm_timer).
     fn rack_detect_and_arm(&mut self, cx: &mut Cx<'_>) {
         let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
         let wait = if rack.xmit_ts == Time::ZERO && rack.end_seq == 0 {
@@ -161,7 +162,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A segment went out again.
+    /// Lists a retransmission.
     pub(crate) fn rack_resent(&mut self, index: u32, now: Time) {
         if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
             rack.again.push_back((index, now));

@@ -15,7 +15,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.dupacks == self.cfg.dupthresh {
             if self.may_enter() {
-                // Steps 2 and 3: the first hole goes out, the window is inflated by what has left the network.
+                // Steps 2 and 3: the first hole is retransmitted, and the window is inflated by the segments that have left the network.
                 self.congestion(CongestionKind::FastRetransmit, cx);
                 self.enter(Phase::Recovery, cx);
                 self.tx.inflation = u64::from(self.cfg.dupthresh) * smss;

@@ -21,7 +21,7 @@ impl<C: CongestionControl> Tcp<C> {
             && self.tx.count.dsacks <= self.tx.count.retransmits
             && first.start < first.end
         {
-            // Part of a segment is one that came again; what is longer than all that was sent is a lie.
+            // Part of a segment counts as one segment. A block longer than everything retransmitted is false.
             let longest = u64::from(self.tx.count.retransmits) * u64::from(self.cfg.smss);
             rack.dsacked = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
         }
@@ -41,7 +41,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
         let skip = usize::from(self.take_dsack(seg));
         if self.phase == Phase::Loss && self.cfg.timeout_distrusts_sack {
-            // Not believed, but news that something arrived.
+            // The block is ignored, but shows that a segment arrived.
             return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.tx.board.note_block(seg.sack(i))));
         }
         let mut newly = 0;
@@ -86,7 +86,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Open => {
                 self.dupacks += 1;
                 if self.cfg.rack {
-                    // What is SACKed is not in flight: new data goes out while RACK waits (RFC 3042, without a bound of two).
+                    // SACKed data is not in flight: new data is sent while RACK waits (RFC 3042, without a limit of two).
                     self.prr_on_ack(false);
                     self.grow_by_sack(sacked, cx);
                     return self.transmit(self.cfg.max_burst, cx);
@@ -108,8 +108,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Where the network is known to reorder by more than the threshold of duplicates, what is SACKed is no sign of a loss: the window grows by it (Linux
-    /// `tcp_may_raise_cwnd`).
+    /// Grows the window by SACKed data where the network reorders by more than the threshold of duplicates, as it is then no sign of a loss
+    /// (Linux `tcp_may_raise_cwnd`).
     fn grow_by_sack(&mut self, sacked: u64, cx: &Cx<'_>) {
         let reorders = self.ext.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
         if self.cfg.grow_by_delivered && reorders && !self.reducing() {
@@ -126,7 +126,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
+    /// Enters recovery (RFC 6675 section 5 step 4): reduces, retransmits the first hole, counts the data in flight.
     pub(crate) fn enter_sack(&mut self, cx: &mut Cx<'_>) {
         self.tx.pipe = self.tx.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
         self.reduce(cx);
@@ -164,12 +164,12 @@ impl<C: CongestionControl> Tcp<C> {
             if self.cfg.sack_grow_on_exit {
                 self.grow(acked, sacked, cx);
             }
-            // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
+            // Losses since recovery began, and from here on, are a new event (RFC 6675 section 5).
             self.tx.recover = 0;
             if !self.cfg.rack {
                 self.tx.board.clear_marks(self.cfg.progress_forgets_sack);
             } else if self.tx.board.lost != 0 {
-                // Sent again already or not (Linux `tcp_time_to_recover`).
+                // Retransmitted already or not (Linux `tcp_time_to_recover`).
                 return self.enter_sack(cx);
             }
         } else {

@@ -1,8 +1,8 @@
-//! Tail loss probe (RFC 8985 section 7): when acknowledgments stay away, one segment asks for one, so that a loss at the end of a flight is
-//! repaired by fast recovery and not by the retransmission timer.
+//! Tail loss probe (RFC 8985 section 7): without acknowledgments for some time, one segment requests one, so that fast recovery repairs a
+//! loss at the end of a flight, not the retransmission timer.
 //!
-//! Deviations: `timer_slack` lengthens the wait where more than one segment is in flight (Linux: two ticks of its clock). The probe
-//! that repaired a single loss cuts the window at once to the threshold, as Linux does, from what was in flight before.
+//! Deviations: `timer_slack` lengthens the wait where more than one segment is in flight (Linux: two ticks of its clock). A probe that
+//! repaired a single loss cuts the window at once to the threshold, as Linux does, from the data in flight before.
 
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::endpoint::Tcp;
@@ -40,7 +40,7 @@ impl<C: CongestionControl> Tcp<C> {
         cx.timers.set(TimerId::Probe, cx.timers.get(TimerId::Rto).map_or(due, |rto| due.min(rto)));
     }
 
-    /// No probe is due: nothing is in flight, or recovery begins.
+    /// Cancels the probe: nothing is in flight, or recovery begins.
     #[cold]
     pub(crate) fn tlp_stop(&mut self, cx: &mut Cx<'_>) {
         let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
@@ -75,7 +75,7 @@ impl<C: CongestionControl> Tcp<C> {
         due
     }
 
-    /// Sends the probe (TLP_send_probe, section 7.3): new data whatever the congestion window says, or the last segment again.
+    /// Sends the probe (TLP_send_probe, section 7.3): new data whatever the congestion window is, or the last segment again.
     fn tlp_probe(&mut self, cx: &mut Cx<'_>) {
         if self.tx.board.is_empty() {
             return;
@@ -95,7 +95,7 @@ impl<C: CongestionControl> Tcp<C> {
                 rack.probes += 1;
             }
         }
-        // Whether or not one went out, the next to go off is the retransmission timer (section 7.3).
+        // In any case the next timer is the retransmission timer (section 7.3).
         self.restart_timer(cx);
     }
 

@@ -1,18 +1,19 @@
-//! Reductions that prove a mistake are taken back: Eifel detection (RFC 3522), D-SACK (RFC 3708), and the response (RFC 4015).
+//! Undo of spurious reductions: Eifel detection (RFC 3522), D-SACK (RFC 3708), and the response (RFC 4015).
 //!
-//! A loss event is in doubt from its reduction on. What proves the mistake:
+//! A loss event may prove spurious from its reduction on. The proof is one of:
 //!
 //! * an acknowledgment that echoes a timestamp from before the first retransmission: the original had arrived (RFC 3522 section 3.2);
 //! * D-SACK reports of every retransmission: all originals had arrived (RFC 3708 section 2);
 //! * new or never retransmitted data acknowledged after a timeout (F-RTO, `frto.rs`).
 //!
-//! The window and the threshold become what they were before the first reduction of the event, if that is more, and nothing counts as lost
+//! Window and threshold return to their values before the first reduction of the event, if those are larger, and no segment counts as lost
 //! any more.
 //!
-//! Deviations: the window is restored as it was, as Linux does, not to FlightSize plus what was acknowledged (RFC 4015 section 3.5) or by slow start
-//! (RFC 3708 section 3): what the spurious event held back goes out with the acknowledgments that prove it. SRTT and RTTVAR are not set from one sample
-//! (RFC 4015 section 3.3): the late acknowledgment is itself a measurement here. Timestamps are judged on every acknowledgment of new data until the
-//! event is over, not on the first alone (RFC 3522 section 3.2 step 4), and D-SACK until the next event begins; both as in Linux.
+//! Deviations: the window is restored as it was, as Linux does, not to FlightSize plus the data acknowledged (RFC 4015 section 3.5) or by
+//! slow start (RFC 3708 section 3): data held back by the spurious event leaves with the acknowledgments that prove it. SRTT and RTTVAR are
+//! not set from one sample (RFC 4015 section 3.3): the late acknowledgment is itself a measurement here. Timestamps are checked on every
+//! acknowledgment of new data until the event is over, not on the first alone (RFC 3522 section 3.2 step 4), and D-SACK until the next
+//! event begins; both as in Linux.
 
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::endpoint::Tcp;
@@ -23,12 +24,13 @@ use fairlane_net::{Block, Cx, Segment};
 use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Reductions that proved a mistake and were taken back.
+    /// Reductions that proved spurious and were undone.
     pub fn reductions_taken_back(&self) -> u32 {
         self.ext.undo.as_ref().map_or(0, |d| d.undone)
     }
 
-    /// A reduction is about to be made. Congestion that is echoed is never a mistake; what follows within a loss event belongs to it.
+    /// Begins an event that may be undone, before its reduction. An ECN echo never proves spurious; reductions within a loss event belong
+    /// to it.
     pub(crate) fn begin_undo(&mut self, kind: CongestionKind) {
         let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) else { return };
         if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && undo.since != 0 {
@@ -36,7 +38,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.cc.settle();
         undo.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
-        // What an earlier event sent again and is still out belongs to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
+        // Outstanding retransmissions of an earlier event belong to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
         let out = self.tx.board.resent;
         undo.unproved_retransmissions = out.div_ceil(u64::from(self.cfg.smss)) as u32;
         if out == 0 && !self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN)) {
@@ -44,7 +46,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// New data goes out as far as the window lets it; what is lost waits for another acknowledgment.
+    /// Sends new data within the window; lost segments wait for another acknowledgment. Returns true.
     fn send_new_only(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.cc_ack_pending {
             self.pass_ack_to_cc(cx);
@@ -67,7 +69,7 @@ impl<C: CongestionControl> Tcp<C> {
         true
     }
 
-    /// The timestamp that what is sent now carries.
+    /// Counts a retransmission sent now, with its timestamp.
     pub(crate) fn note_resend(&mut self, now: Time) {
         let stamp = self.timestamp(now);
         if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
@@ -93,7 +95,7 @@ impl<C: CongestionControl> Tcp<C> {
         proved
     }
 
-    /// An acknowledgment of new data: whether it proves a mistake. True: F-RTO has sent what is to be sent.
+    /// Checks if an acknowledgment of new data proves the event spurious; returns true if all sending is done.
     #[cold]
     pub(crate) fn check_undo(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
         let Some(undo) = &self.ext.undo else { return false };
@@ -107,7 +109,7 @@ impl<C: CongestionControl> Tcp<C> {
         };
         if original && self.cfg.eifel {
             if self.phase == Phase::Recovery && self.una < self.tx.recover {
-                // A hole was filled by what came late. While retransmissions are on their way nothing more is sent again, and nothing is taken back yet (Linux
+                // A late segment filled the hole. While retransmissions are in flight no other follows, and the undo waits (Linux
                 // `tcp_try_undo_partial`).
                 self.note_reordering();
                 if self.tx.board.resent != 0 {

@@ -1,5 +1,5 @@
-//! Vegas: Reno that asks a fine clock whether the first hole is overdue, before three duplicates have come
-//! (Brakmo and Peterson 1995 section 3.1).
+//! Vegas: Reno with a fine clock that retransmits an overdue first hole before three duplicates have come (Brakmo and Peterson 1995 section
+//! 3.1).
 
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::endpoint::Tcp;
@@ -29,7 +29,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Duplicates inflate the window, or a sum beside it: see `vegas_inflates_cwnd`.
+    /// Inflates the window, or a separate sum (`vegas_inflates_cwnd`), for duplicates.
     fn inflate(&mut self, segments: u32) {
         let bytes = u64::from(segments) * u64::from(self.cfg.smss);
         match self.cc.fine_clock() {
@@ -46,13 +46,13 @@ impl<C: CongestionControl> Tcp<C> {
         self.dupacks += 1;
         let Some((overdue, again, sent)) = self.is_head_overdue(cx) else { return };
         if overdue || self.dupacks == self.cfg.dupthresh {
-            // After a timeout everything is sent again anyway: duplicates of that are no losses.
+            // After a timeout everything is retransmitted anyway: duplicates of that are not losses.
             if self.phase != Phase::Loss {
                 self.set_overdue_checks((self.tx.board.outstanding() / u64::from(self.cfg.smss)).min(OVERDUE_CHECKS) as u8);
                 let (before, cuts) = (self.cc.cwnd(), self.tx.count.cwnd_cuts);
                 let answered = self.cc.fine_clock().is_some_and(|c| c.answered(sent));
                 self.congestion(CongestionKind::FastRetransmit, cx);
-                // A window that duplicates have inflated may be above what it was, though it was cut.
+                // A window inflated by duplicates may be larger after the cut.
                 let cut = if itself { !answered } else { self.cc.cwnd() < before };
                 if cut {
                     self.tx.inflation = 0;
@@ -83,9 +83,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// `vegas_send_table`: a table notes when each segment was sent, and how often, with a place for each segment of `window`. An acknowledgment clears the
-    /// places from that of the first segment it covers up to that of the last: none, if the table begins anew between them. What comes to lie in a
-    /// place that was not cleared counts as sent before.
+    /// Updates the table of `vegas_send_table`: the sending time and count of each segment, with an entry for each segment of `window`. An
+    /// acknowledgment clears the entries from that of the first segment it covers up to that of the last: none, if the table wraps between
+    /// them. A new segment in an entry that was not cleared counts as sent before.
     pub(crate) fn update_send_table(&mut self) {
         let smss = u64::from(self.cfg.smss);
         let places = self.cfg.window / smss;

@@ -1,7 +1,7 @@
 //! A toy: Reno that grows by so many segments a round trip.
 
 use super::window::{LossBased, Window, window_in};
-use super::{AckSample, Algorithm, CcSite, CongestionEvent};
+use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub struct Brisk {
 
 impl Algorithm for BriskParams {
     type State = Brisk;
-    fn build(&self, site: &CcSite<'_>) -> Brisk {
-        Brisk { w: Window::new(site.config), increase: self.increase }
+    fn build(&self, context: &CcContext<'_>) -> Brisk {
+        Brisk { w: Window::new(context.config), increase: self.increase }
     }
 }
 
