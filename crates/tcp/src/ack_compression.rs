@@ -7,15 +7,15 @@
 //! So the acknowledgments of a recovery come a millisecond later than those before and after it, and a sender that measures rates between
 //! them overestimates.
 
-/// Acknowledgments that do not wait (`TCP_FASTRETRANS_THRESH`).
+/// Acknowledgments that are not delayed (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u32 = 3;
-/// Segments that wait at most (`tcp_comp_sack_nr`).
+/// Most segments without an acknowledgment (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
 
 /// State of ACK compression.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckCompression {
-    /// RCV.NXT when it began to stand still.
+    /// RCV.NXT when it stopped advancing.
     nxt: u64,
     /// Acknowledgments sent at once since then.
     at_once: u32,

@@ -3,17 +3,17 @@
 use crate::sent::{FIN, Sent};
 use fairlane_units::Time;
 
-/// A segment that was delivered, or deemed lost, since the diary was last cleared.
+/// A segment that was delivered, or deemed lost, since the log was last cleared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentEvent {
-    /// Its place on the scoreboard.
+    /// Index on the scoreboard.
     pub(crate) index: u32,
     pub(crate) len: u32,
-    /// Marks it had before.
+    /// Marks before the event.
     pub(crate) flags: u8,
-    /// Its last transmission.
+    /// Last transmission.
     pub(crate) at: Time,
-    /// One past its last byte.
+    /// One past the last byte.
     pub(crate) end: u64,
 }
 
@@ -33,7 +33,7 @@ impl SegmentEvent {
 pub(crate) struct AckLog {
     pub(crate) delivered: Vec<SegmentEvent>,
     pub(crate) lost: Vec<SegmentEvent>,
-    /// The last segment delivered was so in part only.
+    /// True if the last segment in `delivered` was delivered in part only.
     pub(crate) part: bool,
 }
 

@@ -1,13 +1,13 @@
 //! Bursts of segmentation offload.
 
-/// The burst that is going out.
+/// A burst that is being sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Burst {
-    /// Segments of it that are still to go.
+    /// Segments left in the burst.
     pub(crate) left: u8,
-    /// It has several.
+    /// True if the burst has several segments.
     many: bool,
-    /// The next one waits for room.
+    /// True if the next burst waits for room in the window.
     pub(crate) waits: bool,
     /// True if no segment is deferred.
     pub(crate) pushed: bool,

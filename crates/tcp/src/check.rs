@@ -154,7 +154,7 @@ impl TcpParams {
         self.ecn.unwrap_or_else(|| self.cc.implied_ecn())
     }
 
-    /// The recovery scheme in force.
+    /// Recovery scheme in force.
     pub fn scheme(&self) -> Scheme {
         self.recovery.unwrap_or_else(|| self.cc.implied_scheme())
     }

@@ -14,17 +14,17 @@ macro_rules! choices {
 }
 
 choices! {
-    /// Names of the sets of values in `presets.json`.
+    /// Preset: a named set of values in `presets.json`.
     Preset {
-        /// The choices that current stacks share: SACK, RACK-TLP, PRR, short timeouts, growth by bytes acknowledged.
+        /// Common choices of current stacks: SACK, RACK-TLP, PRR, short timeouts, growth by bytes acknowledged.
         Modern,
-        /// The text of the RFCs, younger options off.
+        /// The text of the RFCs, without newer options.
         Rfc,
         /// The one-way agents of ns-2.35 with their defaults.
         Ns2,
         /// The sockets of ns-3.37 with their defaults.
         Ns3,
-        /// The choices of Linux that are parameters here.
+        /// The choices of Linux, as far as they are parameters here.
         Linux,
         /// Like `linux`, for Linux 6.12: HyStart before its change in 6.14.
         #[serde(rename = "linux-6.12")]
@@ -34,11 +34,11 @@ choices! {
     Scheme {
         /// Fast retransmit and slow start (Jacobson 1988).
         Tahoe,
-        /// The retransmission timer alone sends again, and only the oldest segment (RFC 793 section 3.7).
+        /// Only the retransmission timer retransmits, and only the oldest segment (RFC 793 section 3.7).
         Timeout,
         /// Fast recovery (RFC 5681 section 3.2).
         Reno,
-        /// Fast recovery that understands partial acknowledgments (RFC 6582).
+        /// Fast recovery with partial acknowledgments (RFC 6582).
         Newreno,
         /// Recovery with selective acknowledgments (RFC 6675).
         Sack,
@@ -47,21 +47,21 @@ choices! {
         /// Reno with a fine clock: the first duplicate acknowledgment retransmits an overdue segment (Brakmo and Peterson 1995 section
         /// 3.1).
         Vegas,
-        /// Recovery with selective acknowledgments as the sockets of ns-3.37 do it.
+        /// Recovery with selective acknowledgments as in the sockets of ns-3.37.
         Ns3,
     }
     /// Rule for the retransmission timeout.
     RtoRule {
-        /// SRTT and four times its variation (RFC 6298 section 2.3), twice as much after each timeout (section 5.5).
+        /// SRTT plus four times its variation (RFC 6298 section 2.3), doubled after each timeout (section 5.5).
         Rfc6298,
         /// Twice SRTT, as in the example of RFC 793 section 3.7 (BETA = 2, ALPHA = 7/8), which allows 1.3 to 2; no back-off.
         Rfc793,
     }
     /// Data in the SYN (RFC 7413).
     FastOpen {
-        /// Not used.
+        /// Off.
         Off,
-        /// With a cookie that an earlier connection brought.
+        /// With a cookie from an earlier connection.
         Cookie,
         /// Without a cookie: both ends trust each other (RFC 7413 section 2.1 warns of it; Linux `tcp_fastopen` bits 0x4 and 0x200).
         NoCookie,
@@ -79,7 +79,7 @@ choices! {
     }
     /// ECN variant that is negotiated, and its feedback.
     EcnMode {
-        /// Not used.
+        /// Off.
         Off,
         /// ECE until CWR answers (RFC 3168).
         Classic,
@@ -90,7 +90,7 @@ choices! {
     }
     /// Proportional rate reduction: spreading of a reduction over recovery.
     Prr {
-        /// It is not: the window is cut at once.
+        /// Off: the window is cut at once.
         Off,
         /// With the conservative reduction bound (PRR-CRB, RFC 6937).
         Crb,
@@ -105,11 +105,11 @@ choices! {
     PrrBase {
         /// The data in flight when recovery began that had not been SACKed before (RFC 9937 section 6.2).
         Flight,
-        /// The congestion window before the cut (Linux): the share is that of the algorithm, also where the window was not used up.
+        /// The congestion window before the cut (Linux): the share is that of the algorithm, also if the window was not used up.
         Window,
         /// The estimate of the data in the network when recovery begins.
         Pipe,
-        /// All that is not acknowledged, SACKed or not (RecoverFS of RFC 6937 section 3; ns-3.37).
+        /// All data not acknowledged, SACKed or not (RecoverFS of RFC 6937 section 3; ns-3.37).
         Outstanding,
     }
     /// Base of the slow-start threshold after a loss.
@@ -124,13 +124,13 @@ choices! {
         /// The estimate of the data in the network, without SACKed and lost data (ns-3, for TcpNewReno and classes derived from it).
         Pipe,
     }
-    /// When HyStart begins a round.
+    /// Beginning of a round of HyStart.
     HystartRounds {
         /// With the first acknowledgment of a round trip (Linux 6.14 and later).
         Always,
         /// Like `always`, but no round begins below the low window of 16 segments, so that the first one begins there (Linux 5.5 to 6.13).
         Window,
-        /// After that acknowledgment was judged as one of the round trip before (ns-3.37, Linux before 5.5).
+        /// After that acknowledgment was judged as one of the last round trip (ns-3.37, Linux before 5.5).
         Late,
     }
     /// Unit of growth in congestion avoidance.
@@ -140,10 +140,10 @@ choices! {
         /// Each acknowledgment adds the whole part of that in bytes, at least one: a window of acknowledgments adds a little less than a
         /// segment (ns-3, for TcpNewReno and its users; the integer arithmetic that RFC 5681 section 3.1 mentions).
         Byte,
-        /// Segments are counted, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno).
+        /// A whole window of segments acknowledged adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno).
         Segment,
     }
-    /// The window after idleness.
+    /// Congestion window after idleness.
     IdleRestart {
         /// Unchanged.
         Off,
@@ -155,27 +155,28 @@ choices! {
         /// (RFC 2861 section 3; Linux).
         Decay,
     }
-    /// Which segments are timed.
+    /// Segments that are timed.
     RttSampling {
-        /// One at a time: the next new segment after the last measurement ended.
+        /// One at a time: the next new segment after the last measurement.
         One,
-        /// All that were not retransmitted (Karn's algorithm, RFC 6298 section 3).
+        /// All segments sent once (Karn's algorithm, RFC 6298 section 3).
         Every,
     }
     /// Treatment of segments outside of the receive window.
     OldSegments {
-        /// A segment counts if a part of it lies in the receive window (RFC 9293 section 3.10.7.4), the window field only if no later sequence number came.
+        /// A segment is accepted if a part of it lies in the receive window (RFC 9293 section 3.10.7.4); its window field counts if no
+        /// later sequence number was received.
         Rfc,
-        /// One that ends where the last acknowledgment sent lies counts, too, and answers to empty ones are throttled as challenge ACKs are (`tcp_sequence`,
-        /// `tcp_oow_rate_limited`). The window field counts also with new data acknowledged, and at the same sequence number only if it is wider, or 0
-        /// (`tcp_may_update_window`).
+        /// A segment that ends at the last acknowledgment sent is accepted as well, and answers to empty ones are throttled like challenge
+        /// ACKs (`tcp_sequence`, `tcp_oow_rate_limited`). The window field also counts with new data acknowledged, and at the same sequence
+        /// number only if it is wider, or 0 (`tcp_may_update_window`).
         Linux,
     }
     /// Treatment of segments with an older timestamp than the last one.
     Paws {
-        /// It counts.
+        /// Accepted.
         Off,
-        /// It is answered and dropped (RFC 7323 section 5.3); one without a timestamp is dropped (section 3.2).
+        /// Answered and dropped (RFC 7323 section 5.3); a segment without a timestamp is dropped (section 3.2).
         Rfc,
         /// RFC 7323, but these segments count as well: one tick too old, without a timestamp, and pure acknowledgments overtaken within the
         /// RTO (`tcp_disordered_ack`).
@@ -183,19 +184,19 @@ choices! {
     }
     /// Event that ends exponential back-off.
     BackoffEnds {
-        /// A measurement on a segment that was not retransmitted.
+        /// A measurement on a segment sent once.
         Sample,
         /// An acknowledgment of new data.
         Ack,
     }
-    /// Which partial acknowledgments restart the retransmission timer.
+    /// Partial acknowledgments that restart the retransmission timer.
     NewRenoTimer {
         /// Only the first: "impatient" (RFC 3782 section 4, RFC 6582 section 3.2 step 3).
         Impatient,
         /// Each: "slow but steady" (RFC 3782 section 4).
         SlowButSteady,
     }
-    /// The window on leaving fast recovery.
+    /// Congestion window on leaving fast recovery.
     ExitWindow {
         /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3, option 1).
         Flight,
@@ -208,16 +209,16 @@ choices! {
     SackMemory {
         /// Until the data is acknowledged (RFC 6675 section 5.1).
         Keep,
-        /// Until a timeout, and not again before recovery from it is over (RFC 2018 section 8).
+        /// Until a timeout, and not until recovery from it is over (RFC 2018 section 8).
         Timeout,
         /// Until a timeout or, outside recovery, the next acknowledgment of new data (ns-2).
         Progress,
     }
-    /// The estimate of the data in flight in SACK recovery.
+    /// Estimate of the data in flight in SACK recovery.
     SackPipe {
         /// SetPipe over the scoreboard (RFC 6675 section 4).
         Rfc6675,
-        /// A counter: up with each segment sent, down with each acknowledgment, twice with a partial one (Fall and Floyd 1996).
+        /// A counter: incremented by each segment sent, decremented by each acknowledgment, twice by a partial one (Fall and Floyd 1996).
         Counted,
     }
 }
@@ -235,7 +236,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In bytes, for a given maximum segment size.
+    /// Returns the window in bytes for a given maximum segment size.
     pub fn bytes(self, smss: u64) -> u64 {
         match self {
             Self::Rfc6928 => (10 * smss).min((2 * smss).max(14_600)),
@@ -283,7 +284,7 @@ impl JsonSchema for InitialWindow {
     }
 }
 
-/// Packets counted as full segments.
+/// Converts a length to bytes; a packet is a full segment.
 pub(crate) fn len_bytes(len: Len, smss: u64) -> u64 {
     match len {
         Len::Packets(n) => n.saturating_mul(smss),

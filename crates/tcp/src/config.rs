@@ -21,9 +21,9 @@ pub struct TcpConfig {
     pub(crate) window: u64,
     /// Advertised window; `u32::MAX` for no limit.
     pub(crate) receive_window: u32,
-    /// Advertised in a SYN, which cannot be scaled (RFC 7323 section 2.2).
+    /// Window advertised in a SYN, which cannot be scaled (RFC 7323 section 2.2).
     pub(crate) syn_window: u32,
-    /// Receive buffer at first and at most, where it tunes itself.
+    /// Initial and largest receive buffer, with auto-tuning.
     pub(crate) buffer_range: Option<(u64, u64)>,
     /// True if the receiver acts on each arrival, see `quickack.rs`.
     pub(crate) autotuned: bool,
@@ -33,27 +33,27 @@ pub struct TcpConfig {
     pub(crate) max_ssthresh: u64,
     pub(crate) cwnd_validation: bool,
     pub(crate) ecn: EcnMode,
-    /// Payload bytes that always may go at once.
+    /// Least payload of a burst.
     pub(crate) pacing_bytes: u64,
     /// True if a reduction may be undone.
     pub(crate) undo: bool,
     pub(crate) rto_granularity_ticks: u64,
     pub(crate) rto_rfc793: bool,
-    /// Least RTO before back-off, and after it.
+    /// Smallest RTO before back-off, and after it.
     pub(crate) rto_floor: Dur,
     pub(crate) rto_min_backed_off: Dur,
     pub(crate) rtt_every: bool,
-    /// SRTT is measured by the oldest segment that an acknowledgment covers.
+    /// True if SRTT is measured by the oldest segment acknowledged.
     pub(crate) rtt_from_oldest: bool,
     pub(crate) backoff_ends_with_ack: bool,
     pub(crate) forget_rtt_after: u32,
-    /// Bytes not acknowledged that make an acknowledgment due.
+    /// Unacknowledged bytes that make an acknowledgment due.
     pub(crate) ack_bytes: u64,
     pub(crate) newreno_impatient: bool,
     pub(crate) recovery_burst: u32,
     pub(crate) max_burst: u32,
     pub(crate) sack: bool,
-    /// Recovery is that of ns-3.
+    /// True with the recovery scheme of ns-3.
     pub(crate) ns3: bool,
     pub(crate) sack_blocks: usize,
     pub(crate) counted_pipe: bool,
@@ -61,11 +61,11 @@ pub struct TcpConfig {
     /// True if SACK blocks are ignored from a timeout until recovery from it is over.
     pub(crate) timeout_distrusts_sack: bool,
     pub(crate) progress_forgets_sack: bool,
-    /// Headers of a segment without SYN and SACK blocks.
+    /// Header length of a segment without SYN and SACK blocks.
     pub(crate) header_len: u32,
-    /// Those of a segment with data.
+    /// Header length of a segment with data.
     pub(crate) data_header_len: u32,
-    /// A full-sized segment with these headers.
+    /// Length of a full-sized segment with its headers.
     pub(crate) full_len: u32,
     pub(crate) syn_len: u32,
     /// Payload that a SYN may carry.
@@ -79,16 +79,16 @@ pub struct TcpConfig {
     pub(crate) plain_acks: bool,
     /// True if an option needs each segment that is delivered or lost.
     pub(crate) ack_log: bool,
-    /// Bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); those of Prague are not (`prague_tso_segs`).
+    /// True if bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); false with Prague (`prague_tso_segs`).
     pub(crate) longer_bursts: bool,
-    /// The parameters as given; those that belong to another recovery scheme are off.
+    /// Parameters as given, without those of other recovery schemes.
     params: TcpParams,
 }
 
 /// Longest options of a TCP header (RFC 9293 section 3.1: the data offset has four bits).
 const MOST_OPTIONS: u32 = 40;
 
-/// The smallest shift that makes `buffer` fit the 16 bit window field, at most 14 (RFC 7323 section 2.3).
+/// Returns the smallest shift that makes `buffer` fit the 16-bit window field, at most 14 (RFC 7323 section 2.3).
 fn shift(buffer: u64) -> u8 {
     (0..14).find(|&s| buffer >> s <= 65_535).unwrap_or(14)
 }
@@ -214,7 +214,7 @@ impl TcpConfig {
         self.smss
     }
 
-    /// The shift that a window scale option would announce for the receive window.
+    /// Window scale shift for the receive window.
     pub fn window_shift(&self) -> u8 {
         shift(u64::from(self.receive_window))
     }

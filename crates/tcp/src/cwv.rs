@@ -33,15 +33,15 @@ pub(crate) struct Cwv {
     /// Beginning and largest sample of each measurement period.
     bins: [(Time, u64); BINS],
     newest: usize,
-    /// There was a sample since the beginning or the last loss recovery.
+    /// True if there was a sample since the beginning or the last loss recovery.
     defined: bool,
     /// Current sample: SND.UNA when it began, and its end; an end at or below the beginning means that data is yet to be sent.
     from: u64,
     end: u64,
     pub(crate) validated: bool,
-    /// When the window was last found validated, or last adjusted.
+    /// Time of the last validation or adjustment.
     valid_at: Time,
-    /// There was congestion since the last sample.
+    /// True if there was congestion since the last sample.
     pub(crate) disturbed: bool,
     /// Recovery from a loss in the non-validated phase: max(pipeACK, LossFlightSize), and the bytes retransmitted before.
     pub(crate) recovery: Option<(u64, u64)>,
@@ -70,7 +70,7 @@ impl Cwv {
         self.defined.then(|| recent.map(|b| b.1).max().unwrap_or(0))
     }
 
-    /// Everything up to `una` is acknowledged, `nxt` comes next. Whether a sample was taken.
+    /// Takes a sample if a round trip ends with `una`; returns true if it does. `nxt` comes next.
     pub(crate) fn sample(&mut self, now: Time, una: u64, nxt: u64, period: Dur) -> bool {
         if self.end <= self.from {
             self.end = nxt;
@@ -91,7 +91,7 @@ impl Cwv {
         true
     }
 
-    /// Which phase it is (section 4.3).
+    /// Determines the phase (section 4.3).
     pub(crate) fn judge(&mut self, now: Time, cwnd: u64, period: Dur) {
         self.validated = self.pipe_ack(now, period).is_none_or(|p| 2 * p >= cwnd);
         if self.validated {
@@ -99,12 +99,12 @@ impl Cwv {
         }
     }
 
-    /// Loss recovery is over: pipeACK is undefined (section 4.4.1).
+    /// Makes pipeACK undefined after loss recovery (section 4.4.1).
     pub(crate) fn forget(&mut self, now: Time, una: u64, nxt: u64) {
         *self = Self { from: una, end: nxt, valid_at: now, ..Self::default() };
     }
 
-    /// Non-validated periods that are over.
+    /// Returns the number of non-validated periods that are over.
     pub(crate) fn expired(&mut self, now: Time) -> u64 {
         let periods = if self.validated { 0 } else { now.since(self.valid_at).as_ps() / NVP.as_ps() };
         self.valid_at += NVP * periods;

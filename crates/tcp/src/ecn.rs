@@ -19,42 +19,42 @@ pub(crate) struct EcnState {
     pub(crate) newly_ce: u64,
     /// True if the current acknowledgment reports congestion: the window does not grow with it (RFC 3168 section 6.1.2).
     pub(crate) hold: bool,
-    /// The algorithm grades its cut by the number of marks.
+    /// True if the algorithm grades its cut by the number of marks.
     pub(crate) graded: bool,
     /// Receiver: true if outgoing segments carry ECE (`DCTCP.CE` of RFC 8257 section 3.2).
     pub(crate) echo: bool,
     /// Receiver: true if the current data is to be acknowledged at once.
     pub(crate) ack_now: bool,
-    /// Sender: CWR goes into the next new data.
+    /// Sender: true if the next new data carries CWR.
     pub(crate) cwr_due: bool,
-    /// Sender: the last cut was for a mark.
+    /// Sender: true if the last cut was for a mark.
     pub(crate) cut_for_mark: bool,
     /// Sender: SND.NXT at the last cut.
     pub(crate) cut_end: u64,
-    /// AccECN receiver: packets with CE that arrived (r.cep).
+    /// AccECN receiver: CE packets received (r.cep).
     pub(crate) r_cep: u64,
     /// AccECN sender: CE packets that the peer reported (s.cep).
     pub(crate) s_cep: u64,
     /// AccECN sender: packets per acknowledgment, smoothed (64ths of one); 0: no acknowledgment yet.
     packets_per_ack: u32,
-    /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
+    /// AccECN receiver: marks since the last acknowledgment, and true if the newest packet was marked.
     pub(crate) unreported: u8,
     pub(crate) last_ce: bool,
-    /// AccECN: the ECN field that the SYN or SYN-ACK arrived with.
+    /// AccECN: ECN field of the SYN or SYN-ACK received.
     pub(crate) syn: Ecn,
     /// AccECN: true if the last step of the handshake, which reports it, is still to be sent.
     pub(crate) handshake_ack_due: bool,
-    /// AccECN: the last step of the handshake is awaited.
+    /// AccECN: true until the last step of the handshake.
     pub(crate) handshake_ack_expected: bool,
-    /// AccECN: a marked SYN-ACK was counted.
+    /// AccECN: true if a marked SYN-ACK was counted.
     pub(crate) marked_answer_counted: bool,
     /// AccECN: true if the peer's feedback is ignored.
     pub(crate) feedback_disabled: bool,
     /// Bytes reported as marked since the connection began.
     pub(crate) delivered_ce: u64,
-    /// Data packets with CE that arrived.
+    /// CE-marked data packets received.
     pub(crate) ce_received: u64,
-    /// Cuts for marks.
+    /// Reductions for marks.
     pub(crate) cuts: u32,
 }
 
@@ -87,10 +87,10 @@ impl EcnState {
     }
 }
 
-/// The state of ends that never did anything with ECN.
+/// State of ends that do not use ECN.
 static NONE: EcnState = EcnState::new(false);
 
-/// The state of an end: its own from the first change on.
+/// [`EcnState`], allocated by the first change.
 #[derive(Clone, Debug)]
 pub(crate) struct LazyEcn(Option<Box<EcnState>>);
 
@@ -121,7 +121,8 @@ impl DerefMut for LazyEcn {
 }
 
 impl EcnState {
-    /// Takes in the packets that an acknowledgment covers; true if acknowledgments cover more than four on average (Linux `pkts_acked_ewma`, `ACK_COMP_THRESH`).
+    /// Counts the packets of an acknowledgment; returns true if acknowledgments cover more than four on average (Linux `pkts_acked_ewma`,
+    /// `ACK_COMP_THRESH`).
     pub(crate) fn acks_cover_many(&mut self, packets: u64) -> bool {
         let packets = packets.min(u64::from(u16::MAX)) as u32 * PER_ACK_UNIT;
         self.packets_per_ack =

@@ -6,7 +6,7 @@ pub enum ParamsError {
     /// A value cannot be read.
     #[error("{0}")]
     Read(String),
-    /// A value can be read but makes no sense.
+    /// A value is out of range.
     #[error("{field}: {message}")]
     Range {
         /// The parameter.

@@ -10,7 +10,7 @@ use crate::undo::UndoState;
 use crate::vegas_state::VegasState;
 use std::ops::Deref;
 
-/// State that belongs to one option each.
+/// Optional state, one field per option.
 #[derive(Clone, Debug)]
 pub(crate) struct Extensions {
     /// Proportional rate reduction.
@@ -18,13 +18,13 @@ pub(crate) struct Extensions {
     /// RACK and the tail loss probe.
     pub(crate) rack: Option<Box<Rack>>,
     pub(crate) pacer: Pacer,
-    /// The loss event that may prove a mistake, where anything could prove it.
+    /// Latest loss event, if it can be undone.
     pub(crate) undo: Option<Box<UndoState>>,
     /// Congestion window validation.
     pub(crate) cwv: Option<Box<Cwv>>,
     /// Present while a flow controller or a full device holds the sender.
     pub(crate) held: Option<Box<DeferredActions>>,
-    /// Fast Open, where it is in use.
+    /// TCP Fast Open.
     pub(crate) fast_open: Option<Box<FastOpenState>>,
     pub(crate) vegas: Option<Box<VegasState>>,
 }
@@ -41,7 +41,7 @@ impl Extensions {
     }
 }
 
-/// [`Extensions`] where there is any; it is read as if it lay here.
+/// [`Extensions`], allocated if there is one, and read as an empty one otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct LazyExtensions(Option<Box<Extensions>>);
 
@@ -50,12 +50,12 @@ impl LazyExtensions {
     pub(crate) fn of(ext: Extensions) -> Self {
         Self(ext.is_some().then(|| Box::new(ext)))
     }
-    /// To be changed, where there is any.
+    /// Returns the state of an option for a change, if there is one.
     #[inline]
     pub(crate) fn get_mut<'a, T>(&'a mut self, of: impl FnOnce(&'a mut Extensions) -> Option<T>) -> Option<T> {
         self.0.as_deref_mut().and_then(of)
     }
-    /// To be changed: from here on there is some.
+    /// Returns the extensions for a change; allocates them if there are none.
     #[inline]
     pub(crate) fn get_or_create(&mut self) -> &mut Extensions {
         self.0.get_or_insert_with(empty)

@@ -1,6 +1,6 @@
 //! State of F-RTO (RFC 5682).
 
-/// The acknowledgment that F-RTO waits for.
+/// Acknowledgment that F-RTO waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Frto {
     /// No acknowledgment: not in progress, or decided.

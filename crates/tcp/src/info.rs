@@ -10,7 +10,7 @@ pub enum CaState {
     Open = 0,
     /// Duplicate acknowledgments or SACK blocks, and no loss known.
     Disorder = 1,
-    /// The window was reduced for another reason than loss.
+    /// The window was reduced for another reason than a loss.
     Cwr = 2,
     /// Fast recovery.
     Recovery = 3,
@@ -23,13 +23,13 @@ pub enum CaState {
 pub struct TcpInfo {
     /// State of the sending half.
     pub ca_state: CaState,
-    /// The state of the connection, as RFC 9293 section 3.3.2 names it.
+    /// State of the connection (RFC 9293 section 3.3.2).
     pub state: &'static str,
     /// How the connection ended.
     pub ended: Ended,
     /// True if the handshake was completed and the connection not reset.
     pub established: bool,
-    /// Congestion window in bytes as recovery leaves it for the moment.
+    /// Congestion window in bytes, with the adjustments of recovery.
     pub window: u64,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
@@ -39,19 +39,19 @@ pub struct TcpInfo {
     pub lost: u32,
     /// Segments retransmitted and neither acknowledged nor SACKed.
     pub retrans: u32,
-    /// Doublings of the timer that are in force.
+    /// Doublings of the timer in force.
     pub backoff: u32,
     /// Timeouts since the last acknowledgment of new data.
     pub retransmits: u32,
     /// Segments delivered, by acknowledgment, SACK or D-SACK; `None` without RACK.
     pub delivered: Option<u64>,
-    /// Segments by which one was overtaken at most; at least the threshold of duplicate acknowledgments.
+    /// Largest reordering distance in segments, at least the threshold of duplicate acknowledgments.
     pub reordering: u32,
     /// Number of times that reordering was detected.
     pub reorderings: u32,
     /// Smallest round-trip time.
     pub min_rtt: Option<Dur>,
-    /// Probes of a shut window without an answer that opens it.
+    /// Unanswered probes of a closed window.
     pub probes: u32,
     /// Oldest unacknowledged sequence number.
     pub una: u64,
@@ -59,7 +59,7 @@ pub struct TcpInfo {
     pub nxt: u64,
     /// Next sequence number expected of the peer.
     pub rcv_nxt: u64,
-    /// Everything up to the peer's FIN arrived.
+    /// True if everything up to the peer's FIN arrived.
     pub peer_closed: bool,
     /// True if the FIN was sent.
     pub fin_sent: bool,

@@ -7,7 +7,7 @@ pub(crate) struct Ns3Socket {
     pub(crate) disorder: bool,
     /// CA_CWR: an ECN echo is being answered.
     pub(crate) cwr: bool,
-    /// The last loss event is not over (m_recoverActive).
+    /// True until the last loss event is over (m_recoverActive).
     pub(crate) recover_active: bool,
     /// True if the current acknowledgment carries an ECN echo.
     pub(crate) echo: bool,

@@ -1,4 +1,4 @@
-//! Every parameter of a TCP endpoint, each with its meaning and source.
+//! Parameters of a TCP endpoint, each with its meaning and source.
 
 use crate::cc::CcParams;
 use crate::choices::{
@@ -16,21 +16,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TcpParams {
-    /// The named set of values that those not given are taken from.
+    /// Preset: named set of values for the parameters not given.
     pub preset: Preset,
-    /// Congestion control algorithm: owns the window (RFC 5681 section 3).
+    /// Congestion control algorithm; it owns the window (RFC 5681 section 3).
     pub cc: CcParams,
-    /// Loss recovery scheme; unset: the one `cc` implies.
+    /// Loss recovery scheme. Unset: the one that `cc` implies.
     pub recovery: Option<Scheme>,
 
-    /// Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2).
+    /// Largest payload of a segment, without options (SMSS of RFC 5681 section 2).
     #[schemars(extend("x-min" = "1B", "x-max" = "65000B"))]
     pub mss: Bytes,
     /// Upper limit of the send window, independent of the congestion window (ns-2 `window_`; a send buffer). Unset: no limit.
     #[schemars(extend("x-min" = "1p"))]
     pub window: Option<Len>,
-    /// Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms.
-    /// Unset: flow control never limits.
+    /// Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6). The default allows 670 Mbit/s over 100 ms. Unset: no flow
+    /// control.
     #[schemars(extend("x-min" = "1B"))]
     pub receive_window: Option<Bytes>,
     /// Receive buffer at the start of a connection. It grows up to `receive_window` with the data that the application reads in a round
@@ -56,11 +56,11 @@ pub struct TcpParams {
     /// them.
     #[schemars(extend("x-max" = "1h"))]
     pub time_wait: Dur,
-    /// Which late segments count (RFC 9293 section 3.10.7.4).
+    /// Late segments that are accepted (RFC 9293 section 3.10.7.4).
     pub old_segments: OldSegments,
-    /// Challenge ACKs at most in each `challenge_interval` (RFC 5961 section 7; Linux 1).
+    /// Most challenge ACKs per `challenge_interval` (RFC 5961 section 7; Linux 1).
     pub challenge_acks: u32,
-    /// The time for which `challenge_acks` holds (RFC 5961 section 7; Linux `tcp_invalid_ratelimit`, 500 ms).
+    /// Interval of `challenge_acks` (RFC 5961 section 7; Linux `tcp_invalid_ratelimit`, 500 ms).
     #[schemars(extend("x-max" = "1h"))]
     pub challenge_interval: Dur,
 
@@ -74,8 +74,8 @@ pub struct TcpParams {
     /// Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged.
     #[schemars(extend("x-min" = "1p"))]
     pub syn_loss_ssthresh: Option<Len>,
-    /// Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
-    /// Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581).
+    /// Most segments that one acknowledgment counts for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset:
+    /// every acknowledgment counts as one segment, however much it covers (RFC 2581).
     #[schemars(range(min = 1))]
     pub byte_counting: Option<u32>,
     /// Apply `byte_counting` to slow start alone; congestion avoidance counts all bytes acknowledged (RFC 3465 sections 2.1 and 2.2; ns-3).
@@ -85,23 +85,24 @@ pub struct TcpParams {
     pub growth_unit: GrowthUnit,
     /// End of slow start before a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
-    /// Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2).
+    /// Window beyond which limited slow start adds at most half of it per round trip (max_ssthresh of RFC 3742 section 2).
     #[schemars(extend("x-min" = "1p"))]
     pub max_ssthresh: Len,
-    /// Part of the round-trip time by which it must rise to end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406
+    /// Rise of the round-trip time that ends slow start, as a divisor: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406
     /// section 4.3), HyStart 1/8 of the smallest (Linux).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub hystart_divisor: f64,
-    /// Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux).
+    /// Smallest such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux).
     #[schemars(extend("x-max" = "10s"))]
     pub hystart_min: Dur,
     /// Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3; Linux).
     #[schemars(extend("x-max" = "10s"))]
     pub hystart_max: Dur,
-    /// HyStart without pacing: length of the train of acknowledgments that ends slow start, as a share of the smallest round-trip time (Linux: half).
+    /// HyStart without pacing: length of the acknowledgment train that ends slow start, as a share of the smallest round-trip time (Linux:
+    /// half).
     #[schemars(range(min = 0.0, max = 10.0))]
     pub hystart_train: f64,
-    /// HyStart: when a round begins.
+    /// HyStart: beginning of a round.
     pub hystart_rounds: HystartRounds,
     /// Grow the window only while it limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
@@ -115,7 +116,7 @@ pub struct TcpParams {
     /// Reduce a window that was not used for long to the part that was used (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to
     /// 4.5).
     pub new_cwv: bool,
-    /// A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte.
+    /// Probe a closed window with an empty segment and an old sequence number (Linux, `tcp_xmit_probe_skb`). Otherwise with one byte.
     pub empty_window_probes: bool,
     /// Measure the round-trip time by segments sent once that an acknowledgment SACKs without covering new data (Linux
     /// `tcp_ack_update_rtt`). Needs `rack`.
@@ -126,7 +127,7 @@ pub struct TcpParams {
     pub ssthresh_whole_segments: bool,
     /// Lower the slow-start threshold with each timeout in a row (ns-2); RFC 5681 section 3.1 keeps it.
     pub timeout_cuts_again: bool,
-    /// The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
+    /// Congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
     pub idle_restart: IdleRestart,
 
     /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: as `cc` needs it (`dctcp`, `prague`), else
@@ -151,11 +152,12 @@ pub struct TcpParams {
     /// `tcp_tso_autosize`: 1/1024 s). `0s`: only `pacing_segments`.
     #[schemars(extend("x-max" = "1s"))]
     pub pacing_burst: Dur,
-    /// Segments that always may go at once (Linux `tcp_min_tso_segs`: 2).
+    /// Least number of segments in a burst (Linux `tcp_min_tso_segs`: 2).
     #[schemars(range(min = 1))]
     pub pacing_segments: u32,
-    /// Segmentation offload: new data leaves in bursts of `pacing_burst` and `pacing_segments`, paced or not, and outside recovery a shorter one waits for a full
-    /// one if acknowledgments are soon to come (Linux `tcp_tso_should_defer`). The last segment of a burst, and of all that is written, carries PSH.
+    /// Segmentation offload: new data leaves in bursts of `pacing_burst` and `pacing_segments`, paced or not. Outside recovery a shorter
+    /// burst waits for a full one if acknowledgments are expected soon (Linux `tcp_tso_should_defer`). The last segment of a burst, and of
+    /// all data written, carries PSH.
     pub tso: bool,
     /// With `tso`: size of the pieces of the send queue. The end of a piece is not deferred (Linux: the longest burst, 65215B). Unset: no
     /// pieces.
@@ -178,19 +180,19 @@ pub struct TcpParams {
     pub rto_min: Dur,
     /// Apply `rto_min` before back-off (RFC 6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise after it.
     pub rto_min_first: bool,
-    /// Largest RTO, backed off (RFC 6298 section 2.5).
+    /// Largest RTO, with back-off (RFC 6298 section 2.5).
     #[schemars(extend("x-min" = "1us", "x-max" = "24h"))]
     pub rto_max: Dur,
-    /// G of RFC 6298 section 2: the variation term of the RTO is never smaller.
+    /// Smallest variation term of the RTO (G of RFC 6298 section 2).
     #[schemars(extend("x-max" = "10s"))]
     pub rto_granularity: Dur,
     /// RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: the RTO in force.
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
     pub rto_after_syn_loss: Option<Dur>,
-    /// Tick of the clock that measures round-trip times for the RTO; `1ps` measures exactly.
+    /// Tick of the clock that measures round-trip times for the RTO; `1ps` is exact.
     #[schemars(extend("x-min" = "1ps", "x-max" = "1s"))]
     pub rtt_tick: Dur,
-    /// Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures.
+    /// Segments that are timed (RFC 6298 section 3: at least one per round trip). With timestamps each acknowledgment measures.
     pub rtt_sampling: RttSampling,
     /// Measure SRTT by the oldest segment newly acknowledged, so that it includes the delay of acknowledgments (Linux
     /// `tcp_clean_rtx_queue`). Always so with `timestamps`, as the echo reports it (RFC 7323 section 4.3). The smallest round-trip time and
@@ -199,7 +201,7 @@ pub struct TcpParams {
     /// Event that ends the back-off of the RTO: a new measurement (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data
     /// (ns-3).
     pub backoff_ends: BackoffEnds,
-    /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
+    /// Timeouts in a row after which SRTT and RTTVAR start again (RFC 6298 section 5, last note). Unset: never.
     #[schemars(range(min = 1))]
     pub forget_rtt_after: Option<u32>,
     /// F-RTO (RFC 5682): new data sent after a timeout shows if it was spurious.
@@ -211,7 +213,7 @@ pub struct TcpParams {
     pub dsack_undo: bool,
     /// Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, detects old segments.
     pub timestamps: bool,
-    /// Protection against wrapped sequence numbers, where there are timestamps (RFC 7323 section 5).
+    /// Protection against wrapped sequence numbers, with timestamps (RFC 7323 section 5).
     pub paws: Paws,
     /// Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "1s"))]
@@ -230,9 +232,10 @@ pub struct TcpParams {
     /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
     pub ack_delay: Dur,
-    /// Acknowledgments that are not delayed at the start of a connection, after a pause of more than the RTO and after data that came before, if the window
-    /// holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows. Once data was sent soon after data
-    /// arrived all are delayed, until the timer of one goes off. Others then wait `ack_delay` at least, longer where segments come seldom (Linux `ato`).
+    /// Acknowledgments that are not delayed at the start of a connection, after a pause of more than the RTO and after duplicate data, if
+    /// the window holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows.
+    /// Once data was sent soon after data arrived, all are delayed until the timer of one expires. Others then wait `ack_delay` at least,
+    /// longer where segments come seldom (Linux `ato`).
     pub quick_acks: u32,
     /// ACK compression: delay of acknowledgments while data is missing, at most a twentieth of the round-trip time, except for the first
     /// three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each leaves at once, as in RFC 5681 section 4.2.
@@ -257,7 +260,7 @@ pub struct TcpParams {
     /// Time added to the waits of `rack` and `tlp` (Linux: two ticks of its clock).
     #[schemars(extend("x-max" = "1s"))]
     pub timer_slack: Dur,
-    /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
+    /// Proportional rate reduction: spread the cut of a loss over the recovery. Needs SACK recovery.
     pub prr: Prr,
     /// Base of the reduction of `prr` (RecoverFS of RFC 9937 section 6.2).
     pub prr_base: PrrBase,
@@ -266,16 +269,16 @@ pub struct TcpParams {
     /// FACK: halve the window twice for a loss in slow start, since it has doubled after the lost segment was sent (overdamping, Mathis and
     /// Mahdavi 1996; ns-2 `ss-div4_`).
     pub fack_overdamping: bool,
-    /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`).
+    /// FACK: lower the window smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`).
     pub fack_rampdown: bool,
-    /// FACK: a loss leaves one segment of the window, which opens with each acknowledgment of the recovery (ns-2 tcp-fack.cc, CLOSE_CWND_RESTART and
-    /// opencwnd). Otherwise it is cut at once (Mathis and Mahdavi 1996).
+    /// FACK: after a loss, restart the window from one segment, which grows with each acknowledgment of the recovery (ns-2 tcp-fack.cc,
+    /// CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut at once (Mathis and Mahdavi 1996).
     pub fack_restart: bool,
     /// FACK: outside recovery an acknowledgment that repeats the last one or carries SACK blocks can only begin recovery (ns-2
     /// tcp-fack.cc). Otherwise limited transmit continues, and the window grows with the bytes newly acknowledged.
     pub fack_only_enters: bool,
-    /// FACK: recovery lasts until an acknowledgment beyond its end carries no SACK block, also through a timeout (ns-2 tcp-fack.cc). Otherwise until all that
-    /// was sent before it is acknowledged.
+    /// FACK: end recovery with an acknowledgment beyond its end without a SACK block, also through a timeout (ns-2 tcp-fack.cc). Otherwise
+    /// when all data sent before it is acknowledged.
     pub fack_until_no_sack: bool,
     /// FACK: if a segment sent after a retransmission is SACKed before it, send nothing until the timer expires (ns-2 tcp-fack.cc,
     /// CheckSndNxt).
@@ -287,14 +290,16 @@ pub struct TcpParams {
     /// restores the window after the last cut. If that is less than a segment, the flow is silent until its timer expires (ns-2
     /// tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window during recovery (RFC 5681 section 3.2 step 4).
     pub vegas_inflates_cwnd: bool,
-    /// Vegas: a retransmission after duplicates backs the retransmission timer off until the next measurement (ns-2 tcp-vegas.cc, reset_rtx_timer(1)).
+    /// Vegas: back off the retransmission timer after a retransmission for duplicates, until the next measurement (ns-2 tcp-vegas.cc,
+    /// reset_rtx_timer(1)).
     pub vegas_backs_off: bool,
-    /// Vegas: the acknowledgment of a hole measures by the newest segment it covers, though that waited at the receiver (ns-2 tcp-vegas.cc, v_sendtime_).
+    /// Vegas: measure the acknowledgment of a hole by the newest segment it covers, although that waited at the receiver (ns-2
+    /// tcp-vegas.cc, v_sendtime_).
     pub vegas_times_waiting: bool,
     /// Vegas: keep sending times in a table with an entry for each segment of `window`; where the table wraps, an acknowledgment leaves
     /// entries uncleared (ns-2 tcp-vegas.cc, v_transmits_). No effect where `window` is unset.
     pub vegas_send_table: bool,
-    /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
+    /// Limited transmit (RFC 3042): send new data for duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
     /// Begin a loss event only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
     pub careful: bool,
@@ -305,10 +310,10 @@ pub struct TcpParams {
     /// Most segments that one acknowledgment may release during NewReno recovery, in addition to the retransmission. Unset: no limit.
     #[schemars(range(min = 1))]
     pub recovery_burst: Option<u32>,
-    /// Most segments one acknowledgment may release (RFC 6582 section 3.2 speaks of bursts on leaving recovery). Unset: no bound.
+    /// Most segments that one acknowledgment may release (RFC 6582 section 3.2 mentions bursts on leaving recovery). Unset: no limit.
     #[schemars(range(min = 1))]
     pub max_burst: Option<u32>,
-    /// The congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments).
+    /// Congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments).
     pub exit_window: ExitWindow,
     /// Grow the window with the acknowledgment that ends Reno or NewReno recovery (ns-2).
     pub grow_on_exit: bool,
@@ -320,7 +325,7 @@ pub struct TcpParams {
     pub dsack: bool,
     /// Estimate of the data in flight during SACK recovery.
     pub sack_pipe: SackPipe,
-    /// Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
+    /// SACKed segments above a hole that make it lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
     #[schemars(range(min = 1, max = 1000))]
     pub sack_lost_after: u32,
     /// Use NextSeg rule 4 of RFC 6675 (rescue retransmission).

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 /// A named set of parameter values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PresetInfo {
-    /// Its name: the value of `preset`.
+    /// Value of `preset`.
     pub name: String,
-    /// One sentence.
+    /// Description in one sentence.
     pub doc: String,
     /// The values that differ from the defaults.
     pub values: Map<String, Value>,
@@ -36,7 +36,7 @@ pub fn presets() -> &'static [PresetInfo] {
     })
 }
 
-/// A table of a preset over the same table of the one that it starts `from`.
+/// Merges a table of a preset over the same table of the preset that it starts `from`.
 fn over(all: &Map<String, Value>, body: &Value, table: &str) -> Map<String, Value> {
     let mut out = body["from"].as_str().map(|base| over(all, &all[base], table)).unwrap_or_default();
     for (key, value) in body[table].as_object().into_iter().flatten() {
@@ -48,10 +48,10 @@ fn over(all: &Map<String, Value>, body: &Value, table: &str) -> Map<String, Valu
     out
 }
 
-/// The parameters that a user's value stands for: the name of an algorithm, or a table of parameters over the preset it names.
+/// Resolves a user's value: the name of an algorithm, or a table of parameters over the preset it names.
 ///
 /// # Errors
-/// If a value cannot be read, or [`TcpParams::check`] refuses it.
+/// If a value cannot be read, or fails [`TcpParams::check`].
 pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
     let table = match user {
         Value::Object(t) => t,
@@ -89,7 +89,7 @@ fn is_complete(table: &Map<String, Value>) -> bool {
     all.as_object().is_some_and(|all| all.keys().all(|key| table.contains_key(key)))
 }
 
-/// Lays the values that a preset holds for the chosen algorithm under those of the user.
+/// Merges the values that a preset has for the chosen algorithm under those of the user.
 fn refine(merged: &mut Map<String, Value>, with: &Map<String, Value>, user: &Map<String, Value>) {
     let chosen = match merged.get("cc") {
         Some(Value::String(name)) => Some((name.as_str(), None)),

@@ -124,7 +124,8 @@ mod tests {
 
     const RULE: PrrRule = PrrRule { bound: Prr::Rfc9937, whole: true, smss: 100 };
 
-    /// RFC 9937 section 6.2: above the threshold its share of RecoverFS goes out, below it what was delivered, and one segment more in good progress.
+    /// RFC 9937 section 6.2: above the threshold its share of RecoverFS is sent, below it as much as was delivered, and one segment more in
+    /// good progress.
     #[test]
     fn the_share_of_the_threshold_goes_out() {
         let mut r = PrrState::for_loss(2000);

@@ -11,7 +11,7 @@ pub(crate) struct Quantum {
 }
 
 impl Quantum {
-    /// Payload bytes of it at a rate: whole segments of its time, but no less than the least.
+    /// Size in bytes at a rate: whole segments of its time, at least the minimum.
     pub(crate) fn at(self, rate: Rate) -> u64 {
         if self.time == Dur::ZERO {
             return self.least;
@@ -23,7 +23,7 @@ impl Quantum {
 /// Bits per byte times picoseconds per second: divided by a rate in bit/s, the time of a byte.
 pub(crate) const BITS_PS: f64 = 8.0 * PS_PER_SEC as f64;
 
-/// Bytes over a time, rounded down to whole bits per second.
+/// Rate of `bytes` over a time, rounded down to whole bits per second.
 pub(crate) fn rate_of(bytes: u64, interval: Dur) -> Rate {
     let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
     Rate::from_bps((bits / u128::from(interval.as_ps().max(1))).min(u128::from(u64::MAX)) as u64)

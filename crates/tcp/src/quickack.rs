@@ -19,14 +19,14 @@ use fairlane_units::{Dur, Time};
 const FIRST_MSS: u64 = 536;
 /// Least size of a segment that counts for the estimate of the largest (`tcp_measure_rcv_mss`), without headers.
 const TELLING: u64 = 524;
-/// An acknowledgment never waits longer (`TCP_DELACK_MAX`).
+/// Longest delay of an acknowledgment (`TCP_DELACK_MAX`).
 const LONGEST: Dur = Dur::from_ms(200);
 
 /// State of quick and delayed acknowledgments, with the receive buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickAck {
     pub(crate) buffer: Option<ReceiveBuffer>,
-    /// Quick ones left (`quick`).
+    /// Quick acknowledgments left (`quick`).
     pub(crate) left: u32,
     /// True in an interactive session: the application answers data that arrives ("pingpong").
     pub(crate) answers: bool,
@@ -34,7 +34,7 @@ pub(crate) struct QuickAck {
     wait: Dur,
     /// Last arrival of data in order.
     heard_at: Time,
-    /// Payload of the largest segments (`rcv_mss`), and of the last smaller one.
+    /// Payload of the largest segments (`rcv_mss`), and of the last smaller segment.
     pub(crate) mss: u64,
     small: u64,
     /// Acknowledgments delayed while data is missing.
@@ -58,19 +58,20 @@ impl QuickAck {
         }
     }
 
-    /// The connection is open.
+    /// Starts the receive buffer when the connection opens.
     pub(crate) fn open_at(&mut self, now: Time) {
         if let Some(buffer) = &mut self.buffer {
             buffer.open(now);
         }
     }
 
-    /// No acknowledgment is sooner than its count or its time: an answer of the application is likely to carry it.
+    /// Delays acknowledgments as in an interactive session: an answer of the application is likely to carry them.
     pub(crate) fn answers(&mut self) {
         self.answers = true;
     }
 
-    /// The answer to our SYN is acknowledged by data that waited for it (`tcp_rcv_synsent_state_process` with `sk_write_pending`).
+    /// Grants quick acknowledgments if the handshake ends with data that waited for it (`tcp_rcv_synsent_state_process` with
+    /// `sk_write_pending`).
     pub(crate) fn answered_with_data(&mut self, now: Time, c: &TcpConfig) {
         self.grant(c);
         (self.answers, self.wait, self.heard_at) = (false, c.ack_delay, now);
@@ -81,7 +82,7 @@ impl QuickAck {
         self.answers |= now.since(self.heard_at) < self.wait;
     }
 
-    /// An acknowledgment waited for its time in vain (`tcp_delack_timer_handler`).
+    /// Handles the expiry of the timer of an acknowledgment (`tcp_delack_timer_handler`).
     pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
         if self.compression.waits() {
             return;
@@ -101,7 +102,7 @@ impl QuickAck {
         }
     }
 
-    /// `tcp_incr_quickack`.
+    /// Grants quick acknowledgments (`tcp_incr_quickack`).
     fn grant(&mut self, c: &TcpConfig) {
         let window = self.buffer.as_ref().map_or(u64::from(c.receive_window), ReceiveBuffer::window);
         let enough = match window / (2 * self.mss) {
@@ -118,7 +119,7 @@ impl QuickAck {
         (self.answers, self.wait) = (false, c.ack_delay);
     }
 
-    /// Data that was expected next, `payload` bytes (`tcp_event_data_recv`).
+    /// Handles the next `payload` bytes in order (`tcp_event_data_recv`).
     pub(crate) fn next(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
         self.note_size(payload);
         if let Some(buffer) = &mut self.buffer {
@@ -148,7 +149,7 @@ impl QuickAck {
         }
     }
 
-    /// `tcp_measure_rcv_mss`.
+    /// Updates the estimate of the segment size (`tcp_measure_rcv_mss`).
     fn note_size(&mut self, payload: u64) {
         let last = std::mem::take(&mut self.small);
         if payload >= self.mss {

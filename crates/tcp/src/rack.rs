@@ -4,7 +4,7 @@ use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
 /// Recoveries without D-SACK after which the reordering window is reset (RFC 8985 section 6.2 step 4).
 pub(crate) const PERSISTENCE: u32 = 16;
-/// Largest distance of reordering that is reported (Linux `tcp_max_reordering`).
+/// Largest reordering distance reported (Linux `tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;
 
 /// Purpose of the timer of RACK-TLP.
@@ -13,9 +13,9 @@ pub(crate) enum ProbeTimer {
     /// The timer is off.
     #[default]
     Nothing,
-    /// The end of the time for reordering.
+    /// End of the reordering window.
     Reordering,
-    /// Time for a loss probe (PTO).
+    /// Loss probe (PTO).
     Probe,
 }
 
@@ -45,16 +45,16 @@ pub(crate) struct Rack {
     pub(crate) dsack_round: u64,
     /// D-SACKs counted so far.
     pub(crate) dsacks: u32,
-    /// Retransmissions in the order they left: place, time.
+    /// Retransmissions in the order they left: index, time.
     pub(crate) again: VecDeque<(u32, Time)>,
     pub(crate) awaited: ProbeTimer,
     /// SND.NXT when the loss probe was sent (TLP.end_seq); 0: none.
     pub(crate) probe_end: u64,
-    /// The probe was a retransmission (TLP.is_retrans).
+    /// True if the probe was a retransmission (TLP.is_retrans).
     pub(crate) probe_again: bool,
     /// Probes sent.
     pub(crate) probes: u32,
-    /// When the window was last lowered for a lost retransmission.
+    /// Last reduction for a lost retransmission.
     pub(crate) lowered: Time,
 }
 

@@ -20,7 +20,7 @@ struct Stamp {
     app_limited: bool,
 }
 
-/// State of the sampler.
+/// State of the delivery rate sampler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateSampler {
     /// Parallel to the scoreboard's ring.

@@ -14,24 +14,24 @@
 use crate::config::TcpConfig;
 use crate::state::FIRST;
 use fairlane_units::{Dur, Time};
-/// The share of the buffer is kept in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
+/// Unit of the share of the buffer (`TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u64 = 256;
 /// Share before the first segment has shown its overhead: half (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
 /// `NET_SKB_PAD` and `struct skb_shared_info` of a packet, and `struct sk_buff`.
 const BESIDE: u64 = 64 + 320;
 const DESCRIPTOR: u64 = 256;
-/// Smaller segments do not open the window (`tcp_event_data_recv`).
+/// Least payload of a segment that opens the window (`tcp_event_data_recv`).
 const SMALL: u64 = 128;
-/// Segments that the application is taken to have read before the first round trip is over (`TCP_INIT_CWND`).
+/// Segments assumed to be read before the end of the first round trip (`TCP_INIT_CWND`).
 const FIRST_TAKEN: u64 = 10;
-/// Round-trip times are kept times this.
+/// Scale of round-trip times.
 const SCALE: u64 = 8;
 
 /// State of the buffer, in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
-    /// Memory granted (`sk_rcvbuf`), and at most (`tcp_rmem[2]`).
+    /// Memory granted (`sk_rcvbuf`), and its maximum (`tcp_rmem[2]`).
     size: u64,
     most: u64,
     /// Payload in `WHOLE` bytes of it (`scaling_ratio`).
@@ -39,13 +39,13 @@ pub(crate) struct ReceiveBuffer {
     /// Largest window that fits (`window_clamp`), and the part offered so far (`rcv_ssthresh`).
     clamp: u64,
     offer: u64,
-    /// Window in force, counted from the acknowledgment that announced it (`rcv_wnd`, `rcv_wup`).
+    /// Window in force, counted from the acknowledgment that advertised it (`rcv_wnd`, `rcv_wup`).
     window: u64,
     from: u64,
-    /// Largest segment that was announced (`advmss`); bytes of headers.
+    /// Largest segment announced (`advmss`); bytes of headers.
     mss: u64,
     header: u64,
-    /// Windows are announced in steps of 1 << shift (RFC 7323 section 2); without the option in whole segments.
+    /// Shift of the step in which windows are advertised (RFC 7323 section 2); without the option they are in whole segments.
     shift: u8,
     /// Data that the application read in the last round trip, and where and when that began (`rcvq_space`).
     taken: u64,
@@ -90,12 +90,12 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The connection is open.
+    /// Starts the measurements when the connection opens.
     pub(crate) fn open(&mut self, now: Time) {
         self.taken_at = now;
     }
 
-    /// Memory that a segment takes (`truesize`).
+    /// Memory of a segment (`truesize`).
     fn memory(&self, payload: u64) -> u64 {
         (payload + self.header + BESIDE).next_power_of_two() + DESCRIPTOR
     }
@@ -110,7 +110,7 @@ impl ReceiveBuffer {
         self.window_of(self.size.saturating_sub(waiting + arriving))
     }
 
-    /// Segments turn out to have `payload` bytes (`tcp_measure_rcv_mss`, `tcp_set_window_clamp`).
+    /// Updates the share for segments of `payload` bytes (`tcp_measure_rcv_mss`, `tcp_set_window_clamp`).
     pub(crate) fn segments_have(&mut self, payload: u64) {
         let share = (payload * WHOLE / self.memory(payload)).max(1);
         if share == self.share {
@@ -123,7 +123,8 @@ impl ReceiveBuffer {
         self.taken = self.taken.min(self.clamp);
     }
 
-    /// A segment arrived while `kept` bytes wait; whether the window opens (`tcp_grow_window`). `counts`: its own memory is taken already.
+    /// Opens the window for a segment that arrives with `kept` bytes out of order; returns true if it opens (`tcp_grow_window`). `counts`:
+    /// true if its own memory is in use already.
     pub(crate) fn grow(&mut self, payload: u64, kept: u64, counts: bool, rcv_mss: u64) -> bool {
         let memory = self.memory(payload);
         let bound = self.clamp.min(self.space(kept, if counts { memory } else { 0 }));
@@ -150,7 +151,7 @@ impl ReceiveBuffer {
         0
     }
 
-    /// A round-trip time; by `window` it is an upper bound only (`tcp_rcv_rtt_update`).
+    /// Takes a round-trip time, which is an upper bound only by `window` (`tcp_rcv_rtt_update`).
     fn measure(&mut self, sample: Dur, window: bool) {
         let m = sample.as_ps().min(u64::MAX / SCALE) * SCALE;
         if self.rtt == 0 || m < self.rtt {
@@ -160,7 +161,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Data echoes the timestamp of the acknowledgment that let it out, `age` ago (`tcp_rcv_rtt_measure_ts`).
+    /// Measures by the timestamp that data echoes, `age` old (`tcp_rcv_rtt_measure_ts`).
     pub(crate) fn note_echo(&mut self, echo: u32, age: Dur, full: bool) {
         if self.echo != Some(echo) {
             self.echo = Some(echo);
@@ -170,7 +171,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// A window's worth of data takes a round trip at least (`tcp_rcv_rtt_measure`).
+    /// Measures by a window of data, which takes at least a round trip (`tcp_rcv_rtt_measure`).
     pub(crate) fn note_window(&mut self, nxt: u64, now: Time) {
         if let Some(at) = self.round_at {
             if nxt < self.round_end {
@@ -181,7 +182,7 @@ impl ReceiveBuffer {
         (self.round_end, self.round_at) = (nxt + self.window, Some(now));
     }
 
-    /// The application took all up to `nxt` (`tcp_rcv_space_adjust`).
+    /// Adjusts the buffer when the application reads up to `nxt` (`tcp_rcv_space_adjust`).
     pub(crate) fn take(&mut self, nxt: u64, now: Time) {
         if self.rtt == 0 || now.since(self.taken_at).as_ps() < self.rtt / SCALE {
             return;
@@ -193,12 +194,12 @@ impl ReceiveBuffer {
         (self.taken_from, self.taken_at) = (nxt, now);
     }
 
-    /// Data waits up to `beyond` bytes above a hole: that, too, has to fit (`tcp_data_queue_ofo`).
+    /// Adjusts the buffer for data up to `beyond` bytes above a hole (`tcp_data_queue_ofo`).
     pub(crate) fn hold(&mut self, beyond: u64) {
         self.fit(self.taken, beyond);
     }
 
-    /// The buffer for `taken` bytes a round trip (`tcp_rcvbuf_grow`).
+    /// Sizes the buffer for `taken` bytes per round trip (`tcp_rcvbuf_grow`).
     fn fit(&mut self, taken: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.taken, taken).max(1);
         let twice = u128::from(taken) * 2;
@@ -211,7 +212,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The window for an acknowledgment of `nxt` with `kept` bytes beyond; whether memory runs short (`tcp_select_window`).
+    /// Returns the window for an acknowledgment of `nxt` with `kept` bytes beyond, and true if memory is short (`tcp_select_window`).
     pub(crate) fn announce(&mut self, nxt: u64, kept: u64, rcv_mss: u64) -> (u32, bool) {
         let current = (self.from + self.window).saturating_sub(nxt);
         let full = self.clamp.min(self.window_of(self.size));
@@ -241,12 +242,12 @@ impl ReceiveBuffer {
         (self.window as u32, short)
     }
 
-    /// The window in force.
+    /// Window in force.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }
 
-    /// Its right edge.
+    /// Right edge of the window.
     pub(crate) fn edge(&self) -> u64 {
         self.from + self.window
     }

@@ -16,23 +16,23 @@ pub(crate) struct Receiver {
     pub(crate) nxt: u64,
     /// Payload bytes in full segments not yet acknowledged.
     unacked: u64,
-    /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
+    /// Last ACK number sent (Last.ACK.sent of RFC 7323 section 4.3).
     last_ack: u64,
     /// Sequence number of a FIN received, plus one; 0: none.
     fin_end: u64,
-    /// Made at the first hole or duplicate.
+    /// Allocated at the first hole or duplicate.
     gaps: Option<Box<Gaps>>,
-    /// Quick acknowledgments and the buffer that tunes itself, where there are such.
+    /// Quick acknowledgments and buffer auto-tuning, if configured.
     pub(crate) quick: Option<Box<QuickAck>>,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
-    /// When it came.
+    /// Arrival of that timestamp.
     pub(crate) ts_at: Time,
-    /// Data is missing, or a duplicate is to be reported.
+    /// True if data is missing, or a duplicate is to be reported.
     disorder: bool,
     /// Acknowledgment that is due.
     pub(crate) due: AckDue,
-    /// The peer's SYN opened the connection.
+    /// True if the peer's SYN opened the connection.
     pub(crate) passive: bool,
 }
 
@@ -53,9 +53,9 @@ pub(crate) enum AckDue {
     /// No acknowledgment.
     #[default]
     No,
-    /// One may wait for the timer or the next segment.
+    /// An acknowledgment may wait for the timer or the next segment.
     Later,
-    /// One must go now.
+    /// An acknowledgment must be sent now.
     Now,
 }
 
@@ -81,7 +81,7 @@ impl Receiver {
         }
     }
 
-    /// ACK number sent last.
+    /// Last ACK number sent.
     pub(crate) fn last_ack(&self) -> u64 {
         self.last_ack
     }
@@ -93,7 +93,7 @@ impl Receiver {
         self.gaps.get_or_insert_default().duplicate = Block { start, end: end.min(self.nxt) };
     }
 
-    /// Takes in a segment with data or FIN; the payload bytes that are now in order.
+    /// Receives a segment with data or FIN; returns the payload bytes that are now in order.
     #[inline]
     pub(crate) fn on_data(&mut self, seg: &Segment, now: Time, c: &TcpConfig) -> u64 {
         let end = seg.end();
@@ -116,7 +116,7 @@ impl Receiver {
         !self.disorder && self.fin_end == 0
     }
 
-    /// Takes in the next payload of a tidy receiver; whether an acknowledgment must go now.
+    /// Receives the next payload of a tidy receiver; returns true if an acknowledgment must be sent now.
     #[inline]
     pub(crate) fn take_next(&mut self, payload: u64, c: &TcpConfig) -> bool {
         self.nxt += payload;
@@ -129,7 +129,7 @@ impl Receiver {
         self.due != AckDue::No
     }
 
-    /// An acknowledgment may wait.
+    /// Schedules an acknowledgment that may wait.
     pub(crate) fn schedule_delayed_ack(&mut self) {
         self.due = AckDue::Later.max(self.due);
     }
@@ -175,14 +175,14 @@ impl Receiver {
         0
     }
 
-    /// Payload bytes beyond holes.
+    /// Payload bytes out of order.
     pub(crate) fn kept(&self) -> u64 {
         // A FIN takes a sequence number without data.
         let fin = self.fin_end != 0 && self.blocks().last().is_some_and(|b| b.end == self.fin_end);
         if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum::<u64>() - u64::from(fin) } else { 0 }
     }
 
-    /// One past the last byte that arrived.
+    /// One past the last byte received.
     pub(crate) fn farthest(&self) -> u64 {
         self.blocks().last().map_or(self.nxt, |b| b.end)
     }
@@ -192,7 +192,7 @@ impl Receiver {
         self.nxt - self.last_ack
     }
 
-    /// Data beyond a hole.
+    /// Blocks received out of order.
     fn blocks(&self) -> &[Block] {
         self.gaps.as_ref().map_or(&[], |g| &g.blocks)
     }
@@ -299,7 +299,7 @@ impl Gaps {
         }
     }
 
-    /// Keeps data beyond a hole.
+    /// Stores data beyond a hole.
     fn store(&mut self, mut start: u64, mut end: u64, memory: usize) {
         if let Some(last) = self.blocks.last_mut()
             && last.end == start

@@ -11,7 +11,7 @@ pub struct RttEstimator {
     srtt8: u64,
     var4: u64,
     min: u64,
-    /// The way there alone, from the last timestamps; `u64::MAX` without.
+    /// One-way delay by the last timestamps; `u64::MAX` without.
     one_way: u64,
     /// RTO before back-off.
     base: Dur,
@@ -41,13 +41,13 @@ impl RttEstimator {
         self.sample_ticks(r, c);
     }
 
-    /// Takes a measurement that is a span already (timestamps), not less than one tick.
+    /// Takes a measurement given as a duration (timestamps), at least one tick.
     pub fn sample_span(&mut self, span: Dur, c: &TcpConfig) {
         self.min = self.min.min(span.as_ps());
         self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
     }
 
-    /// A round-trip time that counts for the smallest one alone.
+    /// Takes a round-trip time into account for the minimum alone.
     pub(crate) fn note_least(&mut self, rtt: Dur) {
         self.min = self.min.min(rtt.as_ps());
     }
@@ -69,7 +69,7 @@ impl RttEstimator {
         self.accept(Dur::from_ps(ticks.saturating_mul(c.rtt_tick.as_ps())), c);
     }
 
-    /// SRTT and RTTVAR after a measurement of `r` ticks; the RTO they make, in ticks.
+    /// Updates SRTT and RTTVAR by a measurement of `r` ticks; returns the RTO in ticks.
     #[inline(always)]
     fn smooth(&mut self, r: u64, c: &TcpConfig) -> u64 {
         // At least 1: neither sum can then fall below 1, as each loses less than itself.
@@ -92,7 +92,7 @@ impl RttEstimator {
         (self.srtt8 >> 3) + self.var4.max(c.rto_granularity_ticks)
     }
 
-    /// The RTO of a measurement, between the minimum and the maximum (RFC 6298 sections 2.4 and 2.5); no back-off.
+    /// Sets the RTO of a measurement, between minimum and maximum (RFC 6298 sections 2.4 and 2.5), without back-off.
     #[inline(always)]
     fn accept(&mut self, rto: Dur, c: &TcpConfig) {
         self.base = rto.max(c.rto_floor);
@@ -100,7 +100,7 @@ impl RttEstimator {
         self.rto = self.base.max(c.rto_min_backed_off).min(c.rto_max);
     }
 
-    /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
+    /// Doubles the RTO up to the maximum (RFC 6298 section 5.5).
     pub fn back_off(&mut self, forget_after: u32, c: &TcpConfig) {
         if c.rto_rfc793 {
             // RFC 793 section 3.7 starts the timer again as it is; RFC 1122 section 4.2.3.1 brought the back-off.
@@ -126,7 +126,7 @@ impl RttEstimator {
         self.rto = Dur::from_ps(shifted).max(c.rto_min_backed_off).min(c.rto_max);
     }
 
-    /// RFC 6298 section 5.7: the RTO for data after a lost SYN.
+    /// Sets the RTO for data after a lost SYN (RFC 6298 section 5.7).
     pub fn restart(&mut self, rto: Dur, c: &TcpConfig) {
         self.valid = false;
         self.backoff = 0;
@@ -134,7 +134,7 @@ impl RttEstimator {
         self.apply_backoff(c);
     }
 
-    /// The timeout in force.
+    /// RTO in force.
     #[inline]
     pub fn rto(&self) -> Dur {
         self.rto
@@ -145,7 +145,7 @@ impl RttEstimator {
         let tick = c.rtt_tick.as_ps();
         Dur::from_ps(if tick == 1 { self.srtt8 >> 3 } else { (self.srtt8 * tick) >> 3 })
     }
-    /// Round-trip time variation.
+    /// Round-trip time variation (RTTVAR).
     pub fn rttvar(&self, c: &TcpConfig) -> Dur {
         Dur::from_ps((self.var4 * c.rtt_tick.as_ps()) >> 2)
     }
@@ -154,7 +154,7 @@ impl RttEstimator {
     pub fn min(&self) -> Dur {
         Dur::from_ps(self.min)
     }
-    /// Takes a measurement that is a span already; the smallest is that of SRTT, not of the measurements.
+    /// Takes a measurement given as a duration; the minimum is that of SRTT, not of the measurements.
     pub(crate) fn sample_smoothed(&mut self, span: Dur, c: &TcpConfig) {
         self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
         self.min = self.min.min(self.srtt(c).as_ps());
@@ -163,7 +163,7 @@ impl RttEstimator {
     pub(crate) fn note_one_way(&mut self, delay: Dur) {
         self.one_way = delay.as_ps();
     }
-    /// The last of these, if there are timestamps.
+    /// Last one-way delay, with timestamps.
     pub fn one_way(&self) -> Option<Dur> {
         (self.one_way != u64::MAX).then(|| Dur::from_ps(self.one_way))
     }

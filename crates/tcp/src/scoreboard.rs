@@ -27,17 +27,17 @@ pub(crate) struct Scoreboard {
     pub(crate) tail: u32,
     /// Segments lost and not yet retransmitted.
     pub(crate) pending: u32,
-    /// No segment below it waits to be retransmitted.
+    /// Index below which no segment is to be retransmitted.
     pub(crate) next_lost: u32,
-    /// Everything below it that is not SACKed is lost (IsLost of RFC 6675 section 4 is monotone).
+    /// Index below which every segment that is not SACKed is lost (IsLost of RFC 6675 section 4 is monotone).
     pub(crate) edge: u32,
     /// One past the highest SACKed segment.
     pub(crate) high: u32,
     /// Runs of SACKed segments at or above `edge`.
     pub(crate) runs: u32,
-    /// Everything below it that was sent once has been judged by RACK.
+    /// Index below which RACK has judged all segments sent once.
     pub(crate) checked: u32,
-    /// The last segment carries FIN.
+    /// True if the last segment carries FIN.
     pub(crate) finished: bool,
     /// SACKed bytes at or above `edge`.
     pub(crate) above: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Scoreboard {
     pub(crate) log: Option<Box<AckLog>>,
 }
 
-/// Order of indices that may wrap.
+/// True if index `a` comes before `b`; indices may wrap.
 pub(crate) fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
@@ -106,7 +106,7 @@ impl Scoreboard {
         self.out - self.fin_in(0)
     }
 
-    /// Bytes in the network, as far as is known: SetPipe of RFC 6675 section 4.
+    /// Estimate of the bytes in the network: SetPipe of RFC 6675 section 4.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
         if self.finished { self.pipe_before_fin() } else { self.out - self.sacked - self.lost + self.resent }
@@ -124,7 +124,7 @@ impl Scoreboard {
         self.sacked - self.fin_in(SACKED)
     }
 
-    /// True if a SACK block covers something, be it a FIN.
+    /// True if data or a FIN is SACKed.
     #[inline]
     pub(crate) fn has_sacked(&self) -> bool {
         self.sacked != 0
@@ -169,8 +169,8 @@ impl Scoreboard {
         None
     }
 
-    /// Takes everything below `ack` off. When the last segment that can be timed was sent. `waiting`: the acknowledgment of a hole
-    /// times the newest segment it covers, though that waited at the receiver (`vegas_times_waiting`).
+    /// Removes everything below `ack`; returns the sending time of the last segment that can be timed. `waiting`: the acknowledgment of a
+    /// hole times the newest segment it covers, although that waited at the receiver (`vegas_times_waiting`).
     #[inline(always)]
     pub(crate) fn pop(&mut self, ack: u64, waiting: bool) -> Option<Time> {
         // Nearly always a segment or two without marks, the last of which ends at `ack`.
@@ -232,7 +232,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the head out of all sums but `out`.
+    /// Removes the head from all sums but `out`.
     fn forget(&mut self, s: Sent) {
         let len = u64::from(s.len);
         if s.is(SACKED) {
@@ -246,7 +246,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment that is SACKed and at the edge goes below it.
+    /// Moves the edge past a SACKed segment.
     pub(crate) fn leave_edge(&mut self, index: u32, len: u64) {
         self.above -= len;
         let next = index.wrapping_add(1);
@@ -255,7 +255,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes a segment that is not SACKed out of `lost`, `pending` and `resent`.
+    /// Removes a segment that is not SACKed from `lost`, `pending` and `resent`.
     fn unmark(&mut self, s: Sent) {
         let len = u64::from(s.len);
         if s.is(LOST) {
@@ -269,7 +269,7 @@ impl Scoreboard {
         }
     }
 
-    /// The head is acknowledged in part.
+    /// Shortens the head, which is acknowledged in part.
     fn shorten(&mut self, slot: usize, ack: u64) {
         let s = self.ring[slot];
         let cut = ack - s.seq;
@@ -288,12 +288,12 @@ impl Scoreboard {
         self.resent -= if s.is(RESENT) { cut } else { 0 };
     }
 
-    /// The first segment.
+    /// Index of the first segment.
     pub(crate) fn first(&self) -> Option<u32> {
         (!self.is_empty()).then_some(self.head)
     }
 
-    /// The newest segment is taken for one that was sent before.
+    /// Marks the newest segment as retransmitted.
     pub(crate) fn mark_last_retransmitted(&mut self) {
         let slot = self.slot(self.tail.wrapping_sub(1));
         self.ring[slot].flags |= KARN;

@@ -18,7 +18,7 @@ pub(crate) struct Counters {
     pub(crate) dsacks: u32,
 }
 
-/// State of the sending half that an end has no use for before it sends data.
+/// State of the sending half that an end needs once it sends data.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct SendState {
@@ -121,7 +121,7 @@ impl DerefMut for LazySendState {
 }
 
 impl LazySendState {
-    /// To be changed, where there is any.
+    /// Returns the state for a change, if it is allocated.
     #[inline]
     pub(crate) fn own(&mut self) -> Option<&mut SendState> {
         match self {

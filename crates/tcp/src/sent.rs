@@ -8,7 +8,7 @@ pub(crate) struct Sent {
     pub(crate) seq: u64,
     /// Last transmission.
     pub(crate) at: Time,
-    /// Sequence space it takes: payload, and one for FIN.
+    /// Sequence space: payload, and one for FIN.
     pub(crate) len: u32,
     pub(crate) flags: u8,
 }
@@ -26,13 +26,13 @@ impl Sent {
     }
 }
 
-/// A SACK block covered it.
+/// Covered by a SACK block.
 pub(crate) const SACKED: u8 = 1;
 /// Deemed lost.
 pub(crate) const LOST: u8 = 2;
 /// Retransmitted since it was deemed lost, or as a precaution: in flight twice.
 pub(crate) const RESENT: u8 = 4;
-/// Ever retransmitted: not to be timed (Karn's algorithm).
+/// Ever retransmitted: not timed (Karn's algorithm).
 pub(crate) const KARN: u8 = 8;
 /// Carries FIN.
 pub(crate) const FIN: u8 = 16;

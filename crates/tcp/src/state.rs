@@ -9,17 +9,17 @@ pub(crate) const FARTHEST: u64 = 1 << 62;
 /// State of the connection (RFC 9293 section 3.3.2). The states of closing follow from `closed`, `fin_sent` and the receiver's FIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Not begun.
+    /// Before the connection is opened.
     Closed,
-    /// Waits for a SYN.
+    /// Waiting for a SYN.
     Listen,
-    /// Sent a SYN.
+    /// A SYN was sent.
     SynSent,
-    /// Answered a SYN.
+    /// A SYN was answered.
     SynReceived,
-    /// Data may flow, one way or both.
+    /// Data may flow in one or both directions.
     Established,
-    /// Both ends closed, this one first: late segments may still come.
+    /// Both ends closed, this one first: late segments may still arrive.
     TimeWait,
     /// No connection any more (CLOSED of RFC 9293).
     Over,
@@ -32,6 +32,6 @@ pub(crate) enum Phase {
     Open,
     /// Fast recovery.
     Recovery,
-    /// Sends again from the first hole on: after a timeout, or Tahoe's fast retransmit.
+    /// Retransmission from the first hole on: after a timeout, or Tahoe's fast retransmit.
     Loss,
 }

@@ -8,11 +8,11 @@ use fairlane_net::Block;
 pub(crate) struct UndoState {
     /// SND.UNA at its beginning; 0: no event may be undone.
     pub(crate) since: u64,
-    /// Its retransmissions that no D-SACK has reported.
+    /// Retransmissions of the event that no D-SACK has reported.
     pub(crate) unproved_retransmissions: u32,
     /// Timestamp of the first retransmission.
     pub(crate) first: Option<u32>,
-    /// Where F-RTO stands.
+    /// State of F-RTO.
     pub(super) frto: Frto,
     /// SND.NXT at the timeout.
     pub(super) high: u64,
@@ -27,7 +27,7 @@ impl UndoState {
         self.first.get_or_insert(stamp);
     }
 
-    /// A D-SACK block (RFC 2883) reports a duplicate.
+    /// Counts the duplicate that a D-SACK block reports (RFC 2883).
     pub(crate) fn on_dsack(&mut self, block: Block, nxt: u64, smss: u32) {
         if self.since != 0 && block.end > self.since && block.end <= nxt {
             let segments = (block.end - block.start).div_ceil(u64::from(smss));

@@ -5,7 +5,7 @@
 
 use fairlane_units::{Dur, Rate, Time};
 
-/// Time at the estimated bandwidth that room for aggregation is bound by (Linux `bbr_extra_acked_max_us`).
+/// Time at the estimated bandwidth that limits the room for aggregation (Linux `bbr_extra_acked_max_us`).
 const MOST: Dur = Dur::from_ms(100);
 
 /// Acknowledgments of this epoch, and the largest excess of the recent ones.
@@ -31,13 +31,13 @@ impl AckAggregation {
         bytes.checked_div(self.unit).map_or(bytes, |units| units * self.unit)
     }
 
-    /// A new epoch begins.
+    /// Begins an epoch.
     pub(crate) fn restart(&mut self, now: Time) {
         self.began = now;
         self.acked = 0;
     }
 
-    /// A round is over; a half of the window lasts `rounds`.
+    /// Ends a round; a half of the window lasts `rounds`.
     pub(crate) fn round(&mut self, rounds: u32) {
         self.age += 1;
         if self.age >= rounds {
@@ -47,8 +47,8 @@ impl AckAggregation {
         }
     }
 
-    /// `delivered` bytes were acknowledged where `bandwidth` was expected. An epoch ends when no more was delivered than expected, or with
-    /// `longest` bytes; an excess counts up to `window`.
+    /// Counts `delivered` bytes at the expected `bandwidth`. An epoch ends when no more was delivered than expected, or with `longest`
+    /// bytes; an excess counts up to `window`.
     pub(crate) fn delivered(&mut self, now: Time, bandwidth: Rate, delivered: u64, longest: u64, window: u64) {
         let mut expected = self.whole(bandwidth.bytes_in(now.since(self.began)));
         if self.acked <= expected || self.acked + delivered >= longest {
@@ -60,7 +60,7 @@ impl AckAggregation {
         *most = (*most).max(self.acked.saturating_sub(expected).min(window));
     }
 
-    /// The largest excess, times a gain, within what `bandwidth` delivers in [`MOST`].
+    /// Room for the largest excess times a gain, within the delivery of `bandwidth` in [`MOST`].
     pub(crate) fn room(&self, bandwidth: Rate, gain: f64) -> u64 {
         let most = self.most[0].max(self.most[1]);
         ((most as f64 * gain) as u64).min(self.whole(bandwidth.bytes_in(MOST)))

@@ -5,7 +5,7 @@ use crate::choices::{EcnMode, Scheme};
 use crate::config::TcpConfig;
 use fairlane_engine::Stream;
 
-/// Where an algorithm is to work.
+/// Context in which an algorithm is built.
 #[derive(Clone, Copy, Debug)]
 pub struct CcContext<'a> {
     /// Name of its flow; empty outside of networks.
@@ -17,7 +17,7 @@ pub struct CcContext<'a> {
 }
 
 impl<'a> CcContext<'a> {
-    /// A connection outside of any network.
+    /// Context of a connection outside of any network.
     pub fn of(config: &'a TcpConfig) -> Self {
         Self { flow: "", seed: 0, config }
     }
@@ -32,7 +32,7 @@ impl<'a> CcContext<'a> {
 pub trait Algorithm {
     /// State of the algorithm.
     type State: CongestionControl + Clone + 'static;
-    /// The recovery scheme it implies.
+    /// Recovery scheme implied.
     const SCHEME: Scheme = Scheme::Sack;
     /// ECN mode that it needs.
     const ECN: EcnMode = EcnMode::Off;
@@ -43,6 +43,6 @@ pub trait Algorithm {
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
-    /// The algorithm in its first state.
+    /// Builds the algorithm in its initial state.
     fn build(&self, context: &CcContext<'_>) -> Self::State;
 }

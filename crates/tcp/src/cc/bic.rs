@@ -24,21 +24,21 @@ use serde::{Deserialize, Serialize};
 pub struct BicParams {
     /// Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV).
     pub low_window: Len,
-    /// Most segments a round trip adds (Smax of Xu 2004 section IV: 32; Linux: 16).
+    /// Most segments added per round trip (Smax of Xu 2004 section IV: 32; Linux: 16).
     #[schemars(range(min = 0.1, max = 10000.0))]
     pub max_increment: f64,
     /// Share of the window that a loss leaves (Xu 2004 section IV: 0.875; Linux: 819/1024).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta: f64,
-    /// A round trip goes that part of the way to the last maximum: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
+    /// Part of the way to the last maximum per round trip: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
     #[schemars(range(min = 1.1, max = 100.0))]
     pub search: f64,
-    /// Round trips to get over the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
+    /// Round trips for the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub smooth_part: f64,
     /// Lower the maximum further after a loss below the last maximum (Xu 2004 section IV).
     pub fast_convergence: bool,
-    /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3).
+    /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub first_growth: f64,
     /// After a loss below the last maximum, use the reduced window as the next maximum, and keep it through a timeout (TcpBic of ns-3).
@@ -86,14 +86,14 @@ impl Algorithm for BicParams {
 }
 
 impl Bic {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &BicParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
         let low = len_bytes(p.low_window, u64::from(config.mss())) as f64 / w.smss;
         Self { w, p: p.clone(), low, w_max: 0.0, before: 0.0, count: 0.0 }
     }
 
-    /// Segments that a round trip adds.
+    /// Segments added per round trip.
     fn growth(&self) -> f64 {
         let (p, cwnd) = (&self.p, self.w.cwnd);
         if cwnd < self.low || (cwnd <= self.low && !p.whole_segments) {
@@ -117,7 +117,7 @@ impl Bic {
 }
 
 impl Bic {
-    /// Growth by a whole segment: `TcpBic::IncreaseWindow` and `Update` of ns-3.
+    /// Grows by a whole segment: `TcpBic::IncreaseWindow` and `Update` of ns-3.
     fn step(&mut self, n: f64) {
         let fraction = self.w.cwnd - libm::floor(self.w.cwnd);
         self.w.cwnd -= fraction;

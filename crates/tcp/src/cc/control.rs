@@ -6,7 +6,7 @@ use fairlane_units::{Dur, Rate, Time};
 /// Acknowledgment of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AckSample {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
     /// Payload bytes newly acknowledged, cumulatively.
     pub acked: u64,
@@ -40,7 +40,7 @@ pub struct AckSample {
     /// Bytes newly delivered that the receiver reports as CE-marked: exact with the feedback of DCTCP, in whole packets with AccECN, always
     /// 0 with that of RFC 3168, which reports no amounts.
     pub ce_bytes: u64,
-    /// Segments in flight were reordered by the network, as far as is known (RFC 8985 section 6.2 step 4).
+    /// True if the network is known to reorder segments (RFC 8985 section 6.2 step 4).
     pub reordering: bool,
     /// True in recovery and after a timeout.
     pub in_recovery: bool,
@@ -77,7 +77,7 @@ pub struct RateSample {
 /// A segment deemed lost, for algorithms that require rate samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostSample {
-    /// When it was.
+    /// Time of the loss.
     pub now: Time,
     /// Its payload.
     pub bytes: u64,
@@ -92,7 +92,7 @@ pub struct LostSample {
 /// ECN feedback of an acknowledgment, before the sender acts on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkSample {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
     /// Bytes newly acknowledged or SACKed.
     pub delivered: u64,
@@ -114,7 +114,7 @@ pub struct Wants {
     pub every_ack: bool,
     /// Pacing, whatever the parameter `pacing` is.
     pub pacing: bool,
-    /// The codepoint its data carries when ECN is in use; `NotEct` stands for ECT(0).
+    /// Codepoint of its data when ECN is in use; `NotEct` stands for ECT(0).
     pub ect: Ecn,
     /// Calls of [`CongestionControl::on_marks`] for every acknowledgment while ECN is in use. The algorithm grades its cut by the number of
     /// marks, so a loss in the same window is a separate event (RFC 8257 section 3.5).
@@ -125,20 +125,20 @@ pub struct Wants {
 
 /// Source of a sample, computed on demand.
 pub trait SampleSource {
-    /// The sample.
+    /// The complete sample.
     fn sample(&self) -> AckSample;
     /// The fields that standard slow start and additive increase read; the others are defaults.
     fn brief(&self) -> AckSample;
 }
 
-/// The kind of a congestion event.
+/// Kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionKind {
     /// Loss reported by duplicate or selective acknowledgments (RFC 5681 section 3.2).
     FastRetransmit,
     /// Like `FastRetransmit`, for a scheme that restarts from one segment (Tahoe, Jacobson 1988).
     FastRetransmitRestart,
-    /// The retransmission timer went off (RFC 5681 section 3.1).
+    /// Retransmission timeout (RFC 5681 section 3.1).
     Timeout {
         /// True if it is the first timeout of this segment: its back-off had not begun.
         first: bool,
@@ -152,7 +152,7 @@ pub enum CongestionKind {
 pub struct CongestionEvent {
     /// Kind of event.
     pub kind: CongestionKind,
-    /// When.
+    /// Time of the event.
     pub now: Time,
     /// Bytes in flight, without those of limited transmit (RFC 5681 equation 4, RFC 3042 section 2).
     pub flight: u64,
@@ -161,11 +161,11 @@ pub struct CongestionEvent {
 /// The end of fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryExit {
-    /// When.
+    /// Time of the end.
     pub now: Time,
-    /// Upper bound the scheme sets on the window (RFC 6582 section 3.2 step 3), in bytes; `u64::MAX` for none.
+    /// Upper limit of the window by the scheme (RFC 6582 section 3.2 step 3), in bytes; `u64::MAX` for none.
     pub bound: u64,
-    /// Bytes that partial acknowledgments took from the window beyond its inflation.
+    /// Deflation by partial acknowledgments beyond the inflation, in bytes.
     pub deflated: u64,
     /// True if the window becomes the slow-start threshold.
     pub to_ssthresh: bool,
@@ -173,13 +173,13 @@ pub struct RecoveryExit {
 
 /// An algorithm that times each segment, for recovery with a fine clock (Brakmo and Peterson 1995 section 3.1).
 pub trait FineClock {
-    /// Comes before [`CongestionControl::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
+    /// Notes the oldest segment in flight before [`CongestionControl::on_congestion`]: last sent at `sent`, and `again` if retransmitted.
     fn on_hole(&mut self, sent: Time, again: bool);
     /// True if a segment last sent at `sent` should have been acknowledged by now.
     fn overdue(&self, sent: Time, now: Time) -> bool;
     /// True if the window was already cut for losses among segments sent by `sent`.
     fn answered(&self, sent: Time) -> bool;
-    /// Duplicates are added to the window itself (`vegas_inflates_cwnd`).
+    /// Adds duplicates to the window itself (`vegas_inflates_cwnd`).
     fn inflate(&mut self, bytes: u64);
     /// Restores the window that the last cut left.
     fn deflate(&mut self);
@@ -197,13 +197,13 @@ pub trait CongestionControl: Send {
     fn seed(&mut self, seed: u64) {
         let _ = seed;
     }
-    /// The handshake measured a round-trip time; the connection is about to open.
+    /// Handles the round-trip time measured by the handshake, before the connection opens.
     fn on_first_rtt(&mut self, now: Time, rtt: Dur) {
         let _ = (now, rtt);
     }
-    /// The connection is open: the window becomes `window` bytes (RFC 5681 section 3.1).
+    /// Opens the connection with a window of `window` bytes (RFC 5681 section 3.1).
     fn on_established(&mut self, now: Time, window: u64);
-    /// New data was acknowledged.
+    /// Handles an acknowledgment of new data.
     fn on_ack(&mut self, s: &AckSample);
     /// Handles an acknowledgment of new data; computes only the fields of the sample that the algorithm reads.
     #[inline(always)]
@@ -213,21 +213,21 @@ pub trait CongestionControl: Send {
     {
         self.on_ack(&source.sample());
     }
-    /// A loss event or an ECN echo.
+    /// Handles a loss event or an ECN echo.
     fn on_congestion(&mut self, e: &CongestionEvent);
     /// Fine clock for the recovery scheme `vegas`.
     fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
         None
     }
-    /// Fast recovery is over.
+    /// Handles the end of fast recovery.
     fn on_recovery_exit(&mut self, e: &RecoveryExit);
     /// Shrinks the window to `window` if it is larger, before data is sent after an idle time above the RTO (RFC 5681 section 4.1).
     fn on_idle_restart(&mut self, now: Time, window: u64);
-    /// A SYN was lost: the slow-start threshold becomes `ssthresh`.
+    /// Sets the slow-start threshold after a lost SYN.
     fn on_syn_loss(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
-    /// The window is about to shrink because it was not used: the slow-start threshold becomes `ssthresh`, to come back by slow start (RFC 2861 section 3).
+    /// Sets the slow-start threshold before the window shrinks for lack of use, to return by slow start (RFC 2861 section 3).
     fn on_decay(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
@@ -250,7 +250,7 @@ pub trait CongestionControl: Send {
     }
     /// Makes the reductions so far permanent; the next one belongs to another event.
     fn settle(&mut self) {}
-    /// The reductions since the last [`Self::settle`] were a mistake (RFC 4015, RFC 3708): take them back.
+    /// Undoes the reductions since the last [`Self::settle`], which were spurious (RFC 4015, RFC 3708).
     fn undo(&mut self) {}
     /// Requirements on the sender, read once before the connection opens.
     fn wants(&self) -> Wants {
@@ -274,19 +274,19 @@ pub trait CongestionControl: Send {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Inner variables for plots, by name.
+    /// Reports internal variables for plots, by name.
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;
     }
 }
 
-/// Algorithms that can be boxed and still cloned with the world they live in.
+/// Boxed algorithms that can be cloned.
 pub trait CloneCc {
     /// A boxed copy.
     fn clone_box(&self) -> Box<dyn CustomCc>;
 }
 
-/// A user's own algorithm: anything that is [`CongestionControl`] and `Clone`.
+/// A user-defined algorithm: any type that is [`CongestionControl`] and `Clone`.
 pub trait CustomCc: CongestionControl + CloneCc {}
 
 impl<T: CongestionControl + Clone + 'static> CloneCc for T {

@@ -72,11 +72,11 @@ impl Default for CubicParams {
     }
 }
 
-/// Most a round trip may add to the window, as a share of it (RFC 9438 section 4.2: target at most 1.5 cwnd).
+/// Most growth per round trip, as a share of the window (RFC 9438 section 4.2: target at most 1.5 cwnd).
 const MOST: f64 = 0.5;
-/// Acknowledgments for a segment more where the window is above its target, per segment of the window (Linux, ns-3).
+/// Acknowledgments for one more segment while the window is above its target, per segment of the window (Linux, ns-3).
 const SLOWEST: f64 = 100.0;
-/// Round-trip times after a cut that do not count for the smallest (Linux: HZ ticks).
+/// Time after a cut in which round-trip times do not count for the minimum (Linux: HZ ticks).
 const SETTLED: Dur = Dur::from_secs(1);
 /// Seconds per picosecond: a multiplication is faster than a division for each acknowledgment.
 const SECONDS: f64 = 1e-12;
@@ -94,7 +94,7 @@ struct Shape {
     w_est: f64,
     /// Window before the latest reduction (cwnd_prior); 0: none.
     prior: f64,
-    /// W_max for the next stage; 0: not known, as before the first loss and after a timeout (sections 4.8 and 4.10).
+    /// W_max for the next stage; 0: unknown, as before the first loss and after a timeout (sections 4.8 and 4.10).
     w_max: f64,
 }
 
@@ -106,9 +106,9 @@ pub struct Cubic {
     /// alpha_cubic of section 4.3.
     alpha: f64,
     shape: Shape,
-    /// Least growth of a round trip, as a share of the window.
+    /// Least growth per round trip, as a share of the window.
     least: f64,
-    /// When the application ceased to fill the window (section 5.8).
+    /// Time since which the application does not fill the window (section 5.8).
     paused: Option<Time>,
     whole: bool,
     catch_up: bool,
@@ -126,7 +126,7 @@ pub struct Cubic {
     first_growth: f64,
     beta: f64,
     beta_ecn: f64,
-    /// The shape before the first cut that may still prove a mistake.
+    /// Shape before the first cut that may prove spurious.
     before: Shape,
 }
 
@@ -138,7 +138,7 @@ impl Algorithm for CubicParams {
 }
 
 impl Cubic {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &CubicParams, config: &TcpConfig) -> Self {
         Self {
             w: Window::with_slow_start(config, SlowStart::HystartPlusPlus),
@@ -164,7 +164,7 @@ impl Cubic {
         }
     }
 
-    /// A stage of congestion avoidance begins (section 4.2, equation 2).
+    /// Begins a stage of congestion avoidance (section 4.2, equation 2).
     #[cold]
     fn begin(&mut self, now: Time) -> Time {
         let (s, cwnd) = (&mut self.shape, self.w.cwnd);
@@ -194,7 +194,7 @@ impl Cubic {
         }
     }
 
-    /// Congestion avoidance; `n` segments count.
+    /// Grows the window in congestion avoidance by `n` segments.
     #[inline(always)]
     fn avoid(&mut self, n: f64, s: &AckSample) {
         if self.paused.is_some() {
@@ -228,7 +228,7 @@ impl Cubic {
         }
     }
 
-    /// W_est after `acked` segments more (section 4.3, equation 4).
+    /// Updates W_est by `acked` segments (section 4.3, equation 4).
     #[inline(always)]
     fn estimate(&mut self, acked: f64, inverse: f64) -> f64 {
         if self.friendly {
@@ -238,7 +238,7 @@ impl Cubic {
         self.shape.w_est
     }
 
-    /// Linux `bictcp_update`, `tcp_cong_avoid_ai`.
+    /// Grows as Linux `bictcp_update` and `tcp_cong_avoid_ai`.
     #[inline(never)]
     fn hold_or_step(&mut self, n: f64, s: &AckSample) {
         let cwnd = libm::floor(self.w.cwnd);
@@ -263,7 +263,7 @@ impl Cubic {
         self.w.cwnd += up;
     }
 
-    /// Smallest round-trip time of data (Linux `cubictcp_acked`).
+    /// Updates the smallest round-trip time of data (Linux `cubictcp_acked`).
     fn note_rtt(&mut self, s: &AckSample) {
         if let Some(rtt) = s.rtt
             && self.shape.epoch.is_none_or(|epoch| s.now.since(epoch) >= SETTLED)
@@ -272,7 +272,7 @@ impl Cubic {
         }
     }
 
-    /// Segments acknowledged for each that the window grows by, in whole segments.
+    /// Segments acknowledged for each segment of growth, in whole segments.
     #[inline(never)]
     fn work_out(&mut self, epoch: Time, s: &AckSample) -> f64 {
         let least = if self.hold == Dur::ZERO { s.min_rtt } else { self.least_rtt };

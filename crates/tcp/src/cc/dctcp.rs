@@ -47,7 +47,7 @@ pub struct Dctcp {
     window_end: u64,
     /// Bytes acknowledged in it (`DCTCP.BytesAcked`).
     acked: u64,
-    /// Those of them that were marked (`DCTCP.BytesMarked`).
+    /// Marked bytes among them (`DCTCP.BytesMarked`).
     marked: u64,
 }
 
@@ -60,7 +60,7 @@ impl Algorithm for DctcpParams {
 }
 
 impl Dctcp {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &DctcpParams, config: &TcpConfig) -> Self {
         Self { w: Window::new(config).counting_all(), gain: p.gain, alpha: p.initial_alpha, window_end: 0, acked: 0, marked: 0 }
     }
@@ -83,7 +83,7 @@ impl LossBased for Dctcp {
         }
     }
 
-    /// RFC 8257 section 3.3, steps 1 to 9.
+    /// Updates alpha (RFC 8257 section 3.3, steps 1 to 9).
     fn marks(&mut self, m: &MarkSample) {
         self.acked += m.delivered;
         self.marked += m.ce;

@@ -25,7 +25,7 @@ pub struct HighSpeedParams {
     /// Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5).
     #[schemars(extend("x-min" = "2p"))]
     pub low_window: Len,
-    /// Window that `high_p` stands for (High_Window of RFC 3649 section 5).
+    /// Window at the loss rate `high_p` (High_Window of RFC 3649 section 5).
     #[schemars(extend("x-min" = "3p"))]
     pub high_window: Len,
     /// Loss rate at the high window (High_P of RFC 3649 section 5).
@@ -49,7 +49,7 @@ impl Default for HighSpeedParams {
 const LOW_P: f64 = 1e-3;
 /// Share of the low window that a loss takes.
 const LOW_DECREASE: f64 = 0.5;
-/// Halvings that find the end of a step to the segment, and beyond.
+/// Bisections that locate the end of a step to the segment, and beyond.
 const BISECTIONS: u32 = 40;
 
 /// The response function.
@@ -98,7 +98,7 @@ impl Response {
         ((self.high_decrease - LOW_DECREASE) * libm::log(w / self.low) / self.span + LOW_DECREASE).max(self.high_decrease / 10.0)
     }
 
-    /// Segments that a round trip adds to a window `w`.
+    /// Segments added per round trip to a window `w`.
     fn a(&self, w: f64) -> f64 {
         let a = self.smooth_a(w);
         if self.steps { libm::ceil(a) } else { a }
@@ -118,7 +118,7 @@ impl Response {
 pub struct HighSpeed {
     w: Window,
     response: Response,
-    /// Growth of a round trip, as worked out for a window of `at`.
+    /// Growth per round trip, computed for a window of `at`.
     a: f64,
     at: f64,
 }
@@ -131,7 +131,7 @@ impl Algorithm for HighSpeedParams {
 }
 
 impl HighSpeed {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &HighSpeedParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
         let segments = |len| len_bytes(len, u64::from(config.mss())) as f64 / w.smss;

@@ -23,13 +23,13 @@ pub struct HtcpParams {
     /// Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06).
     #[schemars(extend("x-max" = "100s"))]
     pub delta_l: Dur,
-    /// Change of the throughput between losses, as a share, above which half of the window goes (Delta_B of draft-leith-tcp-htcp-06).
+    /// Change of the throughput between losses, as a share, above which a loss halves the window (Delta_B of draft-leith-tcp-htcp-06).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub throughput_ratio: f64,
-    /// Least part of the window that a loss leaves (draft-leith-tcp-htcp-06).
+    /// Smallest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta_min: f64,
-    /// Largest part of the window that a loss leaves (draft-leith-tcp-htcp-06).
+    /// Largest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
     #[schemars(range(min = 0.1, max = 0.99))]
     pub beta_max: f64,
     /// Scale growth with the round-trip time, so that flows with different ones share evenly (Linux).
@@ -88,13 +88,13 @@ impl Algorithm for HtcpParams {
 }
 
 impl Htcp {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &HtcpParams, config: &TcpConfig) -> Self {
         let epoch = Epoch { since: Time::ZERO, beta: p.beta_min, rtt_max: Dur::ZERO, rate: 0.0, last_rate: 0.0 };
         Self { w: Window::new(config), p: p.clone(), epoch, before: epoch, rtt_min: Dur::MAX, round: 0, delivered: 0, began: Time::ZERO }
     }
 
-    /// Segments that a round trip adds: 2 (1 - beta) alpha(Delta).
+    /// Segments added per round trip: 2 (1 - beta) alpha(Delta).
     fn alpha(&self, now: Time) -> f64 {
         let d = now.since(self.epoch.since).saturating_sub(self.p.delta_l).as_secs_f64();
         let mut alpha = 1.0 + LINEAR * d + SQUARE * d * d;

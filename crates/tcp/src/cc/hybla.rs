@@ -58,7 +58,7 @@ impl Algorithm for HyblaParams {
 }
 
 impl Hybla {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &HyblaParams, config: &TcpConfig) -> Self {
         let beta_ecn = if config.abe { super::reno::BETA_ECN } else { super::reno::BETA };
         Self { w: Window::new(config), rtt0: p.rtt0.max(Dur::from_us(1)), beta_ecn, rtt: Dur::ZERO, rho: 1.0, up: 1.0, part: 0.0 }

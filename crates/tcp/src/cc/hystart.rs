@@ -20,7 +20,7 @@ use crate::choices::{HystartRounds, SlowStart};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 
-/// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3); HyStart judges from the next one on
+/// Measurements per round before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3); HyStart judges from the next one on
 /// (HYSTART_MIN_SAMPLES of Linux).
 pub const N_RTT_SAMPLE: u32 = 8;
 /// Divisor of growth in conservative slow start (CSS_GROWTH_DIVISOR of RFC 9406 section 4.3).
@@ -29,13 +29,13 @@ pub const CSS_GROWTH_DIVISOR: f64 = 4.0;
 pub const CSS_ROUNDS: u32 = 5;
 /// Most segments that one acknowledgment counts for without pacing (L of RFC 9406 section 4.3); no limit with pacing.
 pub const L: f64 = 8.0;
-/// Window below which HyStart does not look (`hystart_low_window` of Linux), in segments.
+/// Window below which HyStart is inactive (`hystart_low_window` of Linux), in segments.
 const LOW_WINDOW: f64 = 16.0;
-/// Acknowledgments at most so far apart belong to one train (`hystart_ack_delta_us` of Linux).
+/// Largest gap between acknowledgments of one train (`hystart_ack_delta_us` of Linux).
 const ACK_DELTA: Dur = Dur::from_ms(2);
-/// Four times the largest burst the kernel hands to a device (`hystart_ack_delay` of Linux), in bytes.
+/// Four times the largest burst that the kernel hands to a device (`hystart_ack_delay` of Linux), in bytes.
 const BURSTS: f64 = 4.0 * 65_536.0;
-/// Most that adds to the length of a train.
+/// Largest addition to the length of a train, in seconds.
 const BURSTS_MOST: f64 = 1e-3;
 
 /// Early end of slow start.
@@ -55,7 +55,7 @@ pub struct HyStart {
     ended: bool,
 }
 
-/// Bounds of the rise of the round-trip time that is taken for a queue.
+/// Bounds of the rise of the round-trip time that counts as a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bounds {
     divisor: f64,
@@ -85,13 +85,13 @@ enum Kind {
     },
     /// Linux.
     Classic {
-        /// When the round began.
+        /// Beginning of the round.
         began: Time,
         /// Latest acknowledgment of the train.
         latest: Time,
         /// Smallest round-trip time of data.
         least: Dur,
-        /// Share of the smallest round-trip time that a train lasts when the path is full.
+        /// Length of the train on a full path, as a share of the smallest round-trip time.
         train: f64,
         /// Pacing rate over cwnd / SRTT; 0: bursts are not considered.
         ratio: f64,
@@ -204,7 +204,7 @@ impl HyStart {
         }
     }
 
-    /// Acknowledgments in close succession for as long as the path needs to be full.
+    /// Detects a train of acknowledgments in close succession, as long as the path needs to be full.
     fn watch_train(&mut self, cwnd: f64, s: &AckSample) {
         let Kind::Classic { began, latest, least, train, ratio, .. } = &mut self.kind else { return };
         if s.now.since(*latest) > ACK_DELTA {
@@ -242,7 +242,7 @@ impl HyStart {
         ended
     }
 
-    /// The window was cut, to one segment or otherwise.
+    /// Handles a cut of the window, to one segment or otherwise.
     pub fn on_congestion(&mut self, to_one: bool) {
         match &mut self.kind {
             Kind::Limited { .. } => {}

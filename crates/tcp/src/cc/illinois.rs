@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IllinoisParams {
-    /// Growth a round trip with the longest queue, in segments (section 4: 0.3).
+    /// Growth per round trip with the longest queue, in segments (section 4: 0.3).
     #[schemars(range(min = 0.001, max = 1.0))]
     pub alpha_min: f64,
-    /// Growth a round trip with no queue, in segments (section 4: 10).
+    /// Growth per round trip without a queue, in segments (section 4: 10).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub alpha_max: f64,
     /// Share of the window that a loss takes with a short queue (section 4: 0.125).
@@ -84,7 +84,7 @@ pub struct Illinois {
     delays: RttStats,
     alpha: f64,
     beta: f64,
-    /// The queue was not empty since alpha was last at its largest, and round trips with an empty one since.
+    /// True if there was a queue since alpha was last at its maximum, and the round trips without one since.
     above: bool,
     low: u32,
 }
@@ -97,7 +97,7 @@ impl Algorithm for IllinoisParams {
 }
 
 impl Illinois {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &IllinoisParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
         Self { w, p: p.clone(), delays: RttStats::default(), alpha: p.alpha_max, beta: RENO.1, above: false, low: 0 }

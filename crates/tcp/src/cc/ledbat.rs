@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedbatParams {
-    /// Queueing delay that is aimed at (TARGET of section 2.5: at most 100 ms).
+    /// Target of the queueing delay (TARGET of section 2.5: at most 100 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "10s"))]
     pub target: Dur,
-    /// Segments that the window grows by in a round trip without a queue (GAIN of section 2.5: at most 1).
+    /// Segments added per round trip without a queue (GAIN of section 2.5: at most 1).
     #[schemars(range(min = 0.0, max = 100.0))]
     pub gain: f64,
     /// Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10).
@@ -39,7 +39,7 @@ pub struct LedbatParams {
     pub min_window: f64,
     /// Begin a connection with slow start, until the queueing delay reaches the target (ns-3); the RFC does not specify it.
     pub slow_start: bool,
-    /// Which delay is measured.
+    /// Delay that is measured.
     pub delay: LedbatDelay,
 }
 
@@ -47,10 +47,10 @@ pub struct LedbatParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LedbatDelay {
-    /// One way if there are timestamps, else the round trip.
+    /// One-way delay with timestamps, else the round-trip time.
     #[default]
     OneWay,
-    /// The round trip.
+    /// Round-trip time.
     Rtt,
 }
 
@@ -72,14 +72,14 @@ impl Default for LedbatParams {
 /// The base delay rolls over once a minute (section 2.4.2, `update_base_delay`).
 const MINUTE: u64 = 60;
 
-/// RttStats kept for the two minima.
+/// Delays kept for the two minima.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// Least of each minute, the newest last in the order of `at`.
+    /// Minimum of each minute, the newest last in the order of `at`.
     base: Vec<Dur>,
     at: usize,
     minute: u64,
-    /// The last delays and when they came.
+    /// Latest delays with their times.
     current: Vec<(Time, Dur)>,
     next: usize,
 }
@@ -96,7 +96,7 @@ impl History {
         }
     }
 
-    /// Takes a delay in (`update_base_delay` and `update_current_delay` of section 2.4.2).
+    /// Takes a delay (`update_base_delay` and `update_current_delay` of section 2.4.2).
     pub fn take(&mut self, now: Time, delay: Dur) {
         let minute = now.as_ps() / Dur::from_secs(MINUTE).as_ps();
         if minute != self.minute {
@@ -109,7 +109,7 @@ impl History {
         self.next = (self.next + 1) % self.current.len();
     }
 
-    /// The queueing delay: FILTER(current_delays) - MIN(base_delays), with delays not older than `age` (section 2.5: a round trip).
+    /// Queueing delay: FILTER(current_delays) - MIN(base_delays), with delays not older than `age` (section 2.5: a round trip).
     pub fn queueing(&self, now: Time, age: Dur) -> Dur {
         let base = self.base.iter().copied().min().unwrap_or(Dur::MAX);
         let young = self.current.iter().filter(|c| now.since(c.0) <= age);
@@ -126,7 +126,7 @@ pub struct Ledbat {
     history: History,
     queueing: Dur,
     one_way: bool,
-    /// Segments that segmentation offload may hold back until they make a pair: they count as in flight.
+    /// Segments that segmentation offload may defer until they make a pair: they count as in flight.
     held: f64,
 }
 
@@ -138,7 +138,7 @@ impl Algorithm for LedbatParams {
 }
 
 impl Ledbat {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &LedbatParams, config: &TcpConfig) -> Self {
         let one_way = p.delay == LedbatDelay::OneWay && config.timestamps;
         let history = History::new(p.base_history, p.current_filter);

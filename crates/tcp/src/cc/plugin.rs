@@ -54,16 +54,16 @@ impl TcpConfig {
     }
 }
 
-/// Makes algorithms from tables of parameters.
+/// Constructor of algorithms from tables of parameters.
 pub trait CcPlugin: Send + Sync {
     /// Checks these parameters, which satisfy their schema, together.
     ///
     /// # Errors
     /// The mistake, and what to write instead.
     fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String>;
-    /// The algorithm with these parameters, which have passed the check.
+    /// Builds the algorithm with these parameters, which have passed the check.
     fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc>;
-    /// The recovery scheme it implies.
+    /// Recovery scheme implied.
     fn scheme(&self) -> Scheme {
         Scheme::Sack
     }
@@ -83,16 +83,16 @@ struct Entry {
 
 static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
 
-/// The key of an algorithm that is not built in, once its name was understood.
+/// Key of an algorithm that is not built in, once its name is resolved.
 pub(crate) const KEY: &str = "plugin";
 
-/// Why an algorithm cannot be announced.
+/// Reason why an algorithm cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterCcError {
-    /// A scenario could not name it.
+    /// The name is invalid in scenarios.
     #[error("`{0}` is not a name: use letters, digits, - and _")]
     Name(String),
-    /// The name has an owner.
+    /// The name is that of a built-in algorithm.
     #[error("`{0}` is a congestion control of fairlane: choose another name")]
     Taken(String),
 }
@@ -142,12 +142,12 @@ fn find(name: &str) -> Option<Arc<Entry>> {
     exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
 }
 
-/// The own spelling of an announced algorithm's name, and the schema of its parameters.
+/// Returns the registered spelling of an algorithm's name, and the schema of its parameters.
 pub fn announced_cc(name: &str) -> Option<(&'static str, &'static Value)> {
     find(name).map(|e| (e.name, e.schema))
 }
 
-/// Every algorithm announced, as listings show it: name, sentence, schema.
+/// Returns all registered algorithms for listings: name, sentence, schema.
 pub fn cc_plugins() -> Vec<(&'static str, String, &'static Value)> {
     let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
     all.iter().map(|e| (e.name, e.doc.clone(), e.schema)).collect()
@@ -176,7 +176,7 @@ impl<P: Algorithm + DeserializeOwned + Default> CcPlugin for Typed<P> {
     }
 }
 
-/// The choice of an algorithm that is not built in.
+/// Choice of an algorithm that is not built in.
 #[derive(Clone, Serialize)]
 pub struct PluginCc {
     name: String,
@@ -186,7 +186,7 @@ pub struct PluginCc {
 }
 
 impl PluginCc {
-    /// The announced algorithm `name` with these parameters; those not given take their defaults.
+    /// Selects the registered algorithm `name` with these parameters; those not given take their defaults.
     pub(crate) fn new(name: &str, mut params: Map<String, Value>) -> Self {
         let entry = find(name);
         let declared = entry.as_ref().and_then(|e| e.schema.get("properties")).and_then(Value::as_object);
@@ -197,7 +197,7 @@ impl PluginCc {
         }
         Self { name: entry.as_ref().map_or(name, |e| e.name).to_owned(), params, entry }
     }
-    /// Its name, if it was announced.
+    /// Registered name, if there is one.
     pub(crate) fn known(&self) -> Option<&'static str> {
         self.entry.as_ref().map(|e| e.name)
     }

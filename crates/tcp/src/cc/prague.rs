@@ -35,11 +35,11 @@ pub struct PragueParams {
     /// Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gain: f64,
-    /// Round trips shorter than this count as this long (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on the
-    /// round-trip time as Reno's does.
+    /// Shortest round trip that counts as it is (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on
+    /// the round-trip time as Reno's does.
     #[schemars(extend("x-max" = "1s"))]
     pub target_rtt: Dur,
-    /// Rounds after slow start before they do (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before).
+    /// Rounds after slow start before `target_rtt` applies (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before).
     pub transition: u32,
     /// Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1.
     #[schemars(range(min = 1.0, max = 10.0))]
@@ -52,9 +52,9 @@ impl Default for PragueParams {
     }
 }
 
-/// Rate that marks leave at least, in bit/s (Linux `MINIMUM_RATE`).
+/// Smallest rate after marks, in bit/s (Linux `MINIMUM_RATE`).
 const LEAST_RATE: f64 = 100e3;
-/// Segments that may be in flight at least beyond slow start (Linux `MIN_CWND_RTT`).
+/// Least number of segments in flight beyond slow start (Linux `MIN_CWND_RTT`).
 const LEAST_IN_FLIGHT: f64 = 2.0;
 
 /// State of Prague.
@@ -64,9 +64,9 @@ pub struct Prague {
     p: PragueParams,
     /// Estimate of the share of bytes that are marked.
     alpha: f64,
-    /// A mark was reported: there is a queue on the path that marks.
+    /// True if a mark was reported: there is a queue on the path that marks.
     saw_ce: bool,
-    /// The answer to the first mark is due.
+    /// True if the first mark is still to be answered.
     first: bool,
     /// End of the window of data being counted, and the bytes acknowledged and marked in it.
     window_end: u64,
@@ -88,7 +88,7 @@ impl Algorithm for PragueParams {
 }
 
 impl Prague {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &PragueParams, config: &TcpConfig) -> Self {
         Self {
             w: Window::new(config).counting_all(),
@@ -111,7 +111,7 @@ impl Prague {
         self.rounds >= self.p.transition && !self.w.in_slow_start()
     }
 
-    /// Growth a round trip, in segments.
+    /// Growth per round trip, in segments.
     fn growth(&self) -> f64 {
         if !self.independent() || self.srtt >= self.p.target_rtt || self.srtt == Dur::ZERO {
             return 1.0;

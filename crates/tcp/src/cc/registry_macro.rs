@@ -14,17 +14,17 @@ use std::fmt;
 /// Entry of the list of algorithms.
 #[derive(Clone, Debug)]
 pub struct CcInfo {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// Other names it is known by, those of ns-2 among them.
+    /// Other names, those of ns-2 among them.
     pub aliases: &'static [&'static str],
-    /// One sentence with its source.
+    /// Description in one sentence, with its source.
     pub doc: &'static str,
-    /// The recovery scheme it implies.
+    /// Recovery scheme implied.
     pub scheme: Scheme,
     /// ECN mode that it needs.
     pub ecn: EcnMode,
-    /// Schema of its own parameters.
+    /// Schema of its parameters.
     pub schema: fn() -> Schema,
 }
 
@@ -49,12 +49,12 @@ macro_rules! algorithms {
         use serde::de::MapAccess;
         use serde::{Serialize, Serializer};
 
-        /// The choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
+        /// Choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
         #[derive(Clone, Debug, PartialEq)]
         pub enum CcParams {
             $(#[doc = $like_doc] $like(RenoParams),)*
             $(#[doc = $doc] $variant($params),)*
-            /// One that is not built in.
+            /// An algorithm that is not built in.
             Plugin(PluginCc),
         }
 
@@ -64,14 +64,14 @@ macro_rules! algorithms {
         pub enum AnyCc {
             /// The window of Reno and its like.
             Reno(Reno),
-            /// One of the others.
+            /// Any other algorithm.
             Boxed(Box<BoxedCc>),
         }
 
-        /// The algorithms that lie behind a pointer.
+        /// Algorithms behind a pointer.
         #[derive(Clone)]
         pub enum BoxedCc {
-            /// Not built in.
+            /// User-defined.
             Custom(Box<dyn CustomCc>),
             $(#[doc = concat!("The state of `", $name, "`.")] $variant(<$params as Algorithm>::State),)*
         }
@@ -88,7 +88,7 @@ macro_rules! algorithms {
                     scheme: <$params as Algorithm>::SCHEME, ecn: <$params as Algorithm>::ECN, schema: || schema_for!($params),
                 },)*
             ];
-            /// Its name.
+            /// Name in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$like(_) => $like_name,)*
@@ -96,7 +96,7 @@ macro_rules! algorithms {
                     Self::Plugin(p) => p.known().unwrap_or(plugin::KEY),
                 }
             }
-            /// The algorithm in its first state.
+            /// Builds the algorithm in its initial state.
             pub fn build_at(&self, context: &CcContext<'_>) -> AnyCc {
                 match self {
                     $(Self::$like(p) => AnyCc::Reno(Reno::new(p, context.config)),)*
@@ -112,7 +112,7 @@ macro_rules! algorithms {
                     Self::Plugin(p) => p.check(config),
                 }
             }
-            /// The built-in algorithm of this very name, with its defaults.
+            /// Returns the built-in algorithm of this name, with its defaults.
             pub(super) fn plain(name: &str) -> Option<Self> {
                 match name {
                     $($like_name => Some(Self::$like(RenoParams::default())),)*
@@ -120,7 +120,7 @@ macro_rules! algorithms {
                     _ => None,
                 }
             }
-            /// The built-in algorithm of this very name, with the parameters that are the next value of a table.
+            /// Reads the built-in algorithm of this name, with its parameters as the next value of a table.
             pub(super) fn read<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
                 match name {
                     $($like_name => map.next_value().map(|p| Some(Self::$like(p))),)*
@@ -181,7 +181,7 @@ macro_rules! algorithms {
 }
 pub(super) use algorithms;
 
-/// A table with this name as its only key.
+/// Serializes a table with this name as its only key.
 pub(super) fn written<S: Serializer>(s: S, name: &'static str, params: &impl Serialize) -> Result<S::Ok, S::Error> {
     let mut map = s.serialize_map(Some(1))?;
     map.serialize_entry(name, params)?;
@@ -192,11 +192,11 @@ impl CcParams {
     fn info(&self) -> Option<&'static CcInfo> {
         Self::ALL.iter().find(|a| a.name == self.name())
     }
-    /// The name that a name or alias stands for.
+    /// Returns the name that a name or alias stands for.
     pub fn canonical(name: &str) -> Option<&'static str> {
         Self::ALL.iter().find(|a| a.name == name || a.aliases.contains(&name)).map(|a| a.name)
     }
-    /// The recovery scheme it implies.
+    /// Recovery scheme implied.
     pub fn implied_scheme(&self) -> Scheme {
         if let Self::Plugin(p) = self { p.scheme() } else { self.info().map_or(Scheme::Sack, |a| a.scheme) }
     }
@@ -204,7 +204,7 @@ impl CcParams {
     pub fn implied_ecn(&self) -> EcnMode {
         if let Self::Plugin(p) = self { p.ecn() } else { self.info().map_or(EcnMode::Off, |a| a.ecn) }
     }
-    /// The algorithm in its first state, outside of any network.
+    /// Builds the algorithm in its initial state, outside of any network.
     pub fn build(&self, config: &TcpConfig) -> AnyCc {
         self.build_at(&CcContext::of(config))
     }

@@ -8,7 +8,7 @@ use crate::config::TcpConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The window of RFC 5681 has no parameters beyond those of TCP itself.
+/// Parameters of Reno: none beyond those of TCP itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {}
@@ -20,7 +20,7 @@ pub const BETA_ECN: f64 = 0.8;
 
 /// Slow start, congestion avoidance and halving (RFC 5681 section 3.1).
 ///
-/// Windows are kept in segments with fractions: congestion avoidance adds 1/cwnd an acknowledgment.
+/// Windows are in segments with fractions: congestion avoidance adds 1/cwnd per acknowledgment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reno {
     w: Window,
@@ -28,7 +28,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(_: &RenoParams, config: &TcpConfig) -> Self {
         Self { w: Window::new(config), beta_ecn: if config.abe { BETA_ECN } else { BETA } }
     }

@@ -9,13 +9,13 @@ pub const ENOUGH: u32 = 3;
 /// Measurements of the current round trip, and minimum and maximum of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RttStats {
-    /// Smallest of all: the path without a queue; [`Dur::MAX`] before the first.
+    /// Minimum of all measurements: the path without a queue; [`Dur::MAX`] before the first.
     pub base: Dur,
-    /// Largest of all.
+    /// Maximum of all measurements.
     pub most: Dur,
-    /// Smallest of this round trip; [`Dur::MAX`] before the first.
+    /// Minimum of this round trip; [`Dur::MAX`] before the first.
     pub least: Dur,
-    /// Number in this round trip.
+    /// Number of measurements in this round trip.
     pub count: u32,
     sum: u64,
     round: u64,
@@ -28,7 +28,7 @@ impl Default for RttStats {
 }
 
 impl RttStats {
-    /// Takes a measurement in.
+    /// Takes a measurement.
     pub fn take(&mut self, rtt: Dur) {
         self.base = self.base.min(rtt);
         self.most = self.most.max(rtt);
@@ -47,7 +47,7 @@ impl RttStats {
         s.round != self.round
     }
 
-    /// A new round trip.
+    /// Begins a round trip.
     pub fn begin(&mut self, round: u64) {
         self.round = round;
         (self.count, self.sum, self.least) = (0, 0, Dur::MAX);
@@ -64,7 +64,7 @@ pub fn ratio(a: Dur, b: Dur) -> f64 {
     a.as_ps() as f64 / b.as_ps().max(1) as f64
 }
 
-/// Segments of a window that wait in the queue, where the path alone takes `base` and the round trip took `rtt` (Brakmo and Peterson 1995).
+/// Segments of a window in the queue, where the path alone takes `base` and the round trip took `rtt` (Brakmo and Peterson 1995).
 pub fn queued(window: f64, base: Dur, rtt: Dur) -> f64 {
     window * (1.0 - ratio(base, rtt))
 }

@@ -56,7 +56,7 @@ impl Algorithm for ScalableParams {
 }
 
 impl Scalable {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &ScalableParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
         let legacy = len_bytes(p.legacy_window, u64::from(config.mss())) as f64 / w.smss;

@@ -43,7 +43,7 @@ pub struct VegasParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// The paper: the round-trip time of one segment a round trip, fractions of segments, slow start doubles every other round trip.
+    /// The paper: the round-trip time of one segment per round trip, fractions of segments, slow start doubles every other round trip.
     #[default]
     Paper,
     /// ns-2.35: the mean of the round trip's measurements, whole segments rounded to the nearest, growth only where the window was used up to two segments.
@@ -62,7 +62,7 @@ impl Default for VegasParams {
 
 /// Smallest window in segments, and the window after a timeout (Hengartner et al. 2000 section II).
 const LEAST: f64 = 2.0;
-/// The slow-start threshold once linear increase and decrease have begun: never reached again but by a timeout.
+/// Slow-start threshold once linear increase and decrease have begun: reached again by a timeout only.
 const LINEAR: f64 = 2.0;
 /// Share of the window that leaving slow start takes (Hengartner et al. 2000 section II).
 const EXIT_CUT: f64 = 0.125;
@@ -101,24 +101,24 @@ pub struct Vegas {
     p: VegasParams,
     /// BaseRTT: the smallest round-trip time; [`Dur::MAX`] before the first.
     base: Dur,
-    /// Where in the data the round began: the first byte of the distinguished segment, and when.
+    /// First byte of the distinguished segment, where the round began, and its time.
     mark: u64,
     began: Time,
-    /// Sum, number and least of the round's measurements.
+    /// Sum, number and minimum of the round's measurements.
     sum: Dur,
     count: u32,
     least: Dur,
     /// Segments that each segment acknowledged adds to the window in this round.
     up: f64,
-    /// Slow start doubles in this round trip; it compares at the end of the other.
+    /// True if slow start doubles in this round trip; it compares at the end of the other.
     doubling: bool,
     fine: Fine,
-    /// The last cut, and the hole that a loss event is about.
+    /// Time of the last cut, and the hole of a loss event.
     changed: Time,
     hole: (Time, bool),
     /// ns-2: window that the last cut left.
     remains: f64,
-    /// ns-2: the window that follows the first round trip of data (`delay_growth_`), in segments; 0: it is past.
+    /// ns-2: the window after the first round trip of data (`delay_growth_`), in segments; 0: past.
     opening: f64,
     /// Packets in the queue at the last comparison.
     diff: f64,
@@ -133,7 +133,7 @@ impl Algorithm for VegasParams {
 }
 
 impl Vegas {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &VegasParams, config: &TcpConfig) -> Self {
         Self {
             w: Window::new(config),
@@ -205,7 +205,7 @@ impl Vegas {
         }
     }
 
-    /// An acknowledgment, as the paper and ns-2 take it.
+    /// Handles an acknowledgment as in the paper and ns-2.
     fn take(&mut self, s: &AckSample) {
         let before = s.delivered - s.acked.min(s.delivered);
         if self.opening != 0.0 && before as f64 >= self.w.smss {
@@ -240,7 +240,7 @@ impl Vegas {
         }
     }
 
-    /// An acknowledgment, as Linux and ns-3 take it.
+    /// Handles an acknowledgment as in Linux and ns-3.
     fn take_least(&mut self, s: &AckSample) {
         let smoothed = self.p.reading == Reading::Ns3;
         if let Some(rtt) = s.rtt {

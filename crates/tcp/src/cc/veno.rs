@@ -36,7 +36,7 @@ pub struct VenoParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VenoRtt {
-    /// The smoothed one (Fu and Liew 2003 section III-A).
+    /// The smoothed round-trip time (Fu and Liew 2003 section III-A).
     #[default]
     Smoothed,
     /// The last measurement (Linux).
@@ -70,7 +70,7 @@ impl Algorithm for VenoParams {
 }
 
 impl Veno {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &VenoParams, config: &TcpConfig) -> Self {
         Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), n: 0.0 }
     }

@@ -28,7 +28,7 @@ pub struct WestwoodParams {
     pub filter: Filter,
     /// Begin the filter at zero instead of with the first sample (ns-3).
     pub from_zero: bool,
-    /// Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms).
+    /// Shortest time of a sample, where the round trip is shorter (Linux: 50 ms).
     #[schemars(extend("x-max" = "10s"))]
     pub interval: Dur,
     /// Take a sample with each acknowledgment, over the time since the last one: Westwood without the plus (Mascolo et al. 2001 section
@@ -72,12 +72,12 @@ pub struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// The filter before the first sample.
+    /// Creates a filter without a sample.
     pub fn new(p: &WestwoodParams) -> Self {
         Self { filter: p.filter, weight: p.weight, fresh: !p.from_zero, last: 0.0, inner: 0.0, value: 0.0 }
     }
 
-    /// Takes a sample in.
+    /// Takes a sample.
     pub fn take(&mut self, sample: f64) {
         if self.fresh {
             self.fresh = false;
@@ -119,7 +119,7 @@ impl Algorithm for WestwoodParams {
 }
 
 impl Westwood {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
         Self {
             w: Window::new(config),

@@ -23,7 +23,7 @@ enum Unit {
 /// [`Window::prior`] without a cut.
 const NO_CUT: (f64, f64) = (0.0, 0.0);
 
-/// Congestion window and slow-start threshold, in segments with fractions, and the rules all of the family follow.
+/// Congestion window and slow-start threshold, in segments with fractions, and the common rules of the family.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Congestion window.
@@ -36,7 +36,7 @@ pub struct Window {
     pub cap: f64,
     /// Most segments that an acknowledgment counts for; `None`: one each.
     pub byte_counting: Option<u32>,
-    /// Beyond the threshold all that is acknowledged counts.
+    /// True if all segments acknowledged count beyond the threshold.
     all: bool,
     /// Unit of growth beyond the threshold, and segments acknowledged towards the next step.
     unit: Unit,
@@ -47,17 +47,17 @@ pub struct Window {
     cut_again: bool,
     /// Window, which is never zero, and threshold before the first cut that may prove spurious; zero: none.
     prior: (f64, f64),
-    /// Watches slow start for an early end.
+    /// Early end of slow start.
     hystart: Option<Box<HyStart>>,
 }
 
-/// Bytes as segments; `u64::MAX` is infinite.
+/// Converts bytes to segments; `u64::MAX` is infinite.
 pub fn segments(bytes: u64, smss: f64) -> f64 {
     if bytes == u64::MAX { f64::INFINITY } else { bytes as f64 / smss }
 }
 
 impl Window {
-    /// The window before the connection opens; slow start as configured, or the standard one.
+    /// Creates the window before the connection opens; slow start as configured, or the standard one.
     pub fn new(config: &TcpConfig) -> Self {
         Self::with_slow_start(config, SlowStart::Standard)
     }
@@ -95,7 +95,7 @@ impl Window {
         self
     }
 
-    /// The window of an algorithm whose congestion avoidance counts all that is acknowledged, whatever bounds slow start.
+    /// Lets congestion avoidance count all bytes acknowledged, whatever bounds slow start.
     #[must_use]
     pub fn counting_all(mut self) -> Self {
         self.all = true;
@@ -155,7 +155,7 @@ impl Window {
         Some(n)
     }
 
-    /// Congestion avoidance: a window of segments acknowledged adds one (RFC 5681 equation 3); `n` count.
+    /// Grows in congestion avoidance: a window of segments acknowledged adds one (RFC 5681 equation 3); `n` count.
     #[inline(always)]
     pub fn avoid(&mut self, n: f64) {
         match self.unit {
@@ -197,7 +197,7 @@ impl Window {
         matches!(self.unit, Unit::Segment | Unit::SegmentAfresh)
     }
 
-    /// Adds `up` segments beyond the threshold: as they are, or their whole bytes.
+    /// Adds `up` segments beyond the threshold, or their whole bytes.
     #[inline]
     pub fn add(&mut self, up: f64) {
         if self.unit == Unit::Byte {
@@ -206,7 +206,7 @@ impl Window {
         self.cwnd += up;
     }
 
-    /// The whole bytes of `up` segments, one at least; the sum stays a whole number of bytes.
+    /// Adds the whole bytes of `up` segments, at least one; the sum remains a whole number of bytes.
     #[inline(never)]
     fn add_bytes(&mut self, up: f64) {
         let bytes = libm::round(self.cwnd * self.smss) + libm::floor(up * self.smss).max(1.0);
@@ -217,7 +217,7 @@ impl Window {
         }
     }
 
-    /// Every `w` segments acknowledged add a whole one; whether they did.
+    /// Adds a segment for every `w` segments acknowledged; returns true if it does.
     #[inline(never)]
     pub fn step(&mut self, n: f64, w: f64) -> bool {
         let before = self.cwnd;
@@ -283,7 +283,8 @@ impl Window {
         self.cut_above(e, target, 1.0);
     }
 
-    /// [`Self::cut`], where marks leave `least` segments at least: one, or a fraction of one where pacing holds data back. Below one it bounds the threshold, too.
+    /// Cuts as [`Self::cut`], but marks leave at least `least` segments: one, or a fraction of one where pacing delays the data. Below one
+    /// it bounds the threshold, too.
     pub fn cut_above(&mut self, e: &CongestionEvent, target: f64, least: f64) {
         if self.unit == Unit::SegmentAfresh {
             self.count = 0;
@@ -309,12 +310,12 @@ impl Window {
         }
     }
 
-    /// A reduction can no longer prove a mistake: the next one is a new event.
+    /// Makes the reductions permanent: the next one is a new event.
     pub fn settle(&mut self) {
         self.prior = NO_CUT;
     }
 
-    /// Takes the cuts since the last [`Self::settle`] back (RFC 4015 section 3, RFC 3708).
+    /// Undoes the cuts since the last [`Self::settle`] (RFC 4015 section 3, RFC 3708).
     pub fn undo(&mut self) {
         if self.may_undo() {
             let (cwnd, ssthresh) = std::mem::replace(&mut self.prior, NO_CUT);
@@ -329,7 +330,7 @@ impl Window {
     }
 }
 
-/// The field of an algorithm that is its window, in its `impl LossBased`.
+/// Accessors of an `impl LossBased` for the field with the window.
 macro_rules! window_in {
     ($field:ident) => {
         #[inline(always)]
@@ -370,7 +371,7 @@ pub trait LossBased: Send {
     fn wants(&self) -> Wants {
         Wants::default()
     }
-    /// Least window that marks leave, in segments.
+    /// Smallest window after marks, in segments.
     fn least(&self) -> f64 {
         1.0
     }
@@ -383,7 +384,7 @@ pub trait LossBased: Send {
     fn rate(&self) -> Option<Rate> {
         None
     }
-    /// Inner variables for plots, by name.
+    /// Reports internal variables for plots, by name.
     fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;
     }

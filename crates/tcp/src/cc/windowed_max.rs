@@ -11,7 +11,7 @@ struct Seen {
     value: u64,
 }
 
-/// Running maximum over the last `window` units of a clock that counts up.
+/// Running maximum over the last `window` units of an increasing clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowedMax {
     window: u64,
@@ -30,12 +30,12 @@ impl WindowedMax {
         self.best[0].value
     }
 
-    /// Forgets all but `value`.
+    /// Replaces all values by `value`.
     pub fn reset(&mut self, at: u64, value: u64) {
         self.best = [Seen { at, value }; 3];
     }
 
-    /// Takes a value in.
+    /// Takes a value.
     pub fn update(&mut self, at: u64, value: u64) {
         let new = Seen { at, value };
         let [first, second, third] = &mut self.best;

@@ -20,25 +20,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct YeahParams {
-    /// Packets in the queue that are too many (Qmax of section 2: 80).
+    /// Packets in the queue above which the mode is slow (Qmax of section 2: 80).
     #[schemars(range(min = 0.0, max = 1e6))]
     pub alpha: f64,
-    /// The queue is divided by this when it is taken from the window (section 2.1: 1).
+    /// Divisor of the queue that precautionary decongestion takes from the window (section 2.1: 1).
     #[schemars(range(min = 1.0, max = 100.0))]
     pub gamma: f64,
-    /// A loss takes at least the window shifted right by this (section 2.2: 3, an eighth).
+    /// Shift of the window that a loss takes at least (section 2.2: 3, an eighth).
     #[schemars(range(min = 1, max = 16))]
     pub delta: u32,
     /// Precautionary decongestion takes at most the window shifted right by this (section 2.1: 1, half).
     #[schemars(range(min = 1, max = 16))]
     pub epsilon: u32,
-    /// The network counts as congested when the queue delays by more than this part of the base RTT (section 2: 1/8).
+    /// Divisor of the base RTT: a longer queueing delay counts as congestion (section 2: 1/8).
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub phi: f64,
-    /// Round trips of slow mode from which others are taken to fill the queue (section 2.2: 16).
+    /// Round trips of slow mode from which other flows are assumed to fill the queue (section 2.2: 16).
     #[schemars(range(min = 1))]
     pub rho: u32,
-    /// Round trips of fast mode after which the estimate of Reno's window starts afresh (section 2.3: 50).
+    /// Round trips of fast mode after which the estimate of Reno's window starts again (section 2.3: 50).
     #[schemars(range(min = 1))]
     pub zeta: u32,
     /// Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01).
@@ -52,7 +52,7 @@ impl Default for YeahParams {
     }
 }
 
-/// Smallest window that Reno is taken to have, in segments.
+/// Smallest estimate of Reno's window, in segments.
 const LEAST: f64 = 2.0;
 
 /// State of YeAH-TCP.
@@ -63,7 +63,7 @@ pub struct Yeah {
     delays: RttStats,
     /// Packets in the queue at the end of the last round trip.
     queue: f64,
-    /// Window that a Reno flow is taken to have (cwnd_reno).
+    /// Estimate of the window of a Reno flow (cwnd_reno).
     reno: f64,
     /// Round trips in slow mode in a row (count_reno), and in fast mode since the last loss (count_fast).
     slow: u32,
@@ -78,12 +78,12 @@ impl Algorithm for YeahParams {
 }
 
 impl Yeah {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &YeahParams, config: &TcpConfig) -> Self {
         Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), queue: 0.0, reno: LEAST, slow: 0, fast: 0 }
     }
 
-    /// The end of a round trip (section 2.1, section 2.3).
+    /// Evaluates a round trip (section 2.1, section 2.3).
     fn judge(&mut self) {
         let (base, rtt) = (self.delays.base, self.delays.least);
         self.queue = queued(self.w.cwnd, base, rtt);

@@ -5,9 +5,9 @@ use crate::endpoint::Tcp;
 use crate::receiver::AckDue;
 use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::Dur;
-/// Blocks that an acknowledgment is expected to have (`TCP_SACK_BLOCKS_EXPECTED`).
+/// Blocks expected in an acknowledgment (`TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS: usize = 2;
-/// The wait is at most the round-trip time over this.
+/// Divisor of the round-trip time for the longest delay.
 const SHARE: u64 = 20;
 /// Slack of the timer, which is used up (`tcp_comp_sack_slack_ns`).
 const SLACK: Dur = Dur::from_us(100);

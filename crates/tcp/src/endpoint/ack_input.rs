@@ -164,7 +164,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.check_finished(cx);
     }
 
-    /// Reports the end of the flow once all it wrote is acknowledged.
+    /// Reports the end of the flow once all data written is acknowledged.
     #[inline]
     pub(crate) fn check_finished(&mut self, cx: &mut Cx<'_>) {
         if self.report_completion && self.una >= self.data_end {

@@ -54,7 +54,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.send_ack_at(self.nxt, cx);
     }
 
-    /// An acknowledgment with a sequence number that lies below the peer's window: it must answer.
+    /// Sends an acknowledgment with a sequence number below the peer's window, which the peer must answer.
     #[cold]
     pub(crate) fn send_empty_probe(&mut self, cx: &mut Cx<'_>) {
         self.send_ack_at(self.una - 1, cx);
@@ -115,7 +115,7 @@ impl<C: CongestionControl> Tcp<C> {
         cx.timers.cancel(TimerId::DelAck);
     }
 
-    /// An acknowledgment may wait for more.
+    /// Schedules an acknowledgment that may wait for more data.
     #[cold]
     pub(crate) fn schedule_delayed_ack(&mut self, cx: &mut Cx<'_>) {
         self.ack_scheduled = true;

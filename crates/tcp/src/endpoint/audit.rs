@@ -9,7 +9,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Checks the invariants of both halves.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first one violated.
     #[doc(hidden)]
     pub fn audit(&self) -> Result<(), &'static str> {
         hold("cwnd is at least one segment", self.cc.cwnd() >= u64::from(self.cfg.smss) || self.state != State::Established)?;
@@ -19,7 +19,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.rcv.audit()
     }
 
-    /// Bytes in flight that only the timers or the peer can bring forward: whether there are any.
+    /// True if bytes are in flight that only the timers or the peer can advance.
     #[doc(hidden)]
     pub fn waits_for_timer(&self) -> bool {
         self.state == State::Established && !self.tx.board.is_empty()

@@ -97,7 +97,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.grow_by_delivered { self.newly_delivered() } else { acked }
     }
 
-    /// Lets the window grow.
+    /// Grows the window for an acknowledgment.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
         let sacked = sacked.min(self.tx.newly_sacked);
         if !self.features.cc_every_ack && !self.ecn.hold && (acked != 0 || sacked != 0) {
@@ -167,7 +167,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Bytes in flight as the scheme counts them.
+    /// Bytes in flight, as the recovery scheme counts them.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         match self.phase {

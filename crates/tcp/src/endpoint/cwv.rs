@@ -6,7 +6,7 @@ use crate::state::Phase;
 use fairlane_units::{Dur, Time};
 /// Round trips in the sampling period (section 4.2).
 const SAMPLING_RTTS: u64 = 3;
-/// The sampling period at least (section 4.2).
+/// Shortest sampling period (section 4.2).
 const SAMPLING_LEAST: Dur = Dur::from_secs(1);
 
 impl<C: CongestionControl> Tcp<C> {
@@ -14,7 +14,7 @@ impl<C: CongestionControl> Tcp<C> {
         (self.rtt.srtt(&self.cfg) * SAMPLING_RTTS).max(SAMPLING_LEAST)
     }
 
-    /// New data was acknowledged.
+    /// Updates pipeACK for new data acknowledged.
     #[cold]
     pub(crate) fn cwv_on_ack(&mut self, now: Time) {
         if self.phase != Phase::Open {
@@ -41,7 +41,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.cwv_expire(now);
     }
 
-    /// The end of the non-validated period (section 4.4.3).
+    /// Reduces the window after each non-validated period (section 4.4.3).
     fn cwv_expire(&mut self, now: Time) {
         let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
         for _ in 0..c.expired(now) {
@@ -84,7 +84,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Fast recovery is over, the algorithm has set its window.
+    /// Sets the window after fast recovery, once the algorithm has set its own.
     #[cold]
     pub(crate) fn cwv_recovered(&mut self, now: Time) {
         let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };

@@ -98,7 +98,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A SYN-ACK that comes again, and is about to be acknowledged: with its ECN field, as the first was (RFC 9768 section 3.2.2.1).
+    /// Handles a retransmitted SYN-ACK that is about to be acknowledged: with its ECN field, as the first was (RFC 9768 section 3.2.2.1).
     pub(crate) fn ecn_take_answer_again(&mut self, seg: &Segment) {
         if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.rcv.passive {
             self.ecn.syn = seg.ecn();
@@ -107,7 +107,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// r.cep counts one marked SYN-ACK at most (RFC 9768 section 3.2.2.2).
+    /// Counts a marked SYN-ACK in r.cep, at most one (RFC 9768 section 3.2.2.2).
     fn count_marked_answer(&mut self, seg: &Segment) {
         if seg.ecn() == Ecn::Ce && !self.ecn.marked_answer_counted {
             self.ecn.marked_answer_counted = true;
@@ -154,14 +154,15 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The counter goes into every segment (RFC 9768 section 3.2.2), but in the last step of the handshake the ECN field of the SYN-ACK (section 3.2.2.1).
+    /// Writes the counter into a segment (RFC 9768 section 3.2.2), or in the last step of the handshake the ECN field of the SYN-ACK
+    /// (section 3.2.2.1).
     fn accecn_stamp(&mut self, seg: &mut Segment) {
         let third = std::mem::take(&mut self.ecn.handshake_ack_due) && seg.payload == 0 && seg.sack_len() == 0;
         seg.set_ace(if third { handshake_ace(self.ecn.syn) } else { self.ecn.r_cep as u8 });
         self.ecn.unreported = 0;
     }
 
-    /// The ECN field of a segment without data that arrived, and the last step of the handshake (RFC 9768 sections 3.2.2.1 and 3.2.2.2).
+    /// Reads the ECN field of a segment without data, and the last step of the handshake (RFC 9768 sections 3.2.2.1 and 3.2.2.2).
     pub(crate) fn ecn_take_control(&mut self, seg: &Segment) {
         if self.ecn.mode != EcnMode::Accecn {
             return;
@@ -178,7 +179,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.s_cep += u64::from(third && seg.ace() == handshake_ace(Ecn::Ce));
     }
 
-    /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
+    /// Reads the ECN field of data before it is received; may schedule an acknowledgment.
     pub(crate) fn ecn_take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         // RFC 3168 section 6.1.5: marks on segments outside of the window are ignored.
         if seg.end() <= self.rcv.nxt || seg.end() > self.receive_edge() {
@@ -216,7 +217,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.ack_now = true;
     }
 
-    /// Feedback in an acknowledgment that covers `news` bytes, in order or by SACK blocks for the first time, before anything is made of it.
+    /// Processes the feedback in an acknowledgment that covers `news` bytes for the first time, in order or by SACK blocks, before any
+    /// other processing.
     pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, news: u64, cx: &mut Cx<'_>) {
         let delivered = news.saturating_sub(self.tx.board.sacked_below(seg.ack));
         let accurate = self.ecn.mode == EcnMode::Accecn;
@@ -282,7 +284,7 @@ impl<C: CongestionControl> Tcp<C> {
         kind == CongestionKind::FastRetransmit && self.ecn.cut_for_mark && !self.ecn.graded && self.una < self.ecn.cut_end
     }
 
-    /// The window was cut, for whatever reason (RFC 3168 section 6.1.2).
+    /// Records a cut of the window for any reason (RFC 3168 section 6.1.2).
     pub(crate) fn ecn_cut(&mut self) {
         self.ecn.cut_for_mark = false;
         self.ecn.cut_end = self.nxt;

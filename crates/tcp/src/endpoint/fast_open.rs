@@ -22,14 +22,14 @@ use fairlane_units::Time;
 const ANY: Cookie = Cookie::between(0, 0);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// A client has this cookie, of an earlier connection; a server demands it. No effect where Fast Open is off.
+    /// Sets the cookie: a client has it from an earlier connection, a server demands it. No effect where Fast Open is off.
     pub fn set_cookie(&mut self, option: FastOpen) {
         if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
             o.cookie = Some(option);
         }
     }
 
-    /// Payload that the SYN may carry, where the server announced another MSS than that of the parameters.
+    /// Limits the payload of the SYN, if the server announced another MSS than the parameters.
     pub fn limit_syn_data(&mut self, bytes: u32) {
         if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
             o.limit = Some(bytes);
@@ -52,7 +52,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.syn_lost && !self.ext.fast_open.as_ref().is_some_and(|o| o.short)
     }
 
-    /// The cookie that the answer to the SYN brought.
+    /// Cookie from the answer to the SYN.
     pub fn new_cookie(&self) -> Option<FastOpen> {
         self.ext.fast_open.as_ref().filter(|_| self.established()).and_then(|o| o.news)
     }
@@ -67,7 +67,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ext.fast_open.as_ref().map_or(0, |o| o.sent)
     }
 
-    /// The server takes part in the connection before the handshake ends.
+    /// True if the server accepted the connection before the handshake ended.
     pub fn is_early(&self) -> bool {
         self.state == State::SynReceived && self.was_accepted_early()
     }
@@ -85,7 +85,7 @@ impl<C: CongestionControl> Tcp<C> {
         })
     }
 
-    /// A write before the handshake is over.
+    /// Handles a write before the handshake is over.
     #[cold]
     pub(crate) fn write_before_established(&mut self, cx: &mut Cx<'_>) {
         let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };

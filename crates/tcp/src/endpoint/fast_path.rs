@@ -85,8 +85,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// [`Self::transmit`] in the open phase, with something in flight: full segments, while the windows
-    /// and the data allow.
+    /// Sends full segments like [`Self::transmit`] in the open phase with data in flight, while the windows and the data allow.
     #[inline(always)]
     fn transmit_full(&mut self, cx: &mut Cx<'_>) {
         if self.tx.board.has_pending() {

@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
         (to - self.fin_below(to)) - (from - self.fin_below(from))
     }
 
-    /// The sequence number at which data would end if all that is known to have arrived were in order.
+    /// Sequence number at which data would end if all data known to have arrived were in order.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         self.una - self.fin_below(self.una) + self.tx.board.sacked()

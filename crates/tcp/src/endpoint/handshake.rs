@@ -27,7 +27,7 @@ impl<C: CongestionControl> Tcp<C> {
         true
     }
 
-    /// The quick acknowledgments of the start are over (Linux: TCP_QUICKACK of 0).
+    /// Ends the quick acknowledgments of the start (Linux: TCP_QUICKACK of 0).
     pub fn delay_acks(&mut self) {
         if let Some(quick) = &mut self.rcv.quick {
             quick.answers();
@@ -89,7 +89,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.cc.on_established(cx.now, window);
     }
 
-    /// A SYN or its answer.
+    /// Handles a SYN or SYN-ACK.
     #[cold]
     pub(crate) fn on_syn(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         match self.state {
@@ -151,7 +151,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The acknowledgment of our SYN, at the end that has answered one.
+    /// Opens the connection at the end that answered a SYN, with the acknowledgment of its own.
     #[cold]
     pub(crate) fn on_syn_acked(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if !self.syn_lost {
@@ -175,7 +175,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The clock of the timestamps option (RFC 7323 section 5.4).
+    /// Value of the timestamp clock (RFC 7323 section 5.4).
     pub(crate) fn timestamp(&self, now: Time) -> u32 {
         (now.as_ps() / self.cfg.timestamp_tick.as_ps()) as u32
     }

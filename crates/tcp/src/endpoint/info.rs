@@ -8,7 +8,7 @@ use crate::state::{Phase, State};
 use fairlane_units::Dur;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// The state as RFC 9293 section 3.3.2 names it.
+    /// Name of the state (RFC 9293 section 3.3.2).
     pub(crate) fn state_name(&self) -> &'static str {
         let acked = self.una == self.nxt;
         match self.state {
@@ -28,7 +28,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Walks the scoreboard: for reports, not for the path of a packet.
+    /// Returns the state for reports; walks the scoreboard.
     pub fn info(&self) -> TcpInfo {
         let (mut unacked, mut sacked, mut lost, mut retrans) = (0, 0, 0, 0);
         let mut i = self.tx.board.head;

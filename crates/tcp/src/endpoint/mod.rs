@@ -55,7 +55,7 @@ pub struct Tcp<C> {
     pub(crate) cfg: Arc<TcpConfig>,
     /// Oldest unacknowledged sequence number (SND.UNA).
     pub(crate) una: u64,
-    /// Next new sequence number (SND.NXT; retransmissions go by the scoreboard).
+    /// Next new sequence number (SND.NXT; retransmissions follow the scoreboard).
     pub(crate) nxt: u64,
     /// Right edge of the peer's window (SND.UNA + SND.WND).
     pub(crate) edge: u64,
@@ -65,24 +65,24 @@ pub struct Tcp<C> {
     pub(crate) phase: Phase,
     /// True if a segment arrived since the last acknowledgment was sent.
     pub(crate) ack_scheduled: bool,
-    /// The window, not the data, ended the last round of sending.
+    /// True if the window, not the data, ended the last round of output.
     pub(crate) cwnd_limited: bool,
     /// True if the application writes no more data.
     pub(crate) closed: bool,
-    /// The application closed or stopped, and all it wrote counts: completion is to be reported.
+    /// True if the application closed or stopped, and its completion is to be reported.
     pub(crate) report_completion: bool,
     /// True if the application closes this end itself: a FIN of the peer does not close it.
     pub(crate) keeps_open: bool,
     pub(crate) fin_sent: bool,
     /// True if a SYN was retransmitted.
     pub(crate) syn_lost: bool,
-    /// No acknowledgment of new data since the last timeout.
+    /// True if no new data was acknowledged since the last timeout.
     pub(crate) no_ack_since_rto: bool,
     /// True if the algorithm takes every acknowledgment and has not been given the current one.
     pub(crate) cc_ack_pending: bool,
     pub(crate) features: Features,
     pub(crate) ns2: Ns2Compat,
-    /// The codepoint of data when ECN is in use.
+    /// Codepoint of data when ECN is in use.
     pub(crate) ect: Ecn,
     /// Burst of segmentation offload.
     pub(crate) burst: Burst,
@@ -96,7 +96,7 @@ pub struct Tcp<C> {
     pub(crate) rtt: RttEstimator,
     /// Acknowledgments sent.
     pub(crate) acks: u64,
-    /// When the segment being timed was sent.
+    /// Sending time of the segment being timed.
     pub(crate) timed_at: Time,
     pub(crate) rate: Option<Box<RateSampler>>,
     pub(crate) ext: LazyExtensions,
@@ -106,7 +106,7 @@ pub struct Tcp<C> {
 }
 
 impl Tcp<AnyCc> {
-    /// Both ends of a flow with the algorithm its parameters name: the active one and the passive one.
+    /// Creates both ends of a flow, active and passive, with the algorithm of the parameters.
     ///
     /// # Errors
     /// Those of [`TcpParams::check`].
@@ -118,12 +118,12 @@ impl Tcp<AnyCc> {
 }
 
 impl<C: CongestionControl> Tcp<C> {
-    /// The end that opens the connection.
+    /// Creates the end that opens the connection.
     pub fn active(cfg: Arc<TcpConfig>, cc: C) -> Self {
         Self::new(cfg, cc, State::Closed)
     }
 
-    /// The end that waits to be connected to.
+    /// Creates the end that waits for a connection.
     pub fn passive(cfg: Arc<TcpConfig>, cc: C) -> Self {
         Self::new(cfg, cc, State::Listen)
     }

@@ -137,7 +137,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 5681 section 4.1, or RFC 7661, which takes its place.
+    /// Restarts or validates the window after idleness (RFC 5681 section 4.1, or RFC 7661 instead).
     fn after_idle(&mut self, cx: &Cx<'_>) {
         if self.ext.cwv.is_some() {
             if self.new_len() != 0 {
@@ -160,7 +160,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 2861 section 3: half the window for each RTO of idleness, not below the initial one.
+    /// Window after idleness: halved for each RTO, not below the initial one (RFC 2861 section 3).
     fn decayed(&self, cx: &Cx<'_>) -> u64 {
         let rtos = cx.now.since(self.tx.last_sent).as_ps() / self.rtt.rto().as_ps().max(1);
         (self.cc.cwnd() >> rtos.min(63)).max(self.cfg.initial_window.min(self.cc.cwnd()))
@@ -219,7 +219,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.emit(&s, false, cx);
     }
 
-    /// One segment at a time is measured.
+    /// Times a new segment, one at a time.
     fn time_new(&mut self, end: u64, now: Time) {
         if self.tx.timed_end == 0 {
             (self.tx.timed_end, self.timed_at) = (end, now);

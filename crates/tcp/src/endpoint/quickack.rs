@@ -7,7 +7,7 @@ use fairlane_net::{Cx, Segment, flag};
 use fairlane_units::Dur;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Data arrived and was taken in; before it `before` was expected next.
+    /// Updates quick acknowledgments and buffer for a received segment; `before` was RCV.NXT.
     #[inline(never)]
     pub(crate) fn quickack_on_data(&mut self, seg: &Segment, before: u64, cx: &Cx<'_>) {
         let Some(mut quick) = self.rcv.quick.take() else { return };

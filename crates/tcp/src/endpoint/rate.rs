@@ -38,7 +38,7 @@ impl<C: CongestionControl> Tcp<C> {
         rate.sample(log, self.ecn.newly_ce, self.rtt.min(), cx.now)
     }
 
-    /// Begins the diary of an acknowledgment.
+    /// Clears the log for the next acknowledgment.
     #[inline]
     pub(crate) fn clear_ack_log(&mut self) {
         if let Some(log) = &mut self.tx.board.log {

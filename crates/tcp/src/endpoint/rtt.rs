@@ -49,7 +49,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// SYN and SYN-ACK took a round trip (RFC 6298 section 3).
+    /// Measures the round trip of SYN and SYN-ACK (RFC 6298 section 3).
     #[cold]
     pub(crate) fn measure_handshake(&mut self, now: Time) {
         if self.cfg.rtt_in_ticks {

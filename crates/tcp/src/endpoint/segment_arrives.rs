@@ -11,7 +11,7 @@ use crate::receiver::AckDue;
 use crate::state::{FARTHEST, FIRST, State};
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Dur;
-/// RFC 7323 section 5.5: a timestamp that is older says nothing.
+/// Age from which a timestamp is invalid (RFC 7323 section 5.5).
 const OUTDATED: Dur = Dur::from_secs(24 * 86_400);
 
 impl<C: CongestionControl> Tcp<C> {
@@ -78,8 +78,8 @@ impl<C: CongestionControl> Tcp<C> {
         true
     }
 
-    /// The acceptability test of RFC 9293 section 3.4. An empty segment at the right edge counts, as it does where the window is shut: two ends that have filled each
-    /// other's window with data that got lost would answer each other's acknowledgments for ever.
+    /// Acceptability test of RFC 9293 section 3.4. An empty segment at the right edge is accepted, as with a closed window: otherwise two
+    /// ends that have filled each other's window with lost data would answer each other's acknowledgments forever.
     fn acceptable(&self, seg: &Segment) -> bool {
         let nxt = self.rcv.nxt;
         let edge = self.receive_edge();
@@ -95,7 +95,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// PAWS (RFC 7323 section 5.3, R1); a segment that came late is answered here.
+    /// Checks PAWS (RFC 7323 section 5.3, R1), and answers a segment that came late.
     fn passes_paws(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
         let paws = self.cfg.paws;
         let Some((value, _)) = seg.timestamps() else {
@@ -117,7 +117,8 @@ impl<C: CongestionControl> Tcp<C> {
         false
     }
 
-    /// A pure acknowledgment that a later one overtook within the RTO (Linux `tcp_disordered_ack`): it may be a duplicate that counts.
+    /// True for a pure acknowledgment that a later one overtook within the RTO (Linux `tcp_disordered_ack`): it may be a duplicate that
+    /// counts.
     fn is_overtaken(&self, seg: &Segment, behind: i32) -> bool {
         let wait = Dur::from_ps(self.rtt.rto().as_ps() / 1000 * 1200);
         seg.payload == 0
@@ -151,7 +152,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A segment that finds no open connection; whether it opened one and counts.
+    /// Handles a segment without an open connection; returns true if it opened one and is to be processed.
     #[cold]
     #[inline(never)]
     pub(crate) fn on_segment_unopened(&mut self, seg: &Segment, cx: &mut Cx<'_>) -> bool {
@@ -243,7 +244,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The peer's FIN and all before it arrived.
+    /// Handles the peer's FIN, once everything before it arrived.
     #[cold]
     pub(crate) fn on_peer_fin(&mut self, cx: &mut Cx<'_>) {
         self.lifecycle.peer_closed_first |= !self.fin_sent;
@@ -260,7 +261,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.fin_sent && self.una == self.nxt && self.rcv.closed()
     }
 
-    /// CLOSED for the end that closed last, TIME-WAIT for the other (RFC 9293 section 3.6).
+    /// Enters CLOSED at the end that closed last, TIME-WAIT at the other (RFC 9293 section 3.6).
     #[cold]
     pub(crate) fn finish_close(&mut self, cx: &mut Cx<'_>) {
         if self.state == State::Established {
@@ -358,7 +359,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// MAX.SND.WND of RFC 5961 section 5.2, Max(SND.WND) of RFC 9293 section 3.8.6.2.1.
+    /// Largest window of the peer (MAX.SND.WND of RFC 5961 section 5.2, Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
     pub(crate) fn max_peer_window(&self) -> u64 {
         if self.edge == u64::MAX { u64::MAX } else { u64::from(self.max_window).max(self.edge.saturating_sub(self.una)) }
     }

@@ -7,7 +7,7 @@ use crate::state::Phase;
 use fairlane_net::{Cx, TimerId};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// RFC 6298 sections 5.2 and 5.3.
+    /// Restarts or stops the retransmission timer (RFC 6298 sections 5.2 and 5.3).
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, cx: &mut Cx<'_>) {
         if self.tx.board.is_empty() {
@@ -17,7 +17,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
+    /// Handles a retransmission timeout (RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1).
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if self.tx.board.is_empty() {
             if !(self.ns2.output_stopped && self.cfg.vegas_inflates_cwnd) {

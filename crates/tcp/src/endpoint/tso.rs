@@ -22,13 +22,13 @@ use fairlane_net::Cx;
 use fairlane_units::{Dur, Rate, Time};
 /// Longest burst (`sk_gso_max_size` less the longest headers).
 const LONGEST: u64 = 65_536 - 321;
-/// Segments of a burst at most.
+/// Most segments of a burst.
 const MOST: u64 = u8::MAX as u64;
-/// A write longer ago than this is not waited for (`tcp_tso_should_defer`).
+/// Age from which the last transmission no longer defers a burst (`tcp_tso_should_defer`).
 const RECENT: Dur = Dur::from_ms(1);
-/// An acknowledgment that is further off is not waited for (`tcp_tso_should_defer` since 6.18).
+/// Longest wait for an acknowledgment (`tcp_tso_should_defer` since 6.18).
 const SOON: Dur = Dur::from_ms(1);
-/// A room of this share of the window does not wait (`tcp_tso_win_divisor`).
+/// Divisor of the window: a larger room does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 /// Bursts are longer on short paths: their addition is halved for each interval of this length in the smallest round-trip time
 /// (`tcp_tso_rtt_log`: 2^9 us).

@@ -25,7 +25,7 @@ impl Scoreboard {
         self.log = Some(log);
     }
 
-    /// Starts keeping a diary.
+    /// Enables the log.
     pub(crate) fn enable_log(&mut self) {
         self.log = Some(Box::default());
     }

@@ -4,7 +4,7 @@ use crate::scoreboard::Scoreboard;
 use crate::sent::{RESENT, SACKED};
 
 impl Scoreboard {
-    /// snd.fack: one past the highest byte that is known to have arrived.
+    /// snd.fack: one past the highest byte known to have arrived.
     pub(crate) fn forward(&self, una: u64) -> u64 {
         if self.high == self.head { una } else { self.at(self.high.wrapping_sub(1)).end().max(una) }
     }

@@ -58,7 +58,7 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment is lost, whatever else is known.
+    /// Marks the first segment as lost.
     pub(crate) fn mark_head_lost(&mut self) {
         if !self.is_empty() {
             self.mark_lost(self.head);

@@ -7,7 +7,7 @@ use crate::sent::{KARN, LOST, RESENT, SACKED};
 use fairlane_units::{Dur, Time};
 
 impl Scoreboard {
-    /// SACKed segments, counted up to `enough`.
+    /// Number of SACKed segments, up to `enough`.
     pub(crate) fn sacked_segments(&self, enough: u32) -> u32 {
         let (mut n, mut i) = (0, self.head);
         while self.sacked != 0 && n < enough && before(i, self.high) {

@@ -6,7 +6,7 @@ use crate::sent::{COUNTED, LOST, RESENT, SACKED, Sent};
 use fairlane_net::Block;
 
 impl Scoreboard {
-    /// Bytes below `ack` that were SACKed: news no more.
+    /// Bytes below `ack` that were SACKed before.
     pub(crate) fn sacked_below(&self, ack: u64) -> u64 {
         let (mut bytes, mut i) = (0, self.head);
         while self.has_sacked() && i != self.tail && self.at(i).seq < ack {
@@ -19,7 +19,7 @@ impl Scoreboard {
 }
 
 impl Scoreboard {
-    /// The first index whose segment ends above `seq`, among `head..tail`.
+    /// Index of the first segment that ends above `seq`, among `head..tail`.
     fn find(&self, seq: u64) -> u32 {
         let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
         // A new block mostly follows the highest SACKed segment.

@@ -3,7 +3,7 @@
 use super::{AckSample, Bbr, Mode, RateSample, Repair};
 use fairlane_units::{Dur, Rate};
 
-/// No path holds more bytes: 1 Tbit/s over two hours.
+/// Upper limit of a window: 1 Tbit/s over two hours.
 const MOST: u64 = 1 << 50;
 /// Gains of the rate in the phases of PROBE_BW: up, drain, and six to cruise (draft-00 section 4.3.4.2).
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -11,13 +11,13 @@ pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const FIRST_PHASES: u64 = 7;
 /// Quanta in the hosts in addition to the data in the path (draft-00 section 4.2.3.2).
 const QUANTA: u64 = 3;
-/// Segments more in the phase that goes up, so that small windows do as well (Linux `bbr_quantization_budget`).
+/// Additional segments in the phase that probes upwards, for small windows (Linux `bbr_quantization_budget`).
 const UP_SEGMENTS: u64 = 2;
 /// Round-trip time for the first pacing rate before a measurement (draft-00 section 4.2.1).
 const NOMINAL_RTT: Dur = Dur::from_ms(1);
 
 impl Bbr {
-    /// Draft-00 section 4.2.1: the window over the round-trip time, with the gain of STARTUP.
+    /// Sets the first pacing rate: the window over the round-trip time, with the gain of STARTUP (draft-00 section 4.2.1).
     pub(super) fn first_pacing_rate(&mut self, rtt: Dur) {
         self.seen_rtt = rtt != Dur::ZERO;
         let rtt = if self.seen_rtt { rtt } else { NOMINAL_RTT };
@@ -29,7 +29,7 @@ impl Bbr {
         Rate::from_bps(((bandwidth as f64 * gain * (1.0 - self.p.pacing_margin)) as u64).max(1))
     }
 
-    /// Draft-00 section 4.2.1: in STARTUP the rate only rises.
+    /// Sets the pacing rate, which only rises in STARTUP (draft-00 section 4.2.1).
     pub(super) fn set_pacing_rate(&mut self, gain: f64, srtt: Dur) {
         if !self.seen_rtt && srtt != Dur::ZERO {
             self.first_pacing_rate(srtt);
@@ -78,8 +78,8 @@ impl Bbr {
         (flight + burst).saturating_sub(delivered)
     }
 
-    /// Draft-00 section 4.3.4.3: a phase lasts the minimum round-trip time; the one that goes up until it has, unless something is lost;
-    /// the one that drains no longer than there is something to drain.
+    /// Advances the phase (draft-00 section 4.3.4.3): each lasts the minimum round-trip time; the upward one until the flight has grown,
+    /// unless a segment is lost; the draining one no longer than there is a queue.
     pub(super) fn update_phase(&mut self, s: &AckSample, r: &RateSample) {
         if self.mode != Mode::ProbeBw {
             return;
@@ -113,7 +113,7 @@ impl Bbr {
         self.next_phase();
     }
 
-    /// Draft-00 section 4.3.3.
+    /// Enters and leaves DRAIN (draft-00 section 4.3.3).
     pub(super) fn check_drain(&mut self, s: &AckSample) {
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
@@ -136,7 +136,7 @@ impl Bbr {
         }
     }
 
-    /// Draft-00 section 4.3.4.4: at the estimated rate, without a burst.
+    /// Restarts from idleness at the estimated rate, without a burst (draft-00 section 4.3.4.4).
     pub(super) fn restart_from_idle(&mut self) {
         self.idle = true;
         self.aggregation.restart(self.now);
@@ -179,7 +179,7 @@ impl Bbr {
         self.conserving
     }
 
-    /// Draft-00 section 4.2.3.
+    /// Sets the window (draft-00 section 4.2.3).
     pub(super) fn set_window(&mut self, s: &AckSample, r: &RateSample) {
         // Events that only report losses, such as a timer, change nothing (Linux `bbr_set_cwnd`).
         if r.newly_delivered != 0 && !self.repair_window(s, r) {

@@ -35,10 +35,11 @@ pub struct BbrParams {
     /// Gain of the window in PROBE_BW (draft section 4.2.3.2).
     #[schemars(range(min = 1.0, max = 10.0))]
     pub cwnd_gain: f64,
-    /// Rounds over which the largest bandwidth counts (BtlBwFilterLen, draft section 4.1.1.3).
+    /// Rounds over which the bandwidth maximum is kept (BtlBwFilterLen, draft section 4.1.1.3).
     #[schemars(range(min = 1, max = 1000))]
     pub bandwidth_rounds: u32,
-    /// Time over which the smallest round-trip time counts, and after which PROBE_RTT looks for it (RTpropFilterLen, draft section 4.1.2.3).
+    /// Time over which the smallest round-trip time is kept, and after which PROBE_RTT measures it again (RTpropFilterLen, draft section
+    /// 4.1.2.3).
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub min_rtt_window: Dur,
     /// Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5).
@@ -47,10 +48,10 @@ pub struct BbrParams {
     /// Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1).
     #[schemars(extend("x-min" = "1p"))]
     pub min_window: Len,
-    /// Share of the estimated bandwidth that pacing stays below it, so that queues drain (Linux 1 %; draft-00: 0).
+    /// Share by which pacing stays below the estimated bandwidth, so that queues drain (Linux 1 %; draft-00: 0).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub pacing_margin: f64,
-    /// Share of the largest aggregation of acknowledgments that the window makes room for (Linux 1; draft-00: 0).
+    /// Share of the largest aggregation of acknowledgments added to the window (Linux 1; draft-00: 0).
     #[schemars(range(min = 0.0, max = 10.0))]
     pub aggregation_gain: f64,
     /// Detect policers, and keep to their rate for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
@@ -64,7 +65,7 @@ pub struct BbrParams {
     pub at_departure: bool,
     /// Use smoothed round-trip times (ns-3.37).
     pub smoothed_rtt: bool,
-    /// Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
+    /// First phase of the gain cycle in PROBE_BW: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
     #[schemars(range(min = 0, max = 7))]
     pub first_phase: Option<u32>,
 }
@@ -93,9 +94,9 @@ impl Default for BbrParams {
 /// Mode of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Looks for the bandwidth, doubling.
+    /// Searches for the bandwidth, doubling.
     Startup,
-    /// Takes away the queue that made.
+    /// Drains the queue of STARTUP.
     Drain,
     /// Cycles around the bandwidth.
     ProbeBw,
@@ -128,7 +129,7 @@ pub struct Bbr {
     cwnd: u64,
     ssthresh: u64,
     pacing_rate: Rate,
-    /// A round-trip time was measured: the first pacing rate came from it.
+    /// True if a round-trip time was measured and gave the first pacing rate.
     seen_rtt: bool,
     now: Time,
 
@@ -160,7 +161,7 @@ pub struct Bbr {
     /// Phase that the last loss led to.
     last_loss: Repair,
     idle: bool,
-    /// Data ran out when the last acknowledgment came.
+    /// True if the sender was out of data at the last acknowledgment.
     starved: bool,
 }
 
@@ -172,7 +173,7 @@ impl Algorithm for BbrParams {
 }
 
 impl Bbr {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &BbrParams, config: &TcpConfig) -> Self {
         let smss = u64::from(config.mss());
         Self {
@@ -215,7 +216,7 @@ impl Bbr {
         }
     }
 
-    /// The smallest window that was good, to come back to after losses and PROBE_RTT (draft section 4.2.3.4).
+    /// Saves the last good window, to restore after losses and PROBE_RTT (draft section 4.2.3.4).
     fn save_window(&mut self) {
         let good = self.repair == Repair::Open && self.mode != Mode::ProbeRtt;
         self.prior_window = if good { self.cwnd } else { self.prior_window.max(self.cwnd) };
@@ -273,7 +274,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// The window comes back with the acknowledgment itself.
+    /// The acknowledgment itself restores the window.
     fn on_recovery_exit(&mut self, _: &RecoveryExit) {}
 
     /// The estimated rate paces the data after idleness (draft section 4.3.4.4): no smaller window is needed.

@@ -5,30 +5,30 @@ use fairlane_units::{Dur, Rate, Time};
 
 /// Growth of the bandwidth that shows a pipe that is not full yet (BBRStartupFullBwThresh, draft-00 section 4.3.2.2).
 const FULL_GROWTH: f64 = 1.25;
-/// Rounds without it that show a full one (same section).
+/// Rounds without that growth that show a full pipe (same section).
 const FULL_ROUNDS: u32 = 3;
-/// Rounds an extreme aggregation is remembered for, at least; at most twice as many (Linux `bbr_extra_acked_win_rtts`).
+/// Rounds for which an extreme aggregation is remembered, at least; at most twice as many (Linux `bbr_extra_acked_win_rtts`).
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Bytes in an epoch of aggregation after which a new one begins: 2^20 segments (Linux `bbr_ack_epoch_acked_reset_thresh`).
 const AGGREGATION_SEGMENTS: u64 = 1 << 20;
-/// Rounds of an interval of long-term sampling, at least; at most four times as many (Linux `bbr_lt_intvl_min_rtts`).
+/// Least rounds of an interval of long-term sampling; at most four times as many (Linux `bbr_lt_intvl_min_rtts`).
 const POLICER_ROUNDS: u32 = 4;
 /// Share of the data delivered that must be lost for an interval to look policed, in 256ths (Linux `bbr_lt_loss_thresh`: 50, about 20 %).
 const POLICER_LOSS: u64 = 50;
-/// Two intervals are alike if their rates differ by at most an eighth (Linux `bbr_lt_bw_ratio`) ...
+/// Largest difference of the rates of two similar intervals: an eighth (Linux `bbr_lt_bw_ratio`) ...
 const POLICER_RATIO: u64 = 8;
 /// ... or by 4 kbit/s (Linux `bbr_lt_bw_diff`).
 const POLICER_DIFFERENCE: u64 = 4000;
-/// Rounds the policed rate is kept to (Linux `bbr_lt_bw_max_rtts`).
+/// Rounds for which the policed rate is kept (Linux `bbr_lt_bw_max_rtts`).
 const POLICER_KEEP: u32 = 48;
-/// Shortest interval a rate is taken over.
+/// Shortest interval of a rate.
 const POLICER_SHORTEST: Dur = Dur::from_ms(1);
 
-/// Long-term sampling.
+/// Long-term sampling, which detects policers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,
-    /// The estimate is the policed rate.
+    /// True if the estimate is the policed rate.
     pub(super) caught: bool,
     rounds: u32,
     rate: u64,
@@ -40,7 +40,7 @@ pub(super) struct Policer {
 }
 
 impl Bbr {
-    /// The bandwidth in force, in bits per second.
+    /// Bandwidth in force, in bits per second.
     pub(super) fn estimate(&self) -> u64 {
         if self.policer.caught { self.policer.rate } else { self.bandwidth.get() }
     }
@@ -55,7 +55,7 @@ impl Bbr {
         self.update_min_rtt(s, r);
     }
 
-    /// Draft-00 sections 4.1.1.2 and 4.1.1.3.
+    /// Updates the bandwidth (draft-00 sections 4.1.1.2 and 4.1.1.3).
     fn update_bandwidth(&mut self, s: &AckSample, r: &RateSample) {
         self.round_start = false;
         if r.newly_delivered != 0 {
@@ -78,7 +78,7 @@ impl Bbr {
         }
     }
 
-    /// Linux `bbr_update_ack_aggregation`.
+    /// Updates the aggregation (Linux `bbr_update_ack_aggregation`).
     fn update_aggregation(&mut self, r: &RateSample) {
         if self.p.aggregation_gain == 0.0 || r.rate.as_bps() == 0 {
             return;
@@ -98,7 +98,7 @@ impl Bbr {
         self.aggregation.room(Rate::from_bps(self.estimate()), self.p.aggregation_gain)
     }
 
-    /// Draft-00 section 4.3.2.2.
+    /// Checks if the pipe is full (draft-00 section 4.3.2.2).
     fn check_full(&mut self, r: &RateSample) {
         if self.full || !self.round_start || r.app_limited {
             return;
@@ -113,7 +113,7 @@ impl Bbr {
         self.full = self.full_rounds >= FULL_ROUNDS;
     }
 
-    /// Draft-00 sections 4.1.2.3 and 4.3.5.
+    /// Updates the minimum round-trip time (draft-00 sections 4.1.2.3 and 4.3.5).
     fn update_min_rtt(&mut self, s: &AckSample, r: &RateSample) {
         let expired = s.now.since(self.min_rtt_at) > self.p.min_rtt_window;
         let rtt = if self.p.smoothed_rtt && s.srtt != Dur::ZERO { Some(s.srtt) } else { s.rtt };
@@ -164,7 +164,7 @@ impl Bbr {
         p.rounds = 0;
     }
 
-    /// Long-term sampling (Linux `bbr_lt_bw_sampling`): two intervals in a row with much loss and the same rate show a policer.
+    /// Detects a policer by long-term sampling (Linux `bbr_lt_bw_sampling`): two intervals in a row with many losses and the same rate.
     pub(super) fn sample_policer(&mut self, now: Time, losses: bool, app_limited: bool) {
         if !self.p.policer {
             return;

@@ -3,7 +3,7 @@
 use super::{AckPhase, AckSample, Bbr3, INFINITE, RateSample, State};
 use fairlane_units::{Dur, Rate};
 
-/// No path holds more bytes: 1 Tbit/s over two hours.
+/// Upper limit of a window: 1 Tbit/s over two hours.
 const MOST: u64 = 1 << 50;
 
 /// Gains of the rate when probing and after it (section 5.6.1).
@@ -15,13 +15,13 @@ const UP_CWND_MORE: f64 = 0.25;
 const PROBE_RTT_GAIN: f64 = 0.5;
 /// Rounds in Drain, at most (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
-/// Time, bytes at most and segments at least of what is scheduled at once (C.send_quantum, section 5.6.3).
+/// Time, most bytes and least segments of a burst (C.send_quantum, section 5.6.3).
 const QUANTUM_TIME: Dur = Dur::from_ms(1);
 const QUANTUM_MOST: u64 = 64 * 1024;
 const QUANTUM_SEGMENTS: u64 = 2;
-/// Quanta that wait in the hosts (section 5.5.8.1).
+/// Quanta in the hosts (section 5.5.8.1).
 const QUANTA: u64 = 3;
-/// Segments more when probing, so that small windows do as well (section 5.6.4.2).
+/// Additional segments when probing, for small windows (section 5.6.4.2).
 const UP_SEGMENTS: u64 = 2;
 /// Round-trip time before a measurement (section 5.6.2).
 const NOMINAL_RTT: Dur = Dur::from_ms(1);
@@ -56,7 +56,7 @@ impl Bbr3 {
         Rate::from_bps(((bandwidth as f64 * gain * (1.0 - self.p.pacing_margin)) as u64).max(1))
     }
 
-    /// Section 5.6.2.
+    /// Sets the pacing rate (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64, srtt: Dur) {
         if !self.seen_rtt && srtt != Dur::ZERO {
             self.first_pacing_rate(srtt);

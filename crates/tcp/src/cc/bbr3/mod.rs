@@ -43,19 +43,19 @@ pub struct Bbr3Params {
     /// Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5).
     #[schemars(range(min = 1.0, max = 10.0))]
     pub cwnd_gain: f64,
-    /// Share of a round's data that may be lost before probing counts as gone too far (LossThresh, draft section 5.5.10).
+    /// Share of a round's data whose loss ends probing (LossThresh, draft section 5.5.10).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub loss_threshold: f64,
     /// Share of the bounds that is left after a round with losses (Beta, draft section 5.5.10).
     #[schemars(range(min = 0.1, max = 1.0))]
     pub beta: f64,
-    /// Share of the volume that is left to others when not probing (Headroom, draft section 5.3.3).
+    /// Share of the volume left to other flows when not probing (Headroom, draft section 5.3.3).
     #[schemars(range(min = 0.0, max = 0.9))]
     pub headroom: f64,
-    /// Time over which the smallest round-trip time counts (MinRTTFilterLen, draft section 5.5.7.2).
+    /// Time over which the smallest round-trip time is kept (MinRTTFilterLen, draft section 5.5.7.2).
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub min_rtt_window: Dur,
-    /// Time without a smaller round-trip time after which ProbeRTT looks for one (ProbeRTTInterval, draft section 5.3.4).
+    /// Time without a smaller round-trip time after which ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4).
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub probe_rtt_interval: Dur,
     /// Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4).
@@ -64,15 +64,15 @@ pub struct Bbr3Params {
     /// Smallest window (MinPipeCwnd, draft section 5.6.4.3).
     #[schemars(extend("x-min" = "1p"))]
     pub min_window: Len,
-    /// Share of the bandwidth that pacing stays below it (PacingMarginPercent, draft section 5.6.2).
+    /// Share by which pacing stays below the bandwidth (PacingMarginPercent, draft section 5.6.2).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub pacing_margin: f64,
     /// React to marks where ECN is in use with exact feedback (Linux).
     pub ecn: bool,
-    /// Longest minimum round-trip time at which they are (Linux `bbr_ecn_max_rtt_us`). Unset: any.
+    /// Longest minimum round-trip time at which `ecn` applies (Linux `bbr_ecn_max_rtt_us`). Unset: any.
     #[schemars(extend("x-min" = "1us"))]
     pub ecn_max_rtt: Option<Dur>,
-    /// Share of marked data above which probing has gone too far (Linux `bbr_ecn_thresh`).
+    /// Share of marked data that ends probing (Linux `bbr_ecn_thresh`).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub ecn_threshold: f64,
     /// Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`).
@@ -105,9 +105,9 @@ impl Default for Bbr3Params {
 /// States (draft section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Looks for the bandwidth, doubling.
+    /// Searches for the bandwidth, doubling.
     Startup,
-    /// Takes away the queue that made.
+    /// Drains the queue of Startup.
     Drain,
     /// Slower than the path, until there is headroom.
     Down,
@@ -223,7 +223,7 @@ impl Algorithm for Bbr3Params {
 }
 
 impl Bbr3 {
-    /// The algorithm before the connection opens.
+    /// Creates the state before the connection opens.
     pub fn new(p: &Bbr3Params, config: &TcpConfig) -> Self {
         let smss = u64::from(config.mss());
         Self {
@@ -315,7 +315,7 @@ impl CongestionControl for Bbr3 {
         self.starved = s.app_limited;
     }
 
-    /// Draft section 5.6.4.4.
+    /// Handles a congestion event (draft section 5.6.4.4).
     fn on_congestion(&mut self, e: &CongestionEvent) {
         match e.kind {
             // Marks come with the acknowledgments, exactly or not at all.
@@ -329,10 +329,10 @@ impl CongestionControl for Bbr3 {
         self.repairing |= e.kind != CongestionKind::EcnEcho;
     }
 
-    /// The window comes back with the acknowledgment itself.
+    /// The acknowledgment itself restores the window.
     fn on_recovery_exit(&mut self, _: &RecoveryExit) {}
 
-    /// Draft section 5.4.2: the estimated rate is paced at instead.
+    /// The estimated rate paces the data instead (draft section 5.4.2).
     fn on_idle_restart(&mut self, _: Time, _: u64) {}
 
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {

@@ -5,19 +5,19 @@ use fairlane_units::Rate;
 
 /// Growth that shows a pipe that is not full yet (section 5.3.1.2).
 const FULL_GROWTH: f64 = 1.25;
-/// Rounds without it that show a full one (section 5.3.1.2).
+/// Rounds without that growth that show a full pipe (section 5.3.1.2).
 const FULL_ROUNDS: u32 = 3;
 /// Losses in a round of recovery that end Startup (BBRStartupFullLossCnt, section 5.3.1.3).
 const FULL_LOSSES: u32 = 6;
-/// Rounds an extreme aggregation is remembered for, at least, once the pipe was full; at most twice as many (Linux `bbr_extra_acked_win_rtts`;
-/// ExtraAckedFilterLen of section 5.5.9 is 10).
+/// Rounds for which an extreme aggregation is remembered, at least, once the pipe was full; at most twice as many (Linux
+/// `bbr_extra_acked_win_rtts`; ExtraAckedFilterLen of section 5.5.9 is 10).
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Weight of a round's mark ratio in the average (Linux `bbr_ecn_alpha_gain`).
 const MARK_GAIN: f64 = 1.0 / 16.0;
 /// Rounds of many marks that end Startup (Linux `bbr_full_ecn_cnt`).
 const FULL_MARKS: u32 = 2;
 
-/// Marks with congestion experienced.
+/// CE marks.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     heard: bool,
@@ -50,7 +50,7 @@ impl Bbr3 {
         self.max_bandwidth().min(self.bw_short)
     }
 
-    /// Section 5.2.3.
+    /// Updates the model (section 5.2.3).
     pub(super) fn update_model(&mut self, s: &AckSample, r: &RateSample) {
         if r.newly_delivered != 0 {
             self.delivered = r.prior_delivered + r.delivered;
@@ -77,7 +77,7 @@ impl Bbr3 {
         self.check_probe_rtt(s, r);
     }
 
-    /// Section 5.5.1.
+    /// Updates the round (section 5.5.1).
     fn update_round(&mut self, r: &RateSample) {
         if r.prior_delivered >= self.next_round {
             self.start_round();
@@ -166,7 +166,7 @@ impl Bbr3 {
         self.inflight_latest = 0;
     }
 
-    /// Section 5.5.9.
+    /// Updates the aggregation (section 5.5.9).
     fn update_aggregation(&mut self, r: &RateSample) {
         let bandwidth = Rate::from_bps(self.bandwidth());
         if self.round_start {
@@ -221,7 +221,7 @@ impl Bbr3 {
         self.inflight_long = self.inflight(self.max_bandwidth(), 1.0).max(self.inflight_latest);
     }
 
-    /// Average share of marked data, a round at a time (Linux `bbr_update_ecn_alpha`).
+    /// Updates the average share of marked data once per round (Linux `bbr_update_ecn_alpha`).
     fn update_marks(&mut self, s: &AckSample) {
         if !self.exact_marks {
             return;

@@ -3,15 +3,15 @@
 use super::{AckPhase, AckSample, Bbr3, INFINITE, RateSample, State};
 use fairlane_units::Dur;
 
-/// Time from one probe to the next, at least (T_bbr of section 5.3.3.8.2) ...
+/// Least time between two probes (T_bbr of section 5.3.3.8.2) ...
 const WAIT: Dur = Dur::from_secs(2);
 /// Largest random addition to the wait.
 const WAIT_MORE: Dur = Dur::from_secs(1);
-/// Rounds from one probe to the next, at most (T_reno of section 5.3.3.8.2), less 0 or 1 by chance.
+/// Most rounds between two probes (T_reno of section 5.3.3.8.2), less 0 or 1 at random.
 const WAIT_ROUNDS: u64 = 63;
-/// Chance takes that many rounds away, less one.
+/// Number of random values for the rounds taken away.
 const WAIT_ROUNDS_CHANCE: u64 = 2;
-/// Doublings of the growth of the volume, at most (section 5.3.3.9).
+/// Most doublings of the growth of the volume (section 5.3.3.9).
 const UP_ROUNDS: u32 = 30;
 
 impl Bbr3 {
@@ -138,7 +138,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel. Whether it changed the state.
+    /// AdaptLongTermModel. Returns true if it changed the state.
     fn adapt_long_term(&mut self, s: &AckSample, r: &RateSample) -> bool {
         if self.round_start && self.ack_phase == AckPhase::ProbeStarting {
             self.ack_phase = AckPhase::ProbeFeedback;

@@ -87,7 +87,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Any acknowledgment in recovery.
+    /// Handles an acknowledgment in recovery.
     pub(super) fn fack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         self.tx.board.find_lost(HOLE_AFTER, self.cfg.smss);
         if self.cfg.fack_rampdown {

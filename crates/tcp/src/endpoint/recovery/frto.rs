@@ -31,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.tx.board.log.as_ref().is_some_and(|d| d.delivered.iter().any(|n| n.flags & KARN == 0 && n.end <= high))
     }
 
-    /// New data was acknowledged; true: all that is to be sent is.
+    /// Handles new data acknowledged; returns true if all sending is done.
     pub(super) fn frto_new_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
         let Some(undo) = &self.ext.undo else { return false };
         let (step, high) = (undo.frto, undo.high);
@@ -70,7 +70,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A duplicate acknowledgment; true: all that is to be sent is.
+    /// Handles a duplicate acknowledgment; returns true if all sending is done.
     #[cold]
     pub(super) fn frto_dupack(&mut self, cx: &mut Cx<'_>) -> bool {
         let step = self.ext.undo.as_ref().map_or(Frto::Off, |d| d.frto);

@@ -1,4 +1,4 @@
-//! Loss recovery: one file a scheme. All share the scoreboard and the sending loop.
+//! Loss recovery: one file per scheme. All share the scoreboard and the output loop.
 
 mod fack;
 mod frto;
@@ -20,7 +20,7 @@ use crate::state::Phase;
 use fairlane_net::Cx;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// A duplicate acknowledgment arrived; SACK blocks in it covered `sacked` new bytes.
+    /// Handles a duplicate acknowledgment, whose SACK blocks covered `sacked` new bytes.
     #[cold]
     pub(crate) fn on_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
         if self.ext.undo.is_some() && self.frto_dupack(cx) {
@@ -39,7 +39,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// New data was acknowledged during fast recovery.
+    /// Handles new data acknowledged during fast recovery.
     #[cold]
     pub(crate) fn on_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         match self.cfg.scheme {
@@ -81,7 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.restart_timer(cx);
     }
 
-    /// Fast recovery is over (RFC 6582 section 3.2 step 3, RFC 5681 section 3.2 step 6).
+    /// Ends fast recovery (RFC 6582 section 3.2 step 3, RFC 5681 section 3.2 step 6).
     pub(crate) fn leave_recovery(&mut self, cx: &Cx<'_>) {
         let smss = u64::from(self.cfg.smss);
         let keep = self.cfg.exit_window == ExitWindow::Keep;

@@ -24,7 +24,7 @@ use crate::state::Phase;
 use fairlane_net::Cx;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// An acknowledgment of `acked` new bytes with SACK blocks that cover `sacked` more for the first time.
+    /// Handles an acknowledgment of `acked` new bytes with SACK blocks that newly cover `sacked`.
     #[cold]
     pub(crate) fn ns3_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         if sacked != 0 {
@@ -47,7 +47,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// The acknowledgment SACKs something: RFC 6675 section 5 as DupAck reads it.
+    /// Handles SACKed data: RFC 6675 section 5 as in DupAck.
     fn ns3_sacked(&mut self, cx: &mut Cx<'_>) {
         if self.phase == Phase::Recovery {
             return self.prr_on_ack(false);
@@ -93,7 +93,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// New data is acknowledged (ProcessAck).
+    /// Handles new data acknowledged (ProcessAck).
     fn ns3_advance(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         let (below, smss) = (self.una < self.tx.recover, u64::from(self.cfg.smss));
         let news = sacked != 0;
@@ -146,7 +146,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// CA_CWR begins, in whatever state the sender is.
+    /// Enters CA_CWR from any state.
     fn ns3_enter_cwr(&mut self, cx: &mut Cx<'_>) {
         let base = self.recover_fs();
         self.congestion(CongestionKind::EcnEcho, cx);
@@ -160,12 +160,12 @@ impl<C: CongestionControl> Tcp<C> {
         self.prr_enter();
     }
 
-    /// The retransmission timer went off.
+    /// Handles a retransmission timeout.
     pub(crate) fn ns3_timeout(&mut self) {
         self.lifecycle.ns3 = Ns3Socket { recover_active: true, ..Ns3Socket::default() };
     }
 
-    /// Before an acknowledgment up to `ack` is taken in: whether it repairs something.
+    /// Notes if an acknowledgment up to `ack` covers a repair, before it is processed.
     pub(crate) fn ns3_note_repaired(&mut self, ack: u64) {
         self.lifecycle.ns3.repaired = self.phase == Phase::Recovery && ack < self.tx.recover && self.tx.board.repaired_below(ack);
     }

@@ -19,11 +19,11 @@ use crate::sent::{KARN, RESENT};
 use crate::state::Phase;
 use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::{Dur, Time};
-/// The reordering window is the smallest round-trip time over this (RFC 8985 section 6.2 step 4).
+/// Divisor of the smallest round-trip time for the reordering window (RFC 8985 section 6.2 step 4).
 const REO_WND_SHARE: u64 = 4;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Steps 1 to 5 of RFC 8985 section 6.2, and the loss probe's part: once an acknowledgment is on the scoreboard, before anything comes of it.
+    /// Runs steps 1 to 5 of RFC 8985 section 6.2 and the loss probe's part, after the scoreboard and before any other reaction.
     #[cold]
     pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
@@ -148,7 +148,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.cfg.rack && self.tx.board.log.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
     }
 
-    /// Without PRR the loss of a retransmission is another sign of congestion (section 9.3, RFC 5681 section 4.3).
+    /// Reduces the window for the loss of a retransmission, without PRR (section 9.3, RFC 5681 section 4.3).
     pub(crate) fn rack_reduce_again(&mut self, cx: &Cx<'_>) {
         let srtt = self.rtt.srtt(&self.cfg);
         if self.cfg.prr != Prr::Off || !self.rack_found_lost_retransmission() {
@@ -169,7 +169,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A recovery, fast or after a timeout, is over (step 4).
+    /// Ends a recovery, fast or after a timeout (step 4).
     pub(crate) fn rack_recovered(&mut self) {
         if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
             rack.persist = rack.persist.saturating_sub(1);
@@ -179,7 +179,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The time for reordering is over (RACK_reo_timeout_recovery).
+    /// Handles the end of the reordering window (RACK_reo_timeout_recovery).
     pub(crate) fn on_reordering_timeout(&mut self, cx: &mut Cx<'_>) {
         self.clear_ack_log();
         if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {

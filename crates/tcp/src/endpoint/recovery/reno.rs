@@ -6,7 +6,7 @@ use crate::state::Phase;
 use fairlane_net::Cx;
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Also NewReno's, which bounds the burst.
+    /// Handles a duplicate acknowledgment; NewReno limits the burst.
     pub(super) fn reno_dupack(&mut self, burst: u32, cx: &mut Cx<'_>) {
         let smss = u64::from(self.cfg.smss);
         self.dupacks += 1;

@@ -6,8 +6,8 @@ use crate::state::Phase;
 use fairlane_net::{Block, Cx, Segment};
 
 impl<C: CongestionControl> Tcp<C> {
-    /// RFC 2883 section 4: the first block is a report of a duplicate if it lies below the cumulative
-    /// acknowledgment or within the second block. Whether it is.
+    /// Processes a D-SACK: the first block reports a duplicate if it lies below the cumulative acknowledgment or within the second block
+    /// (RFC 2883 section 4). Returns true if it does.
     pub(crate) fn take_dsack(&mut self, seg: &Segment) -> bool {
         let first = seg.sack(0);
         let within = seg.sack_len() > 1 && {
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Tcp<C> {
         block.start < block.end && block.end <= self.nxt
     }
 
-    /// Takes in the SACK blocks; the bytes that are covered for the first time.
+    /// Processes the SACK blocks; returns the bytes newly covered.
     #[cold]
     pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
         let skip = usize::from(self.take_dsack(seg));
@@ -117,7 +117,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Looks for losses by count; with RACK they are found already, and a retransmission may be among them.
+    /// Detects losses by count. With RACK they are detected already, and a retransmission may be among them.
     fn find_lost(&mut self, cx: &Cx<'_>) {
         if self.cfg.rack {
             self.rack_reduce_again(cx);
@@ -153,7 +153,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Segments that left the network, for the counted pipe (Fall and Floyd 1996 section 5).
+    /// Takes segments that left the network out of the counted pipe (Fall and Floyd 1996 section 5).
     fn drain(&mut self, segments: u64) {
         self.tx.pipe = self.tx.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
     }
@@ -182,7 +182,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
+    /// Sends by NextSeg rules 3 and 4 (RFC 6675 section 4), without a lost hole or new data to send.
     pub(crate) fn send_rule_3_or_4(&mut self, cx: &mut Cx<'_>) {
         let before = self.tx.count.retransmit_bytes;
         if let Some(i) = self.tx.board.first_unmarked() {

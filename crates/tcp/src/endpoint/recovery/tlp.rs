@@ -14,8 +14,8 @@ use fairlane_units::Dur;
 const FIRST_WAIT: Dur = Dur::from_secs(1);
 
 impl<C: CongestionControl> Tcp<C> {
-    /// Schedules a probe (section 7.2): after new data was sent, and after an acknowledgment of new data. Not in recovery, nor while something
-    /// is SACKed.
+    /// Schedules a probe (section 7.2): after new data was sent, and after new data was acknowledged. Not in recovery, nor while data is
+    /// SACKed.
     #[cold]
     pub(crate) fn tlp_schedule(&mut self, cx: &mut Cx<'_>) {
         let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
@@ -53,7 +53,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The timer of RACK and of the probe.
+    /// Handles the timer of RACK and of the probe.
     pub(crate) fn on_probe(&mut self, cx: &mut Cx<'_>) {
         let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) else { return };
         match std::mem::take(&mut rack.awaited) {
@@ -99,7 +99,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.restart_timer(cx);
     }
 
-    /// An acknowledgment at or beyond the probe (TLP_process_ack, section 7.4.2).
+    /// Handles an acknowledgment at or beyond the probe (TLP_process_ack, section 7.4.2).
     pub(crate) fn tlp_take_ack(&mut self, rack: &mut Rack, seg: &Segment, of_probe: bool, cx: &Cx<'_>) {
         if !rack.probe_again || of_probe {
             // New data arrived, or both copies did.

@@ -77,14 +77,14 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A D-SACK block arrived.
+    /// Counts a D-SACK block.
     pub(crate) fn note_dsack(&mut self, block: Block) {
         if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
             undo.on_dsack(block, self.nxt, self.cfg.smss);
         }
     }
 
-    /// Takes the event back if D-SACK has reported all its retransmissions; whether it did.
+    /// Undoes the event if D-SACK has reported all its retransmissions; returns true if it did.
     #[cold]
     pub(crate) fn check_dsack_undo(&mut self) -> bool {
         let proved = self.cfg.dsack_undo
@@ -122,7 +122,7 @@ impl<C: CongestionControl> Tcp<C> {
         undo.frto != Frto::Off && self.frto_new_ack(acked, sacked, cx)
     }
 
-    /// The response (RFC 4015 section 3): as if the event had not been.
+    /// Restores the state before the event (RFC 4015 section 3).
     pub(super) fn undo_reductions(&mut self) {
         self.cc.undo();
         if self.phase != Phase::Open {

@@ -7,7 +7,8 @@ use crate::sent::KARN;
 use crate::state::{FIRST, Phase};
 use fairlane_net::{Cx, TimerId};
 use fairlane_units::Time;
-/// Acknowledgments after a retransmission that look for more overdue segments (Brakmo and Peterson 1995 section 3.1: the first and the second).
+/// Acknowledgments after a retransmission that check for more overdue segments (Brakmo and Peterson 1995 section 3.1: the first and the
+/// second).
 const OVERDUE_CHECKS: u64 = 2;
 
 impl<C: CongestionControl> Tcp<C> {
@@ -111,7 +112,7 @@ impl<C: CongestionControl> Tcp<C> {
             && self.ext.vegas.as_ref().is_some_and(|v| v.newest_stale_differs(&kept))
     }
 
-    /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
+    /// Ends recovery with any acknowledgment of new data; if the next hole is overdue too, it belongs to the same event.
     pub(super) fn vegas_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         let itself = self.cfg.vegas_inflates_cwnd;
         let again = self.phase == Phase::Loss && self.una <= self.tx.recover;
