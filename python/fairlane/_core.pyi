@@ -117,7 +117,6 @@ class AckSample:
     cwnd_limited: bool
     app_limited: bool
     ce_bytes: int
-    reordering: bool
     in_recovery: bool
     may_grow: bool
 

@@ -74,8 +74,6 @@ view! {
         app_limited: bool = |s| s.app_limited;
         /// Of the bytes newly delivered, those reported as marked with congestion experienced.
         ce_bytes: u64 = |s| s.ce_bytes;
-        /// Whether the path reorders, as far as is known.
-        reordering: bool = |s| s.reordering;
         /// Whether losses are being repaired.
         in_recovery: bool = |s| s.in_recovery;
         /// Whether the window may grow: not in fast recovery.

@@ -38,13 +38,13 @@ pub(crate) struct Cwv {
     /// Current sample: SND.UNA when it began, and its end; an end at or below the beginning means that data is yet to be sent.
     from: u64,
     end: u64,
-    pub(crate) validated: bool,
+    validated: bool,
     /// Time of the last validation or adjustment.
     valid_at: Time,
     /// True if there was congestion since the last sample.
-    pub(crate) disturbed: bool,
+    disturbed: bool,
     /// Recovery from a loss in the non-validated phase: max(pipeACK, LossFlightSize), and the bytes retransmitted before.
-    pub(crate) recovery: Option<(u64, u64)>,
+    recovery: Option<(u64, u64)>,
 }
 
 impl Default for Cwv {
@@ -64,14 +64,43 @@ impl Default for Cwv {
 }
 
 impl Cwv {
+    /// Takes a sample for new data acknowledged, and determines the phase when a round trip ends.
+    pub(crate) fn on_ack(&mut self, now: Time, una: u64, nxt: u64, cwnd: u64, period: Dur) {
+        if self.disturbed {
+            self.forget(now, una, nxt);
+        } else if self.sample(now, una, nxt, period) {
+            self.judge(now, cwnd, period);
+        }
+    }
+
+    /// Notes congestion; returns max(pipeACK, `flight`) if it is the `first` sign of it in the non-validated phase (section 4.4.1).
+    pub(crate) fn on_congestion(&mut self, now: Time, period: Dur, first: bool, flight: u64) -> Option<u64> {
+        self.disturbed = true;
+        self.recovery = None;
+        (first && !self.validated).then(|| self.pipe_ack(now, period).unwrap_or(0).max(flight))
+    }
+
+    /// Begins a recovery with the flight `used`, and `retransmitted` bytes so far.
+    pub(crate) fn begin_recovery(&mut self, used: u64, retransmitted: u64) {
+        self.recovery = Some((used, retransmitted));
+    }
+
+    /// Ends a recovery and makes pipeACK undefined; returns the values of [`Self::begin_recovery`], if it began in the non-validated
+    /// phase.
+    pub(crate) fn end_recovery(&mut self, now: Time, una: u64, nxt: u64) -> Option<(u64, u64)> {
+        let recovery = self.recovery.take();
+        self.forget(now, una, nxt);
+        recovery
+    }
+
     /// pipeACK; `None`: undefined. Samples older than the sampling period do not count.
-    pub(crate) fn pipe_ack(&self, now: Time, period: Dur) -> Option<u64> {
+    fn pipe_ack(&self, now: Time, period: Dur) -> Option<u64> {
         let recent = self.bins.iter().filter(|b| now.since(b.0) < period);
         self.defined.then(|| recent.map(|b| b.1).max().unwrap_or(0))
     }
 
     /// Takes a sample if a round trip ends with `una`; returns true if it does. `nxt` comes next.
-    pub(crate) fn sample(&mut self, now: Time, una: u64, nxt: u64, period: Dur) -> bool {
+    fn sample(&mut self, now: Time, una: u64, nxt: u64, period: Dur) -> bool {
         if self.end <= self.from {
             self.end = nxt;
         }
@@ -100,7 +129,7 @@ impl Cwv {
     }
 
     /// Makes pipeACK undefined after loss recovery (section 4.4.1).
-    pub(crate) fn forget(&mut self, now: Time, una: u64, nxt: u64) {
+    fn forget(&mut self, now: Time, una: u64, nxt: u64) {
         *self = Self { from: una, end: nxt, valid_at: now, ..Self::default() };
     }
 
@@ -121,5 +150,38 @@ impl Cwv {
     /// True if the window may grow although it does not limit the sender.
     pub(crate) fn validated(&self) -> bool {
         self.validated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(n: u64) -> Time {
+        Time::ZERO + Dur::from_secs(n)
+    }
+
+    /// RFC 7661 section 4.3: validated while pipeACK is at least half of the window, or undefined.
+    #[test]
+    fn half_of_the_window_in_use_validates_it() {
+        let period = Dur::from_secs(3);
+        let mut c = Cwv::default();
+        c.judge(secs(1), 10_000, period);
+        assert!(c.validated());
+        c.on_ack(secs(1), FIRST, FIRST + 5000, 10_000, period);
+        c.on_ack(secs(2), FIRST + 5000, FIRST + 9000, 10_000, period);
+        assert!(c.validated());
+        c.on_ack(secs(3), FIRST + 9000, FIRST + 9000, 10_001, period);
+        assert!(!c.validated());
+        assert_eq!(c.on_congestion(secs(3), period, true, 1000), Some(5000));
+        assert_eq!(c.on_congestion(secs(9), period, true, 1000), Some(1000), "samples expire");
+        assert_eq!(c.on_congestion(secs(3), period, false, 1000), None);
+    }
+
+    /// RFC 7661 section 4.4.3: five minutes in the non-validated phase.
+    #[test]
+    fn the_non_validated_period_is_five_minutes() {
+        let mut c = Cwv { validated: false, ..Cwv::default() };
+        assert_eq!([299, 300, 301, 899, 900].map(|s| c.expired(secs(s))), [0, 1, 0, 1, 1]);
     }
 }

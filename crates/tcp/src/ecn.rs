@@ -10,6 +10,12 @@ const PER_ACK_UNIT: u32 = 64;
 const PER_ACK_WEIGHT: u32 = 64;
 const LONG_ACK: u32 = 4;
 
+/// Marked packets that make an acknowledgment due (n of RFC 9768 section 3.2.2.5.1).
+const ACK_MARKS: u8 = 2;
+
+/// Values of the three-bit field of AccECN.
+const ACE_RANGE: u64 = 8;
+
 /// State of ECN at one end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnState {
@@ -39,7 +45,7 @@ pub(crate) struct EcnState {
     packets_per_ack: u32,
     /// AccECN receiver: marks since the last acknowledgment, and true if the newest packet was marked.
     pub(crate) unreported: u8,
-    pub(crate) last_ce: bool,
+    last_ce: bool,
     /// AccECN: ECN field of the SYN or SYN-ACK received.
     pub(crate) syn: Ecn,
     /// AccECN: true if the last step of the handshake, which reports it, is still to be sent.
@@ -47,7 +53,7 @@ pub(crate) struct EcnState {
     /// AccECN: true until the last step of the handshake.
     pub(crate) handshake_ack_expected: bool,
     /// AccECN: true if a marked SYN-ACK was counted.
-    pub(crate) marked_answer_counted: bool,
+    marked_answer_counted: bool,
     /// AccECN: true if the peer's feedback is ignored.
     pub(crate) feedback_disabled: bool,
     /// Bytes reported as marked since the connection began.
@@ -128,5 +134,97 @@ impl EcnState {
         self.packets_per_ack =
             if self.packets_per_ack == 0 { packets } else { (self.packets_per_ack * (PER_ACK_WEIGHT - 1) + packets) / PER_ACK_WEIGHT };
         self.packets_per_ack > LONG_ACK * PER_ACK_UNIT
+    }
+    /// Counts a marked SYN-ACK in r.cep, at most one (RFC 9768 section 3.2.2.2).
+    pub(crate) fn count_marked_answer(&mut self, arrived: Ecn) {
+        if arrived == Ecn::Ce && !self.marked_answer_counted {
+            self.marked_answer_counted = true;
+            self.r_cep += 1;
+        }
+    }
+
+    /// Counts a data packet at an AccECN receiver. An acknowledgment is due for the first mark after unmarked data, and for every
+    /// second mark (RFC 9768 section 3.2.2.5.1).
+    pub(crate) fn accecn_on_data(&mut self, ce: bool) {
+        self.r_cep += u64::from(ce);
+        self.unreported = self.unreported.saturating_add(u8::from(ce));
+        self.ack_now = ce && (!self.last_ce || self.unreported >= ACK_MARKS);
+        self.last_ce = ce;
+    }
+
+    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the smallest number that fits. If so
+    /// many packets were covered that the field may have wrapped in lost acknowledgments, the largest number that fits. Where
+    /// acknowledgments usually cover many packets, a long one does not indicate lost ones: the receiver reports each second mark at once
+    /// (section 3.2.2.5.1).
+    pub(crate) fn accecn_marks(&mut self, ace: u8, delivered: u64, smss: u32) -> u64 {
+        // An acknowledgment without new data may be an old one.
+        if delivered == 0 || self.feedback_disabled {
+            return 0;
+        }
+        let packets = delivered.div_ceil(u64::from(smss));
+        let least = (u64::from(ace) + ACE_RANGE - self.s_cep % ACE_RANGE) % ACE_RANGE;
+        let long = self.acks_cover_many(packets);
+        let marked = if packets >= ACE_RANGE && !long { packets - (packets - least) % ACE_RANGE } else { least };
+        self.s_cep += marked;
+        marked
+    }
+
+    /// True if a cut for a mark has already answered a loss at `una` (RFC 3168 section 6.1.2).
+    pub(crate) fn answered(&self, una: u64) -> bool {
+        self.cut_for_mark && !self.graded && una < self.cut_end
+    }
+
+    /// Records a cut of the window, with `nxt` as the next new sequence number.
+    pub(crate) fn on_cut(&mut self, nxt: u64) {
+        self.cut_for_mark = false;
+        self.cut_end = nxt;
+        self.cwr_due = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9768 appendix A.2: the three-bit field wraps; a long acknowledgment may hide a whole turn of it.
+    #[test]
+    fn the_accecn_field_wraps() {
+        let mut e = EcnState::new(false);
+        let marks = |e: &mut EcnState, ace: u64, packets: u64| e.accecn_marks((ace % 8) as u8, packets * 1000, 1000);
+        assert_eq!(marks(&mut e, 5, 2), 0);
+        assert_eq!(marks(&mut e, 7, 2), 2);
+        assert_eq!(marks(&mut e, 8, 2), 1);
+        // Ten packets: one mark or nine.
+        assert_eq!(marks(&mut e, 9, 10), 9);
+        assert_eq!(marks(&mut e, 9 + 8, 0), 0);
+    }
+
+    /// RFC 9768 section 3.2.2.5.1: the first mark after unmarked data and every second one are acknowledged at once.
+    #[test]
+    fn marks_are_acknowledged_at_once() {
+        let mut e = EcnState::new(false);
+        let due: Vec<bool> = [true, false, false, true, true]
+            .into_iter()
+            .map(|ce| {
+                e.accecn_on_data(ce);
+                if e.ack_now {
+                    e.unreported = 0;
+                }
+                e.ack_now
+            })
+            .collect();
+        assert_eq!(due, [true, false, false, true, false]);
+        e.accecn_on_data(true);
+        assert!(e.ack_now);
+    }
+
+    /// RFC 3168 section 6.1.2: a loss among the data in flight at a cut for a mark belongs to the same event.
+    #[test]
+    fn a_cut_for_a_mark_answers_a_loss() {
+        let mut e = EcnState::new(false);
+        e.on_cut(5000);
+        assert!(!e.answered(4000));
+        e.cut_for_mark = true;
+        assert_eq!([4999, 5000].map(|una| e.answered(una)), [true, false]);
     }
 }

@@ -40,8 +40,6 @@ pub struct AckSample {
     /// Bytes newly delivered that the receiver reports as CE-marked: exact with the feedback of DCTCP, in whole packets with AccECN, always
     /// 0 with that of RFC 3168, which reports no amounts.
     pub ce_bytes: u64,
-    /// True if the network is known to reorder segments (RFC 8985 section 6.2 step 4).
-    pub reordering: bool,
     /// True in recovery and after a timeout.
     pub in_recovery: bool,
     /// True if RFC 5681 lets the window grow: not in fast recovery. Only algorithms that require every acknowledgment get samples where it

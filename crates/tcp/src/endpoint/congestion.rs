@@ -62,7 +62,6 @@ impl SampleSource for Ack<'_> {
             paced_ahead: self.pacer.ahead(self.now),
             app_limited: !self.cwnd_limited,
             ce_bytes: self.ecn.newly_ce,
-            reordering: false,
             in_recovery: self.phase != Phase::Open,
             may_grow: self.may_grow && (self.phase != Phase::Recovery || self.cfg.fack_restart) && !self.ecn.hold,
         }

@@ -23,11 +23,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let (period, cwnd, una, nxt) = (self.cwv_period(), self.cc.cwnd(), self.una, self.nxt);
         let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
-        if c.disturbed {
-            c.forget(now, una, nxt);
-        } else if c.sample(now, una, nxt, period) {
-            c.judge(now, cwnd, period);
-        }
+        c.on_ack(now, una, nxt, cwnd, period);
         self.cwv_expire(now);
     }
 
@@ -63,9 +59,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let (period, first) = (self.cwv_period(), self.phase == Phase::Open);
         let c = self.ext.get_mut(|m| m.cwv.as_mut())?;
-        c.disturbed = true;
-        c.recovery = None;
-        (first && !c.validated).then(|| c.pipe_ack(now, period).unwrap_or(0).max(flight))
+        c.on_congestion(now, period, first, flight)
     }
 
     /// Replaces the reduced window by one that follows from the part in use.
@@ -80,7 +74,7 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut())
             && kind == CongestionKind::FastRetransmit
         {
-            c.recovery = Some((used, self.tx.count.retransmit_bytes));
+            c.begin_recovery(used, self.tx.count.retransmit_bytes);
         }
     }
 
@@ -88,9 +82,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn cwv_recovered(&mut self, now: Time) {
         let Some(c) = self.ext.get_mut(|m| m.cwv.as_mut()) else { return };
-        let recovery = c.recovery.take();
-        c.forget(now, self.una, self.nxt);
-        if let Some((used, before)) = recovery {
+        if let Some((used, before)) = c.end_recovery(now, self.una, self.nxt) {
             let (smss, again) = (u64::from(self.cfg.smss), self.tx.count.retransmit_bytes - before);
             let window = (used.saturating_sub(again) / 2).max(smss);
             // Recovery may leave less, so as not to end in a burst (RFC 6582 section 3.2 step 3).

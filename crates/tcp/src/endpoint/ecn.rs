@@ -16,10 +16,6 @@ use crate::choices::EcnMode;
 use crate::endpoint::Tcp;
 use crate::state::Phase;
 use fairlane_net::{Cx, Ecn, Segment, flag};
-/// Marked packets that make an acknowledgment due (n of RFC 9768 section 3.2.2.5.1).
-const ACK_MARKS: u8 = 2;
-/// Values of the three-bit field of AccECN.
-const ACE_RANGE: u64 = 8;
 
 /// ACE field of a SYN-ACK, or of the last step of the handshake, by the ECN field of the SYN or SYN-ACK received (RFC 9768 section 3.1.1
 /// table 2, section 3.2.2.1 table 3).
@@ -82,7 +78,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn.handshake_ack_due = answer;
             self.ecn.handshake_ack_expected = !answer && self.cfg.handshake_ack;
             if answer {
-                self.count_marked_answer(seg);
+                self.ecn.count_marked_answer(seg.ecn());
             }
         }
     }
@@ -103,15 +99,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.rcv.passive {
             self.ecn.syn = seg.ecn();
             self.ecn.handshake_ack_due = true;
-            self.count_marked_answer(seg);
-        }
-    }
-
-    /// Counts a marked SYN-ACK in r.cep, at most one (RFC 9768 section 3.2.2.2).
-    fn count_marked_answer(&mut self, seg: &Segment) {
-        if seg.ecn() == Ecn::Ce && !self.ecn.marked_answer_counted {
-            self.ecn.marked_answer_counted = true;
-            self.ecn.r_cep += 1;
+            self.ecn.count_marked_answer(seg.ecn());
         }
     }
 
@@ -189,18 +177,10 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.ce_received += u64::from(ce);
         match self.ecn.mode {
             EcnMode::Dctcp => self.dctcp_on_data(ce, cx),
-            EcnMode::Accecn => self.accecn_on_data(ce),
+            EcnMode::Accecn => self.ecn.accecn_on_data(ce),
             // RFC 3168 section 6.1.3: CWR ends the echo; a mark on the same packet begins another.
             _ => self.ecn.echo = (self.ecn.echo && !seg.has(flag::CWR)) || ce,
         }
-    }
-
-    /// Schedules an acknowledgment for the first mark after unmarked data, and for every second mark (RFC 9768 section 3.2.2.5.1).
-    fn accecn_on_data(&mut self, ce: bool) {
-        self.ecn.r_cep += u64::from(ce);
-        self.ecn.unreported = self.ecn.unreported.saturating_add(u8::from(ce));
-        self.ecn.ack_now = ce && (!self.ecn.last_ce || self.ecn.unreported >= ACK_MARKS);
-        self.ecn.last_ce = ce;
     }
 
     /// Feedback of DCTCP (RFC 8257 section 3.2, as in the kernel): a delayed acknowledgment leaves with the old state, and the packet that
@@ -223,7 +203,7 @@ impl<C: CongestionControl> Tcp<C> {
         let delivered = news.saturating_sub(self.tx.board.sacked_below(seg.ack));
         let accurate = self.ecn.mode == EcnMode::Accecn;
         let (echo, ce) = if accurate {
-            let packets = self.accecn_marks(seg, delivered);
+            let packets = self.ecn.accecn_marks(seg.ace(), delivered, self.cfg.smss);
             (packets != 0, (packets * u64::from(self.cfg.smss)).min(delivered))
         } else {
             let echo = seg.has(flag::ECE);
@@ -242,23 +222,6 @@ impl<C: CongestionControl> Tcp<C> {
         } else if echo {
             self.ecn_react(seg.ack, cx);
         }
-    }
-
-    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the smallest number that fits. If so
-    /// many packets were covered that the field may have wrapped in lost acknowledgments, the largest number that fits. Where
-    /// acknowledgments usually cover many packets, a long one does not indicate lost ones: the receiver reports each second mark at once
-    /// (section 3.2.2.5.1).
-    fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
-        // An acknowledgment without new data may be an old one.
-        if delivered == 0 || self.ecn.feedback_disabled {
-            return 0;
-        }
-        let packets = delivered.div_ceil(u64::from(self.cfg.smss));
-        let least = (u64::from(seg.ace()) + ACE_RANGE - self.ecn.s_cep % ACE_RANGE) % ACE_RANGE;
-        let long = self.ecn.acks_cover_many(packets);
-        let marked = if packets >= ACE_RANGE && !long { packets - (packets - least) % ACE_RANGE } else { least };
-        self.ecn.s_cep += marked;
-        marked
     }
 
     /// Reduces the window once per window of data, and not during loss recovery (RFC 3168 section 6.1.2).
@@ -281,13 +244,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// True if a cut for a mark has already answered this loss (RFC 3168 section 6.1.2).
     pub(crate) fn ecn_answered(&self, kind: CongestionKind) -> bool {
-        kind == CongestionKind::FastRetransmit && self.ecn.cut_for_mark && !self.ecn.graded && self.una < self.ecn.cut_end
+        kind == CongestionKind::FastRetransmit && self.ecn.answered(self.una)
     }
 
     /// Records a cut of the window for any reason (RFC 3168 section 6.1.2).
     pub(crate) fn ecn_cut(&mut self) {
-        self.ecn.cut_for_mark = false;
-        self.ecn.cut_end = self.nxt;
-        self.ecn.cwr_due = true;
+        let nxt = self.nxt;
+        self.ecn.on_cut(nxt);
     }
 }

@@ -14,14 +14,11 @@
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::choices::Prr;
 use crate::endpoint::Tcp;
-use crate::rack::{PERSISTENCE, ProbeTimer, Rack, sent_after};
+use crate::rack::{ProbeTimer, Rack, sent_after};
 use crate::sent::{KARN, RESENT};
 use crate::state::Phase;
 use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::{Dur, Time};
-/// Divisor of the smallest round-trip time for the reordering window (RFC 8985 section 6.2 step 4).
-const REO_WND_SHARE: u64 = 4;
-
 impl<C: CongestionControl> Tcp<C> {
     /// Runs steps 1 to 5 of RFC 8985 section 6.2 and the loss probe's part, after the scoreboard and before any other reaction.
     #[cold]
@@ -38,14 +35,7 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         let of_probe = dsack && rack.probe_again && rack.probe_end != 0 && seg.sack(0).end == rack.probe_end;
-        if rack.dsack_round != 0 && self.una >= rack.dsack_round {
-            rack.dsack_round = 0;
-        }
-        if rack.dsack_round == 0 && dsack && !of_probe {
-            rack.dsack_round = self.nxt;
-            rack.mult = rack.mult.saturating_add(1);
-            rack.persist = PERSISTENCE;
-        }
+        rack.on_round(self.una, self.nxt, dsack && !of_probe);
         if rack.probe_end != 0 && seg.ack >= rack.probe_end {
             self.tlp_take_ack(&mut rack, seg, of_probe, cx);
         }
@@ -113,10 +103,7 @@ impl<C: CongestionControl> Tcp<C> {
         if !rack.reordering_seen && (self.phase != Phase::Open || self.tx.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
             return Dur::ZERO;
         }
-        if rack.min_rtt == Dur::MAX {
-            return Dur::ZERO;
-        }
-        Dur::from_ps(rack.min_rtt.as_ps().saturating_mul(u64::from(rack.mult)) / REO_WND_SHARE).min(self.rtt.srtt(&self.cfg))
+        rack.reo_wnd(self.rtt.srtt(&self.cfg))
     }
 
     /// Step 5: marks losses and sets the timer for the rest (RACK_detect_loss_and_arm_timer).
@@ -172,10 +159,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Ends a recovery, fast or after a timeout (step 4).
     pub(crate) fn rack_recovered(&mut self) {
         if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
-            rack.persist = rack.persist.saturating_sub(1);
-            if rack.persist == 0 {
-                rack.mult = 1;
-            }
+            rack.on_recovered();
         }
     }
 

@@ -92,7 +92,6 @@ impl<C: CongestionControl> Tcp<C> {
             let end = self.nxt;
             if let Some(rack) = self.ext.get_mut(|m| m.rack.as_mut()) {
                 (rack.probe_end, rack.probe_again) = (end, !fresh);
-                rack.probes += 1;
             }
         }
         // In any case the next timer is the retransmission timer (section 7.3).

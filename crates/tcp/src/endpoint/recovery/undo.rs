@@ -37,13 +37,10 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         self.cc.settle();
-        undo.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
-        // Outstanding retransmissions of an earlier event belong to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
-        let out = self.tx.board.resent;
-        undo.unproved_retransmissions = out.div_ceil(u64::from(self.cfg.smss)) as u32;
-        if out == 0 && !self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN)) {
-            undo.first = None;
-        }
+        let since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
+        let (out, smss) = (self.tx.board.resent, u64::from(self.cfg.smss));
+        let resent = out != 0 || self.tx.board.first().is_some_and(|i| self.tx.board.at(i).is(KARN));
+        undo.begin(since, out.div_ceil(smss) as u32, resent);
     }
 
     /// Sends new data within the window; lost segments wait for another acknowledgment. Returns true.
@@ -87,8 +84,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Undoes the event if D-SACK has reported all its retransmissions; returns true if it did.
     #[cold]
     pub(crate) fn check_dsack_undo(&mut self) -> bool {
-        let proved = self.cfg.dsack_undo
-            && self.ext.undo.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved_retransmissions == 0);
+        let proved = self.cfg.dsack_undo && self.ext.undo.as_ref().is_some_and(|u| u.proved_by_dsack());
         if proved {
             self.undo_reductions();
         }
@@ -103,10 +99,7 @@ impl<C: CongestionControl> Tcp<C> {
             return false;
         }
         // RFC 3522 section 3.2 step 5, with the order of RFC 7323 section 4.2.
-        let original = match (seg.timestamps(), undo.first) {
-            (Some((_, echo)), Some(first)) => (echo.wrapping_sub(first) as i32) < 0,
-            _ => false,
-        };
+        let original = seg.timestamps().is_some_and(|(_, echo)| undo.proved_by_echo(echo));
         if original && self.cfg.eifel {
             if self.phase == Phase::Recovery && self.una < self.tx.recover {
                 // A late segment filled the hole. While retransmissions are in flight no other follows, and the undo waits (Linux
@@ -138,9 +131,7 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         if let Some(undo) = self.ext.get_mut(|m| m.undo.as_mut()) {
-            undo.since = 0;
-            undo.frto = Frto::Off;
-            undo.undone += 1;
+            undo.finish();
         }
     }
 }
