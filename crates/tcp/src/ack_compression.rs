@@ -20,13 +20,13 @@ pub(crate) struct AckCompression {
     /// Acknowledgments sent at once since then.
     at_once: u32,
     /// Segments not acknowledged yet.
-    waiting: u32,
+    unacked: u32,
 }
 
 impl AckCompression {
     /// Returns true if the acknowledgment of a segment beyond the hole at `nxt` is delayed.
-    pub(crate) fn holds(&mut self, nxt: u64) -> bool {
-        if self.waiting >= MOST {
+    pub(crate) fn delays(&mut self, nxt: u64) -> bool {
+        if self.unacked >= MOST {
             return false;
         }
         if self.nxt != nxt {
@@ -36,18 +36,18 @@ impl AckCompression {
             self.at_once += 1;
             return false;
         }
-        self.waiting += 1;
+        self.unacked += 1;
         true
     }
 
     /// True if an acknowledgment is delayed.
-    pub(crate) fn waits(&self) -> bool {
-        self.waiting != 0
+    pub(crate) fn is_delaying(&self) -> bool {
+        self.unacked != 0
     }
 
     /// Ends the delay: an acknowledgment leaves.
-    pub(crate) fn told(&mut self) {
-        self.waiting = 0;
+    pub(crate) fn on_ack_sent(&mut self) {
+        self.unacked = 0;
     }
 }
 
@@ -60,14 +60,14 @@ mod tests {
     #[test]
     fn three_at_once_then_up_to_44_wait() {
         let mut c = AckCompression::default();
-        let held = |c: &mut AckCompression, nxt, n| (0..n).map(|_| u32::from(c.holds(nxt))).sum::<u32>();
-        assert_eq!(held(&mut c, 1000, 3), 0);
-        assert!(!c.waits());
-        assert_eq!(held(&mut c, 1000, 44), 44);
-        assert_eq!(held(&mut c, 1000, 1), 0);
-        c.told();
-        assert_eq!(held(&mut c, 1000, 1), 1);
-        c.told();
-        assert_eq!(held(&mut c, 2448, 5), 2);
+        let delayed = |c: &mut AckCompression, nxt, n| (0..n).map(|_| u32::from(c.delays(nxt))).sum::<u32>();
+        assert_eq!(delayed(&mut c, 1000, 3), 0);
+        assert!(!c.is_delaying());
+        assert_eq!(delayed(&mut c, 1000, 44), 44);
+        assert_eq!(delayed(&mut c, 1000, 1), 0);
+        c.on_ack_sent();
+        assert_eq!(delayed(&mut c, 1000, 1), 1);
+        c.on_ack_sent();
+        assert_eq!(delayed(&mut c, 2448, 5), 2);
     }
 }

@@ -6,9 +6,9 @@ pub(crate) struct Burst {
     /// Segments left in the burst.
     pub(crate) left: u8,
     /// True if the burst has several segments.
-    many: bool,
+    several: bool,
     /// True if the next burst waits for room in the window.
-    pub(crate) waits: bool,
+    pub(crate) deferred: bool,
     /// True if no segment is deferred.
     pub(crate) pushed: bool,
 }
@@ -16,11 +16,11 @@ pub(crate) struct Burst {
 impl Burst {
     /// Starts a burst of `segments`, the first of which goes out now.
     pub(crate) fn of(segments: u64, pushed: bool) -> Self {
-        Self { left: (segments - 1) as u8, many: segments > 1, waits: false, pushed }
+        Self { left: (segments - 1) as u8, several: segments > 1, deferred: false, pushed }
     }
 
     /// True if the segment that leaves now ends a burst of several.
     pub(crate) fn ends(self) -> bool {
-        self.many && self.left == 0
+        self.several && self.left == 0
     }
 }

@@ -8,19 +8,19 @@ pub(crate) struct FastOpenState {
     /// Cookie that the server demands, or that the client has.
     pub(crate) cookie: Option<FastOpen>,
     /// Cookie from the server's answer (client), or for the answer (server).
-    pub(crate) news: Option<FastOpen>,
+    pub(crate) answer: Option<FastOpen>,
     /// Payload that the SYN may carry, if other than configured: the server's MSS may differ.
-    pub(crate) limit: Option<u32>,
+    pub(crate) payload_limit: Option<u32>,
     /// True if the SYN waits for the first write.
-    pub(crate) waits: bool,
+    pub(crate) awaiting_write: bool,
     /// True after the first write.
     pub(crate) written: bool,
     /// Payload of the SYN.
-    pub(crate) sent: u32,
+    pub(crate) syn_payload: u32,
     /// True if the server accepted the connection before the end of the handshake.
     pub(crate) early: bool,
     /// True if the data of the SYN was accepted, or acknowledged in full.
-    pub(crate) taken: bool,
+    pub(crate) data_accepted: bool,
     /// True if the SYN was too long for the path and was sent again without data.
-    pub(crate) short: bool,
+    pub(crate) shortened: bool,
 }

@@ -29,11 +29,11 @@ pub(crate) struct QuickAck {
     /// Quick acknowledgments left (`quick`).
     pub(crate) left: u32,
     /// True in an interactive session: the application answers data that arrives ("pingpong").
-    pub(crate) answers: bool,
+    pub(crate) interactive: bool,
     /// Longest delay of an acknowledgment (`ato`); zero before the first data.
-    wait: Dur,
+    ato: Dur,
     /// Last arrival of data in order.
-    heard_at: Time,
+    last_data_at: Time,
     /// Payload of the largest segments (`rcv_mss`), and of the last smaller segment.
     pub(crate) mss: u64,
     small: u64,
@@ -49,9 +49,9 @@ impl QuickAck {
         Self {
             buffer,
             left: 0,
-            answers: false,
-            wait: Dur::ZERO,
-            heard_at: Time::ZERO,
+            interactive: false,
+            ato: Dur::ZERO,
+            last_data_at: Time::ZERO,
             mss,
             small: 0,
             compression: AckCompression::default(),
@@ -59,45 +59,45 @@ impl QuickAck {
     }
 
     /// Starts the receive buffer when the connection opens.
-    pub(crate) fn open_at(&mut self, now: Time) {
+    pub(crate) fn on_open(&mut self, now: Time) {
         if let Some(buffer) = &mut self.buffer {
-            buffer.open(now);
+            buffer.on_open(now);
         }
     }
 
     /// Delays acknowledgments as in an interactive session: an answer of the application is likely to carry them.
-    pub(crate) fn answers(&mut self) {
-        self.answers = true;
+    pub(crate) fn set_interactive(&mut self) {
+        self.interactive = true;
     }
 
     /// Grants quick acknowledgments if the handshake ends with data that waited for it (`tcp_rcv_synsent_state_process` with
     /// `sk_write_pending`).
     pub(crate) fn answered_with_data(&mut self, now: Time, c: &TcpConfig) {
         self.grant(c);
-        (self.answers, self.wait, self.heard_at) = (false, c.ack_delay, now);
+        (self.interactive, self.ato, self.last_data_at) = (false, c.ack_delay, now);
     }
 
     /// Notes that data was sent: an answer, if data arrived not long ago (`tcp_event_data_sent`).
-    pub(crate) fn sent(&mut self, now: Time) {
-        self.answers |= now.since(self.heard_at) < self.wait;
+    pub(crate) fn on_data_sent(&mut self, now: Time) {
+        self.interactive |= now.since(self.last_data_at) < self.ato;
     }
 
     /// Handles the expiry of the timer of an acknowledgment (`tcp_delack_timer_handler`).
-    pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
-        if self.compression.waits() {
+    pub(crate) fn on_timer(&mut self, rto: Dur, c: &TcpConfig) {
+        if self.compression.is_delaying() {
             return;
         }
-        self.wait = if self.answers { c.ack_delay } else { (self.wait * 2).min(rto) };
-        self.answers = false;
+        self.ato = if self.interactive { c.ack_delay } else { (self.ato * 2).min(rto) };
+        self.interactive = false;
     }
 
     /// Counts an acknowledgment that was due and leaves (`tcp_dec_quickack_mode`).
-    pub(crate) fn acknowledged(&mut self, least: Dur) {
-        self.compression.told();
+    pub(crate) fn on_ack_sent(&mut self, least: Dur) {
+        self.compression.on_ack_sent();
         if self.left != 0 {
             self.left -= 1;
             if self.left == 0 {
-                self.wait = least;
+                self.ato = least;
             }
         }
     }
@@ -114,29 +114,29 @@ impl QuickAck {
 
     /// Grants quick acknowledgments for duplicate data: an acknowledgment was lost, or the retransmission was spurious
     /// (`tcp_enter_quickack_mode`).
-    pub(crate) fn repeated(&mut self, c: &TcpConfig) {
+    pub(crate) fn on_duplicate(&mut self, c: &TcpConfig) {
         self.grant(c);
-        (self.answers, self.wait) = (false, c.ack_delay);
+        (self.interactive, self.ato) = (false, c.ack_delay);
     }
 
     /// Handles the next `payload` bytes in order (`tcp_event_data_recv`).
-    pub(crate) fn next(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
+    pub(crate) fn on_next_data(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
         self.note_size(payload);
         if let Some(buffer) = &mut self.buffer {
             buffer.note_window(nxt, now);
         }
-        let pause = now.since(self.heard_at);
-        if self.wait == Dur::ZERO {
+        let pause = now.since(self.last_data_at);
+        if self.ato == Dur::ZERO {
             self.grant(c);
-            self.wait = c.ack_delay;
+            self.ato = c.ack_delay;
         } else if pause <= c.ack_delay / 2 {
-            self.wait = self.wait / 2 + c.ack_delay / 2;
-        } else if pause < self.wait {
-            self.wait = (self.wait / 2 + pause).min(rto);
+            self.ato = self.ato / 2 + c.ack_delay / 2;
+        } else if pause < self.ato {
+            self.ato = (self.ato / 2 + pause).min(rto);
         } else if pause > rto {
             self.grant(c);
         }
-        self.heard_at = now;
+        self.last_data_at = now;
         self.open(payload, kept, true);
     }
 
@@ -156,7 +156,7 @@ impl QuickAck {
             if payload != self.mss
                 && let Some(buffer) = &mut self.buffer
             {
-                buffer.segments_have(payload);
+                buffer.set_segment_size(payload);
             }
             self.mss = payload;
         } else if payload >= TELLING {
@@ -168,8 +168,8 @@ impl QuickAck {
     }
 
     /// Delay of an acknowledgment (`tcp_send_delayed_ack`).
-    pub(crate) fn delay(&self, srtt: Dur, c: &TcpConfig) -> Dur {
-        let mut wait = self.wait.max(c.ack_delay);
+    pub(crate) fn ack_delay(&self, srtt: Dur, c: &TcpConfig) -> Dur {
+        let mut wait = self.ato.max(c.ack_delay);
         if wait > c.ack_delay && srtt != Dur::ZERO {
             wait = wait.min(srtt.max(c.ack_delay));
         }

@@ -91,7 +91,7 @@ impl ReceiveBuffer {
     }
 
     /// Starts the measurements when the connection opens.
-    pub(crate) fn open(&mut self, now: Time) {
+    pub(crate) fn on_open(&mut self, now: Time) {
         self.taken_at = now;
     }
 
@@ -111,7 +111,7 @@ impl ReceiveBuffer {
     }
 
     /// Updates the share for segments of `payload` bytes (`tcp_measure_rcv_mss`, `tcp_set_window_clamp`).
-    pub(crate) fn segments_have(&mut self, payload: u64) {
+    pub(crate) fn set_segment_size(&mut self, payload: u64) {
         let share = (payload * WHOLE / self.memory(payload)).max(1);
         if share == self.share {
             return;
@@ -183,7 +183,7 @@ impl ReceiveBuffer {
     }
 
     /// Adjusts the buffer when the application reads up to `nxt` (`tcp_rcv_space_adjust`).
-    pub(crate) fn take(&mut self, nxt: u64, now: Time) {
+    pub(crate) fn on_read(&mut self, nxt: u64, now: Time) {
         if self.rtt == 0 || now.since(self.taken_at).as_ps() < self.rtt / SCALE {
             return;
         }
@@ -195,7 +195,7 @@ impl ReceiveBuffer {
     }
 
     /// Adjusts the buffer for data up to `beyond` bytes above a hole (`tcp_data_queue_ofo`).
-    pub(crate) fn hold(&mut self, beyond: u64) {
+    pub(crate) fn fit_out_of_order(&mut self, beyond: u64) {
         self.fit(self.taken, beyond);
     }
 
@@ -213,7 +213,7 @@ impl ReceiveBuffer {
     }
 
     /// Returns the window for an acknowledgment of `nxt` with `kept` bytes beyond, and true if memory is short (`tcp_select_window`).
-    pub(crate) fn announce(&mut self, nxt: u64, kept: u64, rcv_mss: u64) -> (u32, bool) {
+    pub(crate) fn advertise(&mut self, nxt: u64, kept: u64, rcv_mss: u64) -> (u32, bool) {
         let current = (self.from + self.window).saturating_sub(nxt);
         let full = self.clamp.min(self.window_of(self.size));
         let mut free = self.space(kept, 0);
@@ -250,5 +250,43 @@ impl ReceiveBuffer {
     /// Right edge of the window.
     pub(crate) fn edge(&self) -> u64 {
         self.from + self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve_params;
+    use fairlane_net::Class;
+    use serde_json::json;
+
+    fn buffer() -> ReceiveBuffer {
+        let p = resolve_params(json!({ "preset": "linux", "mss": "1448B" })).unwrap();
+        ReceiveBuffer::new(&TcpConfig::new(&p, Class(0)).unwrap(), 131_072, 6_291_456)
+    }
+
+    /// Linux `tcp_select_initial_window`: half of the buffer in whole segments; RFC 9293 section 3.8.6: the window does not shrink.
+    #[test]
+    fn the_window_begins_with_half_of_the_buffer_and_never_shrinks() {
+        let mut b = buffer();
+        assert_eq!(b.window(), 65_536 / 1448 * 1448);
+        let edge = b.edge();
+        b.advertise(FIRST + 10_000, 40_000, 1448);
+        assert!(b.edge() >= edge);
+    }
+
+    /// Linux `tcp_rcvbuf_grow`: a round trip in which twice as much is read enlarges the buffer, up to its limit.
+    #[test]
+    fn the_buffer_follows_the_data_read_in_a_round_trip() {
+        let mut b = buffer();
+        let (start, at) = (b.size, |ms| Time::ZERO + Dur::from_ms(ms));
+        b.on_open(at(0));
+        b.measure(Dur::from_ms(10), false);
+        b.on_read(FIRST + 20_000, at(5));
+        assert_eq!(b.size, start, "within the round trip");
+        b.on_read(FIRST + 200_000, at(10));
+        assert!(b.size > start && b.size <= b.most);
+        b.on_read(FIRST + 100_000_000, at(20));
+        assert_eq!(b.size, b.most);
     }
 }

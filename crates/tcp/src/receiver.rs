@@ -88,7 +88,7 @@ impl Receiver {
 
     /// Notes a duplicate in a segment that is not accepted (RFC 2883 section 4.1).
     #[cold]
-    pub(crate) fn repeated(&mut self, start: u64, end: u64) {
+    pub(crate) fn note_duplicate(&mut self, start: u64, end: u64) {
         self.disorder = true;
         self.gaps.get_or_insert_default().duplicate = Block { start, end: end.min(self.nxt) };
     }
@@ -112,11 +112,11 @@ impl Receiver {
 
     /// True if there is no gap, no duplicate to report and no FIN.
     #[inline]
-    pub(crate) fn tidy(&self) -> bool {
+    pub(crate) fn in_order(&self) -> bool {
         !self.disorder && self.fin_end == 0
     }
 
-    /// Receives the next payload of a tidy receiver; returns true if an acknowledgment must be sent now.
+    /// Receives the next payload of a receiver in order; returns true if an acknowledgment must be sent now.
     #[inline]
     pub(crate) fn take_next(&mut self, payload: u64, c: &TcpConfig) -> bool {
         self.nxt += payload;
@@ -125,7 +125,7 @@ impl Receiver {
     }
 
     /// True if an acknowledgment is due.
-    pub(crate) fn owes(&self) -> bool {
+    pub(crate) fn ack_pending(&self) -> bool {
         self.due != AckDue::No
     }
 
@@ -176,19 +176,19 @@ impl Receiver {
     }
 
     /// Payload bytes out of order.
-    pub(crate) fn kept(&self) -> u64 {
+    pub(crate) fn out_of_order_bytes(&self) -> u64 {
         // A FIN takes a sequence number without data.
         let fin = self.fin_end != 0 && self.blocks().last().is_some_and(|b| b.end == self.fin_end);
         if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum::<u64>() - u64::from(fin) } else { 0 }
     }
 
     /// One past the last byte received.
-    pub(crate) fn farthest(&self) -> u64 {
+    pub(crate) fn highest_received(&self) -> u64 {
         self.blocks().last().map_or(self.nxt, |b| b.end)
     }
 
     /// Sequence space in order that is not acknowledged yet.
-    pub(crate) fn unannounced(&self) -> u64 {
+    pub(crate) fn unacknowledged(&self) -> u64 {
         self.nxt - self.last_ack
     }
 
@@ -206,7 +206,7 @@ impl Receiver {
 
     /// True if there are `count` blocks and the segment continues none of the `count` blocks that changed last.
     #[cold]
-    pub(crate) fn apart(&self, start: u64, end: u64, count: usize) -> bool {
+    pub(crate) fn starts_block(&self, start: u64, end: u64, count: usize) -> bool {
         let Some(gaps) = &self.gaps else { return false };
         let last = gaps.recent.iter().take(count).filter_map(|&seq| {
             let b = gaps.blocks.get(gaps.blocks.partition_point(|b| b.end <= seq))?;
@@ -261,9 +261,9 @@ impl Receiver {
         }
     }
 
-    /// [`Self::acknowledged`] for a tidy receiver.
+    /// [`Self::on_ack_sent`] for a receiver in order.
     #[inline]
-    pub(crate) fn acknowledged_tidy(&mut self) {
+    pub(crate) fn on_ack_sent_in_order(&mut self) {
         self.due = AckDue::No;
         self.unacked = 0;
         self.last_ack = self.nxt;
@@ -271,8 +271,8 @@ impl Receiver {
 
     /// Notes that a segment with the present ACK number leaves.
     #[inline]
-    pub(crate) fn acknowledged(&mut self) {
-        self.acknowledged_tidy();
+    pub(crate) fn on_ack_sent(&mut self) {
+        self.on_ack_sent_in_order();
         if self.disorder {
             self.reported();
         }

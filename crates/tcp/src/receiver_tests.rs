@@ -23,7 +23,7 @@ fn arrive(r: &mut Receiver, c: &TcpConfig, start: u64, end: u64) -> (u64, Vec<(u
     if r.has_sack() {
         r.write_sack(&mut ack, c);
     }
-    r.acknowledged();
+    r.on_ack_sent();
     (ack.ack, (0..ack.sack_len()).map(|i| (ack.sack(i).start, ack.sack(i).end)).collect())
 }
 
@@ -109,14 +109,14 @@ fn nothing_is_left_once_nothing_is_missing() {
     for base in [5000, 7000] {
         assert_eq!(arrive(&mut r, &c, base + 500, base + 1000), (base, vec![(base + 500, base + 1000)]));
         assert_eq!(arrive(&mut r, &c, base + 1500, base + 2000).1.len(), 2);
-        assert!(!r.tidy());
+        assert!(!r.in_order());
         assert_eq!(arrive(&mut r, &c, base, base + 500), (base + 1000, vec![(base + 1500, base + 2000)]));
-        assert!(!r.tidy());
+        assert!(!r.in_order());
         assert_eq!(arrive(&mut r, &c, base + 1000, base + 1500), (base + 2000, vec![]));
-        assert!(r.tidy());
+        assert!(r.in_order());
         // RFC 2883 section 4.1.1: a duplicate segment is reported in one acknowledgment.
         assert_eq!(arrive(&mut r, &c, base, base + 500), (base + 2000, vec![(base, base + 500)]));
-        assert!(r.tidy());
+        assert!(r.in_order());
     }
 }
 
@@ -188,7 +188,7 @@ fn rfc5681_when_to_acknowledge() {
         r.on_data(&seg, Time::ZERO, &c);
         let due = r.due;
         if due == AckDue::Now {
-            r.acknowledged();
+            r.on_ack_sent();
         }
         due
     };
@@ -216,7 +216,7 @@ fn rfc7323_ts_recent() {
         seg.set_timestamps(ts, 0);
         r.on_data(&seg, Time::ZERO, &c);
         if r.due == AckDue::Now {
-            r.acknowledged();
+            r.on_ack_sent();
         }
         r.ts_recent
     };

@@ -17,7 +17,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// (`tcp_sack_new_ofo_skb`).
     #[inline]
     pub(crate) fn acks_before(&self, seg: &Segment) -> bool {
-        self.rcv.quick.as_ref().is_some_and(|q| q.compression.waits()) && self.rcv.apart(seg.seq, seg.end(), BLOCKS)
+        self.rcv.quick.as_ref().is_some_and(|q| q.compression.is_delaying()) && self.rcv.starts_block(seg.seq, seg.end(), BLOCKS)
     }
 
     /// Sends the delayed acknowledgment, then receives a segment beyond the hole, which is not acknowledged by itself.
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Sets the time of a compressed acknowledgment; returns false if none is delayed.
     pub(crate) fn schedule_compressed_ack(&self, cx: &mut Cx<'_>) -> bool {
-        if !self.rcv.quick.as_ref().is_some_and(|q| q.compression.waits()) {
+        if !self.rcv.quick.as_ref().is_some_and(|q| q.compression.is_delaying()) {
             return false;
         }
         let srtt = self.rtt.srtt(&self.cfg);

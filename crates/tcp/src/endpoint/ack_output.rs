@@ -106,12 +106,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// Notes that an outgoing segment acknowledges everything received in order.
     #[inline]
     pub(crate) fn ack_sent(&mut self, cx: &mut Cx<'_>) {
-        if self.rcv.owes()
+        if self.rcv.ack_pending()
             && let Some(quick) = &mut self.rcv.quick
         {
-            quick.acknowledged(self.cfg.ack_delay);
+            quick.on_ack_sent(self.cfg.ack_delay);
         }
-        self.rcv.acknowledged();
+        self.rcv.on_ack_sent();
         cx.timers.cancel(TimerId::DelAck);
     }
 

@@ -189,7 +189,7 @@ impl<C: CongestionControl> Tcp<C> {
         if ce == self.ecn.echo {
             return;
         }
-        if self.rcv.owes() {
+        if self.rcv.ack_pending() {
             self.send_ack(cx);
             self.ack_scheduled = true;
         }

@@ -32,7 +32,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Limits the payload of the SYN, if the server announced another MSS than the parameters.
     pub fn limit_syn_data(&mut self, bytes: u32) {
         if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
-            o.limit = Some(bytes);
+            o.payload_limit = Some(bytes);
         }
     }
 
@@ -41,7 +41,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.state == State::SynSent && self.syn_data() != 0 {
             self.syn_lost = true;
             if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
-                o.short = true;
+                o.shortened = true;
             }
             self.send_syn(false, cx);
         }
@@ -49,22 +49,22 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// True if the SYN was lost; a SYN that was too long for the path does not count.
     pub(crate) fn syn_counts_as_lost(&self) -> bool {
-        self.syn_lost && !self.ext.fast_open.as_ref().is_some_and(|o| o.short)
+        self.syn_lost && !self.ext.fast_open.as_ref().is_some_and(|o| o.shortened)
     }
 
     /// Cookie from the answer to the SYN.
     pub fn new_cookie(&self) -> Option<FastOpen> {
-        self.ext.fast_open.as_ref().filter(|_| self.established()).and_then(|o| o.news)
+        self.ext.fast_open.as_ref().filter(|_| self.established()).and_then(|o| o.answer)
     }
 
     /// True if data of the SYN was accepted (server) or acknowledged in full (client): TCPI_OPT_SYN_DATA of Linux.
     pub fn syn_data_acked(&self) -> bool {
-        self.ext.fast_open.as_ref().is_some_and(|o| o.taken)
+        self.ext.fast_open.as_ref().is_some_and(|o| o.data_accepted)
     }
 
     /// Payload that the SYN carried.
     pub fn syn_data(&self) -> u32 {
-        self.ext.fast_open.as_ref().map_or(0, |o| o.sent)
+        self.ext.fast_open.as_ref().map_or(0, |o| o.syn_payload)
     }
 
     /// True if the server accepted the connection before the handshake ended.
@@ -80,8 +80,8 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn waits_for_write(&mut self) -> bool {
         let none = self.data_end == FIRST && !self.closed;
         self.ext.get_mut(|m| m.fast_open.as_mut()).is_some_and(|o| {
-            o.waits = none && !o.written;
-            o.waits
+            o.awaiting_write = none && !o.written;
+            o.awaiting_write
         })
     }
 
@@ -90,7 +90,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn write_before_established(&mut self, cx: &mut Cx<'_>) {
         let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
         o.written = true;
-        if std::mem::take(&mut o.waits) {
+        if std::mem::take(&mut o.awaiting_write) {
             if self.ext.held.is_none() || !self.defer_opening() {
                 self.open(cx);
             }
@@ -119,7 +119,7 @@ impl<C: CongestionControl> Tcp<C> {
             return 0;
         }
         let option = if answer {
-            o.news
+            o.answer
         } else if cookie_less {
             None
         } else {
@@ -127,9 +127,9 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let may = cookie_less || o.cookie.is_some_and(|c| !c.cookie.is_request());
         if !answer && may {
-            let payload = bound.min(o.limit.unwrap_or(self.cfg.syn_data));
+            let payload = bound.min(o.payload_limit.unwrap_or(self.cfg.syn_data));
             seg.payload = payload as u16;
-            o.sent = payload;
+            o.syn_payload = payload;
             if payload != 0 {
                 self.tx.board.push(Sent { seq: FIRST, at: now, len: payload, flags: 0 });
                 self.nxt = FIRST + u64::from(payload);
@@ -159,14 +159,14 @@ impl<C: CongestionControl> Tcp<C> {
         let said = syn.fast_open();
         if !cookie_less && said.is_none_or(|s| s.cookie != valid) {
             // A request, or an invalid cookie: the answer carries the valid one, in the form of the request.
-            o.news = said.map(|s| FastOpen { cookie: valid, ..s });
+            o.answer = said.map(|s| FastOpen { cookie: valid, ..s });
             return;
         }
         let payload = u64::from(syn.payload.min(limit));
-        (o.early, o.taken) = (true, payload != 0);
+        (o.early, o.data_accepted) = (true, payload != 0);
         self.rcv.nxt = FIRST + payload;
         // The answer to the SYN acknowledges it.
-        self.rcv.acknowledged();
+        self.rcv.on_ack_sent();
         cx.delivered += payload;
         self.cc.on_established(cx.now, self.cfg.initial_window);
     }
@@ -175,7 +175,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn fast_open_take_answer(&mut self, answer: &Segment, cx: &mut Cx<'_>) {
         if let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) {
-            o.news = answer.fast_open().filter(|n| !n.cookie.is_request());
+            o.answer = answer.fast_open().filter(|n| !n.cookie.is_request());
         }
         if answer.payload != 0 || answer.has(flag::FIN) {
             let mut data = *answer;
@@ -196,8 +196,8 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn fast_open_on_ack(&mut self, ack: u64, cx: &mut Cx<'_>) {
         let Some(o) = self.ext.get_mut(|m| m.fast_open.as_mut()) else { return };
-        if o.sent != 0 {
-            o.taken = ack == self.nxt;
+        if o.syn_payload != 0 {
+            o.data_accepted = ack == self.nxt;
             self.una = ack;
             self.tx.board.pop(ack, false);
             self.tx.board.resegment(self.cfg.smss);
@@ -213,11 +213,11 @@ impl<C: CongestionControl> Tcp<C> {
             fresh.ext.get_or_create().fast_open = self.ext.get_mut(|m| m.fast_open.take());
         }
         if let Some(o) = &fresh.ext.fast_open
-            && o.sent != 0
+            && o.syn_payload != 0
         {
             (fresh.nxt, fresh.acks) = (self.nxt, self.acks);
             (fresh.tx.last_sent, fresh.tx.count) = (self.tx.last_sent, self.tx.count.clone());
-            fresh.tx.board.push(Sent { seq: FIRST, at: self.tx.last_sent, len: o.sent, flags: 0 });
+            fresh.tx.board.push(Sent { seq: FIRST, at: self.tx.last_sent, len: o.syn_payload, flags: 0 });
         }
     }
 }

@@ -13,7 +13,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Handles a segment with data and ACK, and no option: the next in order, at an end that has nothing to send.
     #[inline(never)]
     pub(crate) fn on_next_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let next = seg.seq == self.rcv.nxt && self.rcv.tidy() && u32::from(seg.payload) <= self.cfg.receive_window;
+        let next = seg.seq == self.rcv.nxt && self.rcv.in_order() && u32::from(seg.payload) <= self.cfg.receive_window;
         if !next || seg.ack != self.una || self.data_end > self.nxt || !self.features.plain_acks {
             return self.on_segment(seg, cx);
         }
@@ -33,7 +33,7 @@ impl<C: CongestionControl> Tcp<C> {
         cx.send(ack, self.cfg.header_len, self.cfg.class);
         self.acks += 1;
         self.ack_scheduled = false;
-        self.rcv.acknowledged_tidy();
+        self.rcv.on_ack_sent_in_order();
     }
 
     /// Handles a segment with ACK alone: new data acknowledged, at a sender without losses.

@@ -30,7 +30,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Ends the quick acknowledgments of the start (Linux: TCP_QUICKACK of 0).
     pub fn delay_acks(&mut self) {
         if let Some(quick) = &mut self.rcv.quick {
-            quick.answers();
+            quick.set_interactive();
         }
     }
 
@@ -65,7 +65,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn establish(&mut self, cx: &mut Cx<'_>) {
         self.state = State::Established;
         if let Some(quick) = &mut self.rcv.quick {
-            quick.open_at(cx.now);
+            quick.on_open(cx.now);
         }
         cx.timers.cancel(TimerId::Rto);
         if self.syn_lost

@@ -281,7 +281,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         match (id, self.state) {
             (TimerId::DelAck, _) => {
                 if let Some(quick) = &mut self.rcv.quick {
-                    quick.waited(self.rtt.rto(), &self.cfg);
+                    quick.on_timer(self.rtt.rto(), &self.cfg);
                 }
                 self.send_ack(cx);
             }
@@ -387,7 +387,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn kept(&self) -> u64 {
-        self.rcv.kept()
+        self.rcv.out_of_order_bytes()
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {

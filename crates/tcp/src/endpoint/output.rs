@@ -52,7 +52,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.cwnd_limited_by_round {
             // Linux tests if more fits into the window, not if there is more.
             let active = self.nxt != before || self.new_len() != 0;
-            let limited = self.burst.waits || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
+            let limited = self.burst.deferred || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
             if limited || self.nxt != before {
                 let packets_out = self.tx.board.tail.wrapping_sub(self.tx.board.head);
                 let (una, nxt) = (self.una, self.nxt);
@@ -81,7 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let window = self.window();
         self.cwnd_limited = false;
-        (self.burst.left, self.burst.waits) = (0, false);
+        (self.burst.left, self.burst.deferred) = (0, false);
         while burst > 0 {
             if self.features.paced && self.burst.left == 0 && (self.tx.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx)
             {
@@ -281,7 +281,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.tx.count.data_segments += u64::from(payload != 0);
         self.tx.last_sent = cx.now;
         if let Some(quick) = &mut self.rcv.quick {
-            quick.sent(cx.now);
+            quick.on_data_sent(cx.now);
         }
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
         if self.features.cc_every_ack {

@@ -12,7 +12,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn quickack_on_data(&mut self, seg: &Segment, before: u64, cx: &Cx<'_>) {
         let Some(mut quick) = self.rcv.quick.take() else { return };
         let (nxt, payload, rto) = (self.rcv.nxt, u64::from(seg.payload), self.rtt.rto());
-        let kept = if quick.buffer.is_some() { self.rcv.kept() } else { 0 };
+        let kept = if quick.buffer.is_some() { self.rcv.out_of_order_bytes() } else { 0 };
         if let Some(buffer) = &mut quick.buffer
             && let Some((_, echo)) = seg.timestamps()
         {
@@ -22,28 +22,28 @@ impl<C: CongestionControl> Tcp<C> {
         if payload == 0 {
             // A FIN.
         } else if seg.end() <= before {
-            quick.repeated(&self.cfg);
+            quick.on_duplicate(&self.cfg);
         } else if seg.seq > before {
             if self.cfg.sack {
                 quick.open(payload, kept.saturating_sub(payload), false);
             }
             if let Some(buffer) = &mut quick.buffer {
-                buffer.hold(self.rcv.farthest() - nxt);
+                buffer.fit_out_of_order(self.rcv.highest_received() - nxt);
             }
-            let now = self.rcv.unannounced() > quick.mss || (quick.left != 0 && !quick.answers);
-            if !now && self.cfg.sack && self.cfg.sack_delay != Dur::ZERO && quick.compression.holds(nxt) {
+            let now = self.rcv.unacknowledged() > quick.mss || (quick.left != 0 && !quick.interactive);
+            if !now && self.cfg.sack && self.cfg.sack_delay != Dur::ZERO && quick.compression.delays(nxt) {
                 self.rcv.due = AckDue::Later;
             }
         } else {
-            quick.next(payload, nxt, kept, rto, cx.now, &self.cfg);
+            quick.on_next_data(payload, nxt, kept, rto, cx.now, &self.cfg);
             if let Some(buffer) = &mut quick.buffer {
-                buffer.take(nxt, cx.now);
+                buffer.on_read(nxt, cx.now);
             }
             // More than a full segment, or in the quick mode (`__tcp_ack_snd_check`).
-            let many = self.rcv.unannounced() > u64::from(self.cfg.ack_every - 1) * quick.mss;
+            let many = self.rcv.unacknowledged() > u64::from(self.cfg.ack_every - 1) * quick.mss;
             // An application that takes all there is has come to an end the sender marked (`tcp_cleanup_rbuf`).
-            let taken = seg.has(flag::PSH) && !quick.answers && self.rcv.kept() == 0;
-            if many || taken || (quick.left != 0 && !quick.answers) {
+            let taken = seg.has(flag::PSH) && !quick.interactive && self.rcv.out_of_order_bytes() == 0;
+            if many || taken || (quick.left != 0 && !quick.interactive) {
                 self.rcv.due = AckDue::Now;
             }
         }
@@ -58,11 +58,11 @@ impl<C: CongestionControl> Tcp<C> {
 
     #[inline(never)]
     fn advertised_autotuned(&mut self) -> u32 {
-        let (nxt, kept) = (self.rcv.nxt, self.rcv.kept());
+        let (nxt, kept) = (self.rcv.nxt, self.rcv.out_of_order_bytes());
         match &mut self.rcv.quick {
             Some(quick) if quick.buffer.is_some() => {
                 let mss = quick.mss;
-                let (window, short) = quick.buffer.as_mut().map_or((0, false), |b| b.announce(nxt, kept, mss));
+                let (window, short) = quick.buffer.as_mut().map_or((0, false), |b| b.advertise(nxt, kept, mss));
                 if short {
                     quick.left = 0;
                 }
@@ -83,6 +83,6 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Delay of an acknowledgment.
     pub(crate) fn ack_delay(&self) -> Dur {
-        self.rcv.quick.as_ref().map_or(self.cfg.ack_delay, |q| q.delay(self.rtt.srtt(&self.cfg), &self.cfg))
+        self.rcv.quick.as_ref().map_or(self.cfg.ack_delay, |q| q.ack_delay(self.rtt.srtt(&self.cfg), &self.cfg))
     }
 }

@@ -135,11 +135,11 @@ impl<C: CongestionControl> Tcp<C> {
             return self.challenge_ack(cx);
         }
         if !empty && seg.seq < self.rcv.nxt {
-            self.rcv.repeated(seg.seq, seg.end());
+            self.rcv.note_duplicate(seg.seq, seg.end());
             if seg.payload != 0
                 && let Some(quick) = &mut self.rcv.quick
             {
-                quick.repeated(&self.cfg);
+                quick.on_duplicate(&self.cfg);
             }
         }
         self.schedule_ack_now();

@@ -62,7 +62,7 @@ impl<C: CongestionControl> Tcp<C> {
             && !pushed
             && self.tso_defers(room.min(wide), most * smss, !last && piece <= quota * smss, now)
         {
-            self.burst.waits = true;
+            self.burst.deferred = true;
             return false;
         }
         let n = quota.min(wide / smss).min(held.div_ceil(smss)).max(1);
