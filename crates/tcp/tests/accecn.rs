@@ -90,7 +90,7 @@ fn rfc9768_undefined_fields() {
     }
 }
 
-/// A flow whose window stays at 20 segments; marks are heard but its data runs on.
+/// A flow whose window stays at 20 segments whatever is marked.
 fn flow(extra: &Value) -> Pair {
     let mut j =
         json!({ "cc": "dctcp", "ecn": "accecn", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" });

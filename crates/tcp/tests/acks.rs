@@ -1,5 +1,5 @@
-//! Receivers that acknowledge each segment, each second one as nearly all do, and many at once (receive offload, thinned acknowledgments): growth, cut and start of every
-//! control, and what marks say, are those of the data, not of the acknowledgments.
+//! Receivers that acknowledge each segment, each second one as nearly all do, and many at once (receive offload, thinned acknowledgments).
+//! Growth, cut and start of every control, and the share of marks, depend on the data, not on the acknowledgments.
 
 use crate::pair::transfer::gauge;
 use crate::pair::{Fate, Hop, Pair, params};

@@ -1,4 +1,4 @@
-//! BBR version 1 against its draft and against what others measured: two endpoints and a bottleneck in memory.
+//! BBR version 1 compared with its draft and with published measurements: two endpoints and a bottleneck in memory.
 
 use crate::pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use crate::pair::{Fate, Hop, Pair, params};

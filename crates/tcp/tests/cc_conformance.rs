@@ -39,7 +39,7 @@ enum Operation {
     Mark {
         flight: u64,
     },
-    /// Nothing was sent for so many ms.
+    /// No transmission for that many ms.
     Idle(u64),
     /// The end of fast recovery.
     Exit {
@@ -239,7 +239,7 @@ proptest! {
         }
     }
 
-    /// With what its ranges allow. What the check refuses with a message cannot come to run.
+    /// All values within the declared ranges. Values that the check refuses with a message are skipped.
     #[test]
     fn every_algorithm_keeps_its_window_over_its_ranges(
         ops in prop::collection::vec(operation(), 1..150),

@@ -6,7 +6,7 @@ use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
 
-/// In congestion avoidance at a window of `at`, nothing lost yet.
+/// Congestion avoidance at a window of `at`, without a loss.
 fn at(cc: Value, rtt: Dur, at: u64) -> Drive {
     let mut d = Drive::new(json!({ "cc": cc, "initial_ssthresh": "2p" }), rtt);
     let now = d.now;

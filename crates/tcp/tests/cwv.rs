@@ -1,4 +1,4 @@
-//! A window that the application does not use (RFC 7661), against the rules and numbers of the RFC, and beside what it replaces.
+//! Congestion window validation (RFC 7661): the rules and numbers of the RFC, and the methods that it replaces.
 
 use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};
@@ -42,8 +42,8 @@ fn trickle(p: &mut Pair, segments: u64, every: Dur, times: u64) {
     }
 }
 
-/// The two ways there were, and the new one: ten segments a second, on a path whose RTO is below a tenth of a second. The restart of RFC 5681 section 4.1 takes the
-/// window at the first of them, RFC 2861 halves it with each, plain validation keeps it for ever, RFC 7661 for five minutes.
+/// Ten segments per second, on a path whose RTO is below a tenth of a second. The restart of RFC 5681 section 4.1 takes the window at the
+/// first of them, RFC 2861 halves it with each, plain validation keeps it forever, RFC 7661 for five minutes.
 #[test]
 fn rfc7661_section_4_4_3_five_minutes() {
     let run = |extra: Value| {
@@ -79,7 +79,7 @@ fn rfc7661_section_4_4_3_five_minutes() {
     }
 }
 
-/// Section 4.4.3 without any data: what goes out at once after silence. RFC 5681: the initial window.
+/// Section 4.4.3 without any data: the burst after silence. RFC 5681: the initial window.
 #[test]
 fn silence() {
     let burst = |extra: Value, silence: u64| {
@@ -255,7 +255,7 @@ fn rfc7661_section_4_4_2_bursts() {
     assert_eq!(burst(json!({ "max_burst": 4 })), 4);
 }
 
-/// A transfer that always fills its window loses nothing by it: the same segments at the same times.
+/// A transfer that always fills its window is unaffected: the same segments at the same times.
 #[test]
 fn bulk_is_as_ever() {
     let run = |new: bool| {

@@ -1,4 +1,4 @@
-//! DCTCP against RFC 8257 and the analysis of Alizadeh et al. 2010; Prague against what it changes.
+//! DCTCP compared with RFC 8257 and the analysis of Alizadeh et al. 2010, and Prague with its changes.
 
 use crate::helpers::{at, ms};
 use crate::pair::{Fate, Hop, Pair, params};
@@ -246,7 +246,7 @@ fn prague_falls_back() {
     assert!(second.ssthresh < 9_000, "{second:?}");
 }
 
-/// Nothing is delivered twice or out of order, and nothing stalls, under marks, losses, duplicates and delays of both directions.
+/// Data arrives once and in order, and no flow stalls, under marks, losses, duplicates and delays in both directions.
 #[test]
 fn any_history_is_survived() {
     for (cc, ecn) in

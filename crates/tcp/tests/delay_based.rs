@@ -1,4 +1,4 @@
-//! Algorithms that look at delay, against the numbers of their sources: acknowledgment by acknowledgment, and whole flows.
+//! Delay-based algorithms compared with the numbers of their sources: acknowledgment by acknowledgment, and whole flows.
 
 use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
@@ -358,7 +358,7 @@ fn random_loss() {
     }
 }
 
-/// All of them deliver what is written, whatever is lost, and keep a window of at least one segment.
+/// All of them deliver all data, whatever is lost, and keep a window of at least one segment.
 #[test]
 fn all_survive_losses() {
     for cc in ["vegas", "westwood", "illinois", "veno", "yeah", "ledbat"] {

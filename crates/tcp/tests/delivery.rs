@@ -22,7 +22,7 @@ fn names() -> Vec<&'static str> {
     CcParams::ALL.iter().map(|a| a.name).collect()
 }
 
-/// A choice of what may be combined: booleans in the order of their use.
+/// Combinable options: booleans in the order of their use.
 fn endpoint(cc: &str, preset: &str, scheme: Option<&str>, more: &[bool], extra: &Value) -> TcpParams {
     let mut j = json!({ "preset": preset, "cc": cc });
     if let Some(s) = scheme {

@@ -72,7 +72,7 @@ fn rfc3168_needs_both_ends() {
     assert!(data(&p).iter().all(|s| s.ecn() == Ecn::NotEct));
 }
 
-/// Without a handshake both ends know.
+/// Without a handshake both ends use ECN.
 #[test]
 fn ecn_without_handshake() {
     let mut p = steady(&json!({ "handshake": false }), &[5]);

@@ -1,5 +1,5 @@
-//! FACK (Mathis and Mahdavi 1996): what it makes of the forward-most SACKed byte, and how that differs from RFC 6675.
-//! `ns2_losses.rs` and `ns2_dumbbell.rs` hold its dialect against ns-2.
+//! FACK (Mathis and Mahdavi 1996): its use of the highest SACKed byte, and the differences from RFC 6675. `ns2_losses.rs` and
+//! `ns2_dumbbell.rs` compare the ns-2 variant with ns-2.
 
 use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
@@ -100,8 +100,8 @@ fn overdamping() {
     }
 }
 
-/// Rampdown: the sender does not fall silent for half a round trip but sends one segment for two that arrive. What it
-/// has sent a round trip later is the same.
+/// Rampdown: the sender is not silent for half a round trip but sends one segment for two that arrive. A round trip later it has sent the
+/// same amount.
 #[test]
 fn rampdown() {
     let sent = |on: bool| {

@@ -24,7 +24,7 @@ fn option(byte: u8) -> FastOpen {
     FastOpen { cookie: Cookie::new(&[byte; 8]).unwrap(), experimental: false }
 }
 
-/// 10 ms each way; the server demands a cookie, `has`: what the client has.
+/// 10 ms each way; the server demands a cookie, and the client has the cookie `has`.
 fn pair(p: &TcpParams, has: Option<FastOpen>) -> Pair {
     let mut pair = Pair::delayed(p, ms(10));
     pair.ends[1].set_cookie(option(7));
@@ -143,7 +143,7 @@ fn section_4_2_2_a_wrong_cookie_costs_what_it_would_have_saved() {
     }
 }
 
-/// A server where Fast Open is off does not know the option: the connection goes on as any other.
+/// A server without Fast Open ignores the option: the connection opens as usual.
 #[test]
 fn a_server_without_fast_open_takes_neither_option_nor_data() {
     for has in [None, Some(option(7))] {
@@ -187,7 +187,7 @@ fn section_4_2_1_a_syn_sent_again_is_plain() {
     }
 }
 
-/// The SYN's round trip is measured as ever, whether its data was taken or not (RFC 6298 section 3).
+/// The SYN's round trip is measured as usual, whether its data was accepted or not (RFC 6298 section 3).
 #[test]
 fn the_syn_with_data_is_timed() {
     for cookie in [option(7), option(9)] {

@@ -1,4 +1,4 @@
-//! FIN takes a sequence number and is no data: in no window, no amount in flight, and no count of data does it take a place.
+//! FIN takes a sequence number without data: it is in no window, no amount in flight, and no count of data.
 
 use crate::arrivals::Host;
 use crate::helpers::{at, ms, with};
@@ -10,7 +10,7 @@ use fairlane_tcp::{Tcp, TcpConfig};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
-/// A transfer of so many bytes over a path that only delays, 50 ms each way; when its last byte arrives.
+/// Arrival of the last byte of a transfer of `bytes` over a path that only delays, 50 ms each way.
 fn last_byte(tcp: Value, bytes: u64) -> Dur {
     let mut p = Pair::delayed(&params(tcp), ms(50));
     p.start();
@@ -118,7 +118,7 @@ fn retransmissions_are_segments_with_data() {
     }
 }
 
-/// An algorithm that takes the short way, and hears of each byte once.
+/// An algorithm on the fast path, which counts each byte once.
 #[derive(Clone, Debug)]
 struct Heard {
     acked: u64,

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Runs of random bytes: half a second or so.
+/// Number of random byte strings: half a second or so.
 const RANDOM_RUNS: u64 = 20_000;
 
 /// SplitMix64: bytes that are the same everywhere.
@@ -68,7 +68,7 @@ fn corpus() {
     }
 }
 
-/// All that is found is told, the shortest life for each.
+/// Reports all violations, with the shortest life for each.
 #[test]
 fn random() {
     let runs = std::env::var("FAIRLANE_FUZZ_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(RANDOM_RUNS);

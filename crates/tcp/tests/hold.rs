@@ -1,4 +1,4 @@
-//! A sender that a control at its node holds back: nothing leaves, nothing is lost, and a timer that went off counts at the release.
+//! A sender held by a flow controller at its node: no segment leaves, no data is lost, and a timer that expired counts at the release.
 
 use crate::helpers::{at, ms};
 use crate::pair::{Fate, Pair, params};
@@ -64,7 +64,7 @@ fn a_timeout_waits_for_the_release() {
     assert_eq!(sent(&p, at(3001)), [(3100, 1), (3100, 2)]);
 }
 
-/// A timer that went off before the last acknowledgment came is no timeout any more.
+/// A timer that expired before the last acknowledgment came is no timeout any more.
 #[test]
 fn an_acknowledgment_takes_a_timeout_back() {
     let mut p = four(json!({}));
@@ -130,8 +130,8 @@ fn a_closed_end_acknowledges() {
     assert!(p.log.iter().any(|l| l.1 == 0) && sent(&p, Time::ZERO).is_empty());
 }
 
-/// Every algorithm and every dialect, closed and opened at odd times, with losses of both kinds: nothing leaves while it is closed, and all of
-/// it arrives.
+/// Every algorithm and every preset, held and released at random times, with losses of both kinds: no segment leaves while held, and all
+/// data arrives.
 #[test]
 fn any_sender_stands_still_and_goes_on() {
     let names: Vec<&str> = CcParams::ALL.iter().map(|c| c.name).collect();

@@ -1,4 +1,5 @@
-//! The preset `linux` against what a current kernel does, in scenarios like those of the kernel's own packet tests: a sender, and acknowledgments made by hand.
+//! The preset `linux` compared with a current kernel, in scenarios like those of the kernel's own packet tests: a sender, and handwritten
+//! acknowledgments.
 
 use fairlane_net::{Block, Class, Cx, Endpoint, Segment, TimerId, Timers, flag};
 use fairlane_tcp::{AnyCc, Tcp, resolve_params};
@@ -55,7 +56,7 @@ impl Kernel {
         self.call(|e, cx| e.on_packet(&seg, cx))
     }
 
-    /// Lets time pass; what timers send, with the time in ms since now.
+    /// Lets time pass; returns the segments sent by timers, with the time in ms since now.
     fn wait(&mut self, ms: u64) -> Vec<(u64, u64, bool)> {
         let (begun, end) = (self.now, self.now + Dur::from_ms(ms));
         let mut sent = Vec::new();
@@ -134,7 +135,7 @@ fn prr_bounds_by_delivery_and_by_progress() {
     assert_eq!(k.ack(1, &[(2, 13)]), new(17..18));
 }
 
-/// An acknowledgment that was overtaken still tells what arrived.
+/// An acknowledgment that was overtaken still reports arrivals.
 #[test]
 fn late_sack_is_news() {
     let mut k = Kernel::new(json!({}));
@@ -218,7 +219,7 @@ fn tail_loss_probe() {
     assert_eq!(k.tcp.view().timeouts, 0);
 }
 
-/// A window that was cut for nothing: the timeout was spurious (F-RTO), window and threshold come back.
+/// A spurious timeout (F-RTO): window and threshold are restored.
 #[test]
 fn frto_takes_the_timeout_back() {
     let mut k = Kernel::new(json!({ "tlp": false }));

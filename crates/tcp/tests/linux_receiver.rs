@@ -12,7 +12,7 @@ use serde_json::json;
 /// Largest window of the peer.
 const WND: u32 = 1 << 20;
 
-/// An acknowledgment: after how many segments of data, how many it covers, its window.
+/// An acknowledgment: the segments of data before it, the number it covers, its window.
 type Acked = (usize, u64, u32);
 
 /// The acknowledgments of a record, and ours for the same arrivals.

@@ -1,4 +1,4 @@
-//! Packet for packet as ns-2: what each variant sends, and when, over links that drop given packets.
+//! Packet for packet as ns-2: the segments and times of each variant, over links that drop given packets.
 
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::ENDLESS;

@@ -34,7 +34,7 @@ fn draft_5_6_2_spacing_is_length_over_rate() {
     }
 }
 
-/// `pacing_segments`: so many leave at once, and the next so many wait until the rate has made up for them.
+/// `pacing_segments`: that many leave at once, and the next ones wait until the rate has made up for them.
 #[test]
 fn quantum_in_segments() {
     let rate = Rate::from_mbps(20);
@@ -138,7 +138,7 @@ fn paced_window_needs_less_queue() {
     assert_eq!(drops(true), 0);
 }
 
-/// Before a round-trip time is known there is no rate, and nothing waits.
+/// Before the first round-trip time there is no rate, and no segment waits.
 #[test]
 fn nothing_waits_before_the_first_round_trip() {
     let tcp = json!({ "cc": "reno", "handshake": false, "pacing": true });
@@ -149,7 +149,7 @@ fn nothing_waits_before_the_first_round_trip() {
     assert_eq!(p.log.len(), 10);
 }
 
-/// A sender with nothing to send asks for no timer, and is not taken for one that the window holds back.
+/// A sender without data sets no timer, and does not count as limited by the window.
 #[test]
 fn no_timer_without_data() {
     let tcp = json!({ "cc": "reno", "pacing": true });

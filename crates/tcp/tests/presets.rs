@@ -1,4 +1,4 @@
-//! Presets are data that merge under what the user writes; senseless values are refused with a field and a hint.
+//! Presets are data merged under the user's values; senseless values are refused with a field and a hint.
 
 use fairlane_tcp::{CcParams, Preset, Prr, Scheme, Tcp, TcpParams, presets, resolve_params};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn every_preset_reads_and_resolves_to_itself() {
     assert_eq!(resolve_params(json!({ "preset": "modern" })).unwrap(), TcpParams::default());
 }
 
-/// The default is what current stacks share; the strict text of the RFCs has a name.
+/// The default is the common ground of current stacks; the strict text of the RFCs has a name.
 #[test]
 fn the_default_is_a_current_stack() {
     let ms = fairlane_units::Dur::from_ms;
@@ -36,7 +36,8 @@ fn the_default_is_a_current_stack() {
     assert_eq!(p.rto_min, ms(1000));
 }
 
-/// Algorithms with the name of a recovery scheme keep it: there what needs SACK is off, unless a user writes it, which is a mistake.
+/// Algorithms with the name of a recovery scheme keep it: parameters that need SACK are off there, unless a user writes them, which is a
+/// mistake.
 #[test]
 fn inherited_values_that_need_sack_are_off_without_it() {
     for (cc, scheme) in
@@ -55,7 +56,7 @@ fn inherited_values_that_need_sack_are_off_without_it() {
     assert!(mistake.to_string().contains("recovery = \"sack\""));
 }
 
-/// A preset that starts from another has its values, and for an algorithm what either says.
+/// A preset that starts from another has its values, and for an algorithm those of both.
 #[test]
 fn an_older_linux_is_linux_but_for_its_hystart() {
     let of = |preset: &str, cc: &str| {

@@ -92,8 +92,8 @@ fn rfc9937_safe_acks_catch_up() {
     assert!(ssrb <= 11, "never above the threshold: {ssrb}");
 }
 
-/// Whatever is lost, and with each bound: the window is never less than a segment, the threshold never less than two, and data goes on. What RFC 9937 section 6.2 bounds
-/// is in `rfc_recovery.rs`.
+/// Whatever is lost, and with each bound: the window is never less than a segment, the threshold never less than two, and data continues.
+/// `rfc_recovery.rs` tests the bounds of RFC 9937 section 6.2.
 #[test]
 fn any_loss_is_survived() {
     for seed in 1..60_u64 {

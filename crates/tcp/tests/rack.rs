@@ -1,4 +1,4 @@
-//! RACK-TLP against RFC 8985: the examples of its section 3, the rules of sections 6 and 7, and what the neighbours do in the same place.
+//! RACK-TLP compared with RFC 8985: the examples of its section 3, the rules of sections 6 and 7, and other schemes in the same situation.
 
 use crate::helpers::ms;
 use crate::pair::{Fate, Pair, params};

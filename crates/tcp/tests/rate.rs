@@ -1,4 +1,4 @@
-//! Rate samples against what the path is known to do (draft-ietf-ccwg-bbr-06 section 4.1).
+//! Rate samples compared with the known rate of the path (draft-ietf-ccwg-bbr-06 section 4.1).
 
 use crate::helpers::ms;
 use crate::pair::fixed::{Fixed, fixed};

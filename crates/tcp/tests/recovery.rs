@@ -1,4 +1,4 @@
-//! Loss recovery, scheme by scheme, against what the RFCs say of one loss and of several.
+//! Loss recovery of each scheme compared with the RFCs, for one loss and for several.
 
 use crate::helpers::ms;
 use crate::pair::{Pair, params};

@@ -1,4 +1,4 @@
-//! TCP without congestion control: what RFC 793 says of it, and what sets it apart from all that came after.
+//! TCP without congestion control as in RFC 793, and its differences from all later algorithms.
 
 use crate::helpers::ms;
 use crate::pair::{Hop, Pair, params};

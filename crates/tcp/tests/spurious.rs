@@ -115,7 +115,7 @@ fn rfc5682_two_new_segments() {
     }
 }
 
-/// A timeout after which everything is lost is never taken back.
+/// A timeout after which everything is lost is never undone.
 /// Also RFC 5682 section 2.1.
 #[test]
 fn real_timeout() {
@@ -173,7 +173,7 @@ fn dsack_of_one_of_two() {
     assert!(o.cwnd < o.before * 8 / 10);
 }
 
-/// A real loss repaired by fast retransmit is not taken back by any of them.
+/// A real loss repaired by fast retransmit is not undone by any of them.
 #[test]
 fn real_fast_retransmit() {
     for cc in ["reno", "newreno", "sack", "fack"] {

@@ -1,5 +1,5 @@
-//! Segmentation offload and its neighbours as in Linux 6.18: `tcp_write_xmit`, `tcp_tso_should_defer`, `tcp_cleanup_rbuf`, `tcp_sack_new_ofo_skb`,
-//! `tcp_try_undo_partial`. One end alone; what the other end says is written by hand.
+//! Segmentation offload and related functions as in Linux 6.18: `tcp_write_xmit`, `tcp_tso_should_defer`, `tcp_cleanup_rbuf`,
+//! `tcp_sack_new_ofo_skb`, `tcp_try_undo_partial`. One end alone; the segments of the other end are handwritten.
 
 use fairlane_net::{Block, Class, Cx, ENDLESS, Endpoint, Segment, Timers, flag};
 use fairlane_tcp::{AnyCc, Tcp, resolve_params};
@@ -43,7 +43,7 @@ impl End {
         self.call(us, |tcp, cx| tcp.on_packet(&seg, cx))
     }
 
-    /// An acknowledgment up to a segment, with SACK blocks in segments; segments that go out: number, PSH.
+    /// Delivers an acknowledgment up to a segment, with SACK blocks in segments; returns the segments sent: number, PSH.
     fn ack(&mut self, us: u64, segments: u64, sack: &[(u64, u64)], echo: u32) -> Vec<(u64, bool)> {
         let mut seg = Segment::new(1, 1 + segments * MSS, flag::ACK, 0);
         for &(start, end) in sack {
@@ -52,7 +52,7 @@ impl End {
         sent(&self.arrive(us, seg, echo))
     }
 
-    /// Data of a segment; acknowledgments that go out: up to which segment, SACK blocks.
+    /// Delivers the data of a segment; returns the acknowledgments sent: up to which segment, SACK blocks.
     fn data(&mut self, us: u64, n: u64, push: bool) -> Vec<(u64, Vec<(u64, u64)>)> {
         let flags = flag::ACK | if push { flag::PSH } else { 0 };
         let out = self.arrive(us, Segment::new(1 + n * MSS, 1, flags, MSS as u16), 100);
@@ -100,7 +100,7 @@ fn an_acknowledgment_that_is_far_off_is_not_waited_for() {
     assert_eq!(end.ack(299_400, 14, &[], 100), []);
 }
 
-/// The end of a piece of the send queue waits for nothing, nor does anything without offload.
+/// The end of a piece of the send queue is not deferred, nor is any segment without offload.
 #[test]
 fn the_end_of_a_piece_does_not_wait() {
     for (extra, sent) in [(json!({}), 2), (json!({ "tso_piece": "13000B" }), 3), (json!({ "tso": false }), 3)] {
@@ -110,7 +110,8 @@ fn the_end_of_a_piece_does_not_wait() {
     }
 }
 
-/// `tcp_cleanup_rbuf`: an application that has read up to a PSH is done, the sender hears at once; else every second segment is acknowledged.
+/// `tcp_cleanup_rbuf`: an application that has read up to a PSH is done, and the data is acknowledged at once; else every second segment is
+/// acknowledged.
 #[test]
 fn psh_is_acknowledged_at_once() {
     let mut end = End::new(true, json!({ "quick_acks": 1, "receive_buffer": null }));
@@ -123,7 +124,8 @@ fn psh_is_acknowledged_at_once() {
     assert_eq!(end.data(205_000, 4, true).len(), 1);
 }
 
-/// `tcp_sack_new_ofo_skb`: what waits is told before a third block begins, and the segment that begins it has no acknowledgment of its own.
+/// `tcp_sack_new_ofo_skb`: a delayed acknowledgment leaves before a third block begins, and the segment that begins it has no
+/// acknowledgment of its own.
 #[test]
 fn what_waits_is_told_before_a_third_block() {
     let mut end = End::new(true, json!({ "quick_acks": 1, "receive_buffer": null }));

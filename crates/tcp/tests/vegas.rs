@@ -115,7 +115,7 @@ fn one_cut_for_losses_of_one_window() {
     assert!(least >= 0.75 * 8.0 - 1.0, "{least} of {before}");
 }
 
-/// The window and the timer while a loss is repaired, with one of ns-2's choices: the largest window, and the RTO over what it was before.
+/// Window and timer during recovery with one of ns-2's choices: the largest window, and the RTO relative to the one before.
 fn repaired(choice: Value) -> (f64, f64) {
     let mut j =
         json!({ "cc": "vegas", "mss": "1000B", "ack_every": 1, "window": "20p", "initial_window": "12p", "limited_transmit": false });

@@ -1,4 +1,4 @@
-//! Parameters drawn from what a schema declares.
+//! Random parameters from the ranges of a schema.
 
 use serde_json::{Map, Value, json};
 

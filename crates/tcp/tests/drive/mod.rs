@@ -1,4 +1,5 @@
-//! A congestion control alone on an ideal path: acknowledgments come evenly spread over each round trip, losses where a test wants them.
+//! A congestion control alone on an ideal path: acknowledgments are spread evenly over each round trip, and losses come where a test
+//! requires them.
 #![allow(dead_code, unreachable_pub)]
 
 use fairlane_net::Class;
@@ -26,7 +27,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// `tcp` are parameters of TCP: the preset `rfc`, segments of 1000 bytes and no slow-start threshold unless it says so.
+    /// Creates the drive. `tcp` are parameters of TCP: the preset `rfc`, segments of 1000 bytes and no slow-start threshold unless set.
     pub fn new(tcp: Value, rtt: Dur) -> Self {
         let mut table = json!({ "preset": "rfc", "mss": "1000B", "initial_window": "10p" });
         for (key, value) in tcp.as_object().unwrap() {

@@ -1,4 +1,4 @@
-//! A window and a rate that never change, and a memory of all that an algorithm is told.
+//! A constant window and rate, and a record of all calls.
 #![allow(dead_code, unreachable_pub)]
 
 use super::{Hop, Pair, params};

@@ -16,7 +16,7 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Hop {
     pub rate: Rate,
     pub delay: Dur,
-    /// Packets that may wait besides the one in transmission.
+    /// Most packets queued, without the one in transmission.
     pub limit: usize,
     /// Packets that arrive while that many wait are marked.
     pub mark: usize,
@@ -52,7 +52,7 @@ impl Hop {
         }
         self.pass(now, len)
     }
-    /// When a packet that arrives now reaches the other end; `None`: dropped.
+    /// Arrival time at the other end of a packet that arrives now; `None`: dropped.
     fn pass(&mut self, now: Time, len: u32) -> Option<Time> {
         if self.rate.as_bps() == 0 {
             return Some(now + self.delay);
@@ -90,7 +90,7 @@ enum Event {
 pub enum Fate {
     Pass,
     Drop,
-    /// Passes, and once more.
+    /// Passes, and is duplicated.
     Twice,
     /// Arrives that much later.
     Late(Dur),
@@ -275,7 +275,7 @@ impl<C: CongestionControl> Pair<C> {
         self.order += 1;
     }
 
-    /// One event; false: none is left.
+    /// Processes one event; returns false if there is none.
     pub fn step(&mut self) -> bool {
         let Some(Reverse((at, _, i))) = self.queue.pop() else { return false };
         let event = self.events[i];

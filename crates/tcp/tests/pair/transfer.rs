@@ -1,4 +1,4 @@
-//! An endless transfer through one bottleneck, and what is looked at while it runs.
+//! An endless transfer through one bottleneck, with observations during the run.
 
 use super::{Fate, Hop, Pair, params};
 use fairlane_net::ENDLESS;
@@ -20,7 +20,7 @@ pub fn secs(n: u64) -> Time {
     Time::ZERO + Dur::from_secs(n)
 }
 
-/// An inner variable of the sender's congestion control; NaN if it has none of this name.
+/// Value of an internal variable of the sender's congestion control; NaN if there is none of this name.
 pub fn gauge(p: &Pair, name: &str) -> f64 {
     let mut found = f64::NAN;
     p.ends[0].cc().gauges(&mut |n, v| {
