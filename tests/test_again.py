@@ -278,8 +278,8 @@ def test_when_a_flow_pauses_may_be_a_factor_of_a_study(tmp_path):
 def test_flows_are_switched_off_and_on_again():
     """Also at times that are no whole nanoseconds, where steps by packet end; both futures of a branch have switches of their own."""
     from fairlane.base.scenario import checked
-    from fairlane.watch.asked import Asked, Wrong
-    from fairlane.watch.told import expanded, told
+    from fairlane.watch.requests import Asked, Wrong
+    from fairlane.watch.topology import expanded, told
 
     net = fl.Network(duration="9s").link("a", "b", rate="20Mbit/s", delay="5ms", queue={"droptail": {"limit": "200p"}}, name="l")
     net.flow("f", "a", "b", tcp="newreno", count=2)

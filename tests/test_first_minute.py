@@ -18,7 +18,7 @@ from conftest import DUMBBELL, fairlane, shown_on
 from fairlane.cli import invoke
 from fairlane.cli.new import text_of
 from fairlane.look.braille import area, stretches
-from fairlane.runs.picture import picture
+from fairlane.runs.terminal_chart import picture
 
 NAMES = ("home", "lan", "wan", "datacentre")
 

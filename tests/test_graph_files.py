@@ -14,7 +14,7 @@ from fairlane.base.scenario import resolve
 from fairlane.base.written import si
 from fairlane.errors import FairlaneError
 from fairlane.graphs import drawn, of_scenario, read_graph
-from fairlane.graphs.reading import great_circle
+from fairlane.graphs.reader import great_circle
 
 ABILENE = ROOT / "examples" / "data" / "abilene.gml"
 
@@ -160,10 +160,10 @@ def test_a_hundred_thousand_edges_work():
 )
 def test_a_huge_graph_is_refused_before_it_is_taken_apart(tmp_path, monkeypatch, file, text, edge):
     """A million links: what they would take is said at once; the readers are never called."""
-    from fairlane.graphs import reading
+    from fairlane.graphs import reader
 
-    monkeypatch.setattr(reading, "_READERS", {k: _never(v) for k, v in reading._READERS.items()})
-    monkeypatch.setattr(reading, "_EDGE", {_NEVER[k]: v for k, v in reading._EDGE.items()})
+    monkeypatch.setattr(reader, "_READERS", {k: _never(v) for k, v in reader._READERS.items()})
+    monkeypatch.setattr(reader, "_EDGE", {_NEVER[k]: v for k, v in reader._EDGE.items()})
     (tmp_path / file).write_text(text + edge * 1_000_000)
     with pytest.raises(fl.FairlaneError, match=r"has about 1000000 links: as a scenario they take about 8\.2 GB of memory and 45 s"):
         fl.Network.from_graph(tmp_path / file, duration="1s")

@@ -426,7 +426,7 @@ def test_questions_of_groups(both, tmp_path, capsys):
 
 
 def test_the_page_has_a_mark_for_each_group(both):
-    from fairlane.runs.live import each_group
+    from fairlane.runs.charts import each_group
 
     flows, groups = both
     chart = each_group(groups)

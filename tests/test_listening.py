@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import fairlane as fl
 from conftest import ROOT
-from fairlane.runs.listening import Event
+from fairlane.runs.listeners import Event
 
 
 def network(queue="red", *, duration="8s", **tcp) -> fl.Network:

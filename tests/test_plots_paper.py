@@ -16,8 +16,7 @@ from conftest import ROOT
 from fairlane.base.document import json_schema
 from fairlane.base.metrics import metrics, series
 from fairlane.look import theme
-from fairlane.runs.plots import KINDS
-from fairlane.runs.plots import theory as formulas
+from fairlane.runs.plots import KINDS, formulas
 from fairlane.runs.plots.figure import draw
 from fairlane.runs.plots.pen import ink
 from fairlane.runs.plots.styles import STYLES

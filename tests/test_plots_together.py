@@ -10,7 +10,7 @@ import pytest
 from validation.formulas import formulas as elsewhere
 
 import fairlane as fl
-from fairlane.runs.plots import theory as formulas
+from fairlane.runs.plots import formulas
 from fairlane.runs.plots.figure import draw
 from plotted import axes_of, lines, network, one_way
 

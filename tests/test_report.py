@@ -21,9 +21,9 @@ import fairlane as fl
 from conftest import ROOT
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke
-from fairlane.look.live import Charts, Line, Live, inert_json, stretches
+from fairlane.look.web_charts import Charts, Line, Live, inert_json, stretches
 from fairlane.runs.result import Result
-from fairlane.runs.said import limits
+from fairlane.runs.summary import limits
 
 MOST_BYTES = 3_000_000
 

@@ -156,8 +156,8 @@ def test_an_event_is_found_at_its_time(scenario):
 def test_the_way_to_an_event_is_told_in_stretches(scenario):
     """A page that jumps draws what happened until then: not one line from where it was. The event is the same."""
     from fairlane.base.scenario import checked
-    from fairlane.watch.asked import FINE, Asked
-    from fairlane.watch.told import expanded, told
+    from fairlane.watch.requests import FINE, Asked
+    from fairlane.watch.topology import expanded, told
 
     alone = fl.start(scenario)
     alone._core.watch(1)
@@ -240,8 +240,8 @@ def test_a_window_is_told_in_packets_of_the_flow(tmp_path):
 
 
 def test_switches_of_a_queue_are_told_and_turned():
-    from fairlane.watch.asked import Asked
-    from fairlane.watch.told import expanded, told
+    from fairlane.watch.requests import Asked
+    from fairlane.watch.topology import expanded, told
 
     net = (
         fl.Network(duration="5s")

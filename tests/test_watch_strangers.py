@@ -16,9 +16,9 @@ import pytest
 
 import fairlane as fl
 from fairlane.base.scenario import checked
-from fairlane.watch import asked as asking
-from fairlane.watch.asked import Asked, Wrong
-from fairlane.watch.told import expanded, told
+from fairlane.watch import requests as asking
+from fairlane.watch.requests import Asked, Wrong
+from fairlane.watch.topology import expanded, told
 from test_watch import SLOW, begun
 
 pytest.importorskip("aiohttp")

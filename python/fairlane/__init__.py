@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ._params import *  # noqa: F403
     from .comparison.compare import compare
     from .comparison.result import Comparison
-    from .formats.bring import import_file
     from .formats.export import export
+    from .formats.imports import import_file
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc, load_queue
     from .papers import reproduce
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .runs.network import Network
     from .runs.partition import Partition
     from .runs.pcap import Pcap
-    from .runs.plots.many import plot
+    from .runs.plots.overlay import plot
     from .runs.result import Result, load, run
     from .runs.simulation import Branches, Simulation, start
     from .runs.trace import Trace
@@ -58,10 +58,10 @@ _WHERE = {
     "Parameter": "own.plugin",
     "Partition": "runs.partition",
     "Pcap": "runs.pcap",
-    "plot": "runs.plots.many",
+    "plot": "runs.plots.overlay",
     "Trace": "runs.trace",
     "export": "formats.export",
-    "import_file": "formats.bring",
+    "import_file": "formats.imports",
     "Qdisc": "own.plugin",
     "Result": "runs.result",
     "Study": "study",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairlane import _core
-from fairlane.runs.listening import FIELDS
+from fairlane.runs.listeners import FIELDS
 
 from .draw import value_of
 from .laws import Columns

@@ -22,7 +22,7 @@ def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool,
     FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent of flent,
     each also compressed by gzip. docs/guides/formats.md says what becomes of it.
     """
-    from ..formats.bring import import_file, summary
+    from ..formats.imports import import_file, summary
 
     result = import_file(file, out, force=force, sample=sample)
     if as_json:

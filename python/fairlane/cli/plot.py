@@ -79,9 +79,9 @@ def plot(
     from ..look.figures import check_path
     from ..runs.plots import KINDS
     from ..runs.plots.figure import draw, span
-    from ..runs.plots.many import save
+    from ..runs.plots.formula_curves import check
+    from ..runs.plots.overlay import save
     from ..runs.plots.styles import style_of
-    from ..runs.plots.theories import check
 
     *given, kind = words
     if kind not in KINDS and (Path(kind).exists() or kind.endswith(_FILES)):
@@ -138,7 +138,7 @@ def _results(
 ) -> tuple[list[tuple[str, Result]], list[str]]:
     """Labels and results, and the panel of each."""
     from ..base.unfinished import where_it_is
-    from ..runs.plots.many import labels
+    from ..runs.plots.overlay import labels
     from ..runs.result import load
 
     names, found, panels = [], list[Any](), list[str]()
@@ -245,8 +245,8 @@ def _list(*, as_json: bool) -> None:
     from .. import _core
     from ..look.sheet import Sheet
     from ..runs.plots import KINDS, SAMPLE
+    from ..runs.plots.formulas import NAMES
     from ..runs.plots.styles import STYLES
-    from ..runs.plots.theory import NAMES
 
     if as_json:
         return emit_json(

@@ -31,7 +31,7 @@ def few(tree: dict[str, Any], runs: int) -> bool:
 
 def picture_of(result: Result) -> list[Any]:
     """The picture, an empty line before it."""
-    from ..runs.picture import picture
+    from ..runs.terminal_chart import picture
 
     lines = picture(result, shutil.get_terminal_size((100, 40)).columns)
     return ["", *lines] if lines else []

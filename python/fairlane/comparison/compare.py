@@ -15,8 +15,8 @@ from ..runs.network import Network
 from ..runs.result import run_resolved
 from ..runs.simulation import Branches, Simulation
 from ..stats import MARGIN, margin_share
+from .branches import Futures, compare_futures
 from .factors import Factor, Level, read_factors
-from .futures import Futures, compare_futures
 from .result import Compared, Comparison
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from ..base import toml
 from ..graphs import inlined
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
-from ..look.live import Charts
+from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.templates import drawing, render, svg_link
+from ..look.web_charts import Charts
 
 if TYPE_CHECKING:
     from .differences import Difference
     from .result import Comparison
 
-from ..runs.said import limits_sheet, why_told
+from ..runs.summary import limits_sheet, why_told
+from .charts import queues
 from .differences import about, table
-from .live import queues
 from .plots import CAPTIONS, panels, picture
 from .tables import group_table, link_table, what
 

@@ -1,1 +1,1 @@
-"""Files of other programs: read as results (`bring.py`), and written of results (`export.py`)."""
+"""Files of other programs: read as results (`imports.py`), and written of results (`export.py`)."""

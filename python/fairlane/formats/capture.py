@@ -9,8 +9,8 @@ from .. import _core
 from ..base.files import reason
 from ..errors import FairlaneError, FolderError, InputError
 from ..runs.trace import scan
-from .bring import Brought
-from .measured import Flow, Recorded, step_of, tables
+from .event_metrics import Flow, Recorded, step_of, tables
+from .imports import Brought
 
 
 def read_capture(file: Path, folder: Path, step: int | None) -> Brought:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from ..base.files import read_input
 from ..base.metrics import jain, metrics, series
 from ..errors import InputError
-from .bring import Brought
-from .measured import Flow
+from .event_metrics import Flow
+from .imports import Brought
 
 if TYPE_CHECKING:
     import polars as pl

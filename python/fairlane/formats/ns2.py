@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..base.files import read_input
 from ..errors import FairlaneError
 from ..runs.trace import scan
-from .bring import Brought
-from .measured import Flow, Recorded, step_of, tables
+from .event_metrics import Flow, Recorded, step_of, tables
+from .imports import Brought
 
 if TYPE_CHECKING:
     import polars as pl

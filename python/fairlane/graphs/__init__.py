@@ -1,9 +1,9 @@
 """Networks as graphs: drawn, written in the formats of graph tools, and read from them."""
 
-from .inline import MOST_NODES, inlined
+from .inline_svg import MOST_NODES, inlined
 from .network import Graph, Link, Node, Way, of_scenario
-from .reading import MOST, Read, read_graph
-from .written import FORMATS, document, drawn
+from .reader import MOST, Read, read_graph
+from .writers import FORMATS, document, drawn
 
 __all__ = [
     "FORMATS",

@@ -13,9 +13,9 @@ from ..base.written import si
 from ..errors import FairlaneError
 from ..look.theme import FACE, HUES, INK, MUTED, TINTS
 from .formats import held
+from .free_space import Box, Room
 from .network import Graph, Link, Node
-from .places import Point, laid_out, on_drawing
-from .room import Box, Room
+from .positions import Point, laid_out, on_drawing
 
 MOST = 5000
 """Nodes of a network that is drawn."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .charts import Lines, span
-from .live import Line, Live, points_each, stretched, stretches
 from .series import Series
 from .theme import hue_number
+from .web_charts import Line, Live, points_each, stretched, stretches
 
 if TYPE_CHECKING:
     from .theme import Panel

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
-from ..look.again import said_code
-from ..look.live import Charts
 from ..look.panels import live_of
-from ..runs.said import why_told
+from ..look.rerun import said_code
+from ..look.web_charts import Charts
+from ..runs.summary import why_told
 from ..watch.inset import scripts
 from . import left_open, verdicts
 from .folders import comes_with_us

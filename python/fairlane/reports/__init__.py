@@ -1,5 +1,5 @@
 """Reports: one page for any result or study, and for several what sets them apart."""
 
-from .made import Report, report
+from .build import Report, report
 
 __all__ = ["Report", "report"]

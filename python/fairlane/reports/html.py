@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..look.notebook import card, muted, notices
 from ..look.sheet import Sheet
-from .told import Told
+from .differences import Told
 
 
 def report_html(told: Told, sentences: Sequence[str], warnings: Sequence[str]) -> str:

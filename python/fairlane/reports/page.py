@@ -7,15 +7,15 @@ from typing import Any
 
 from .. import _core
 from ..graphs import inlined
-from ..look.again import Again, said_seeds
-from ..look.live import Charts
+from ..look.rerun import Again, said_seeds
 from ..look.templates import render
+from ..look.web_charts import Charts
 from ..runs.page import page as page_of_run
 from ..runs.page import ran, repeat
-from ..runs.said import limits_sheet, why_told
-from .live import MOST_SIDES, charts
-from .sides import Side
-from .told import MOST_ROWS, Told
+from ..runs.summary import limits_sheet, why_told
+from .charts import MOST_SIDES, charts
+from .differences import MOST_ROWS, Told
+from .sources import Side
 
 MOST_NETWORKS = 4
 """Networks that are drawn; the first ones, if they differ."""

@@ -68,10 +68,10 @@ def _tells_together(result: Result, name: str) -> bool:
 
 def _values(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
     """Labels of a row, and the values of each metric in all runs."""
-    from . import alike
+    from . import link_groups
     from .tables import values
 
-    return alike.rows(result) if _tells_together(result, name) else values(result, name)
+    return link_groups.rows(result) if _tells_together(result, name) else values(result, name)
 
 
 def _rows_of_one(run: Mapping[str, Sequence[Any]]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ..base.sealed import MEMBER, dump_json, fault_of_text
 from ..base.sums import digest_in
 from ..base.unfinished import put_back, where_it_is
 from ..errors import FolderError
-from . import why_tables
+from . import limit_tables
 from .pcap import ENDING
 from .tables import SERIES, Kept, kinds, over_time, write_series
 from .trace import FOLDER, PART
@@ -85,7 +85,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", result.to_json().encode())
-        tables = {name: result.table(name) for name in kinds(result)} | why_tables.tables(result.seeds, result._why)
+        tables = {name: result.table(name) for name in kinds(result)} | limit_tables.tables(result.seeds, result._why)
         for name, frame in tables.items():
             buffer = io.BytesIO()
             frame.write_parquet(buffer)
@@ -147,8 +147,8 @@ def load(folder: str | PathLike[str]) -> Result:
         for name in SERIES:
             tables.names(name)  # a file that is no table is told now, not when somebody asks for it
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
-        told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in why_tables.TABLES if f"{n}.parquet" in data}
-        result._why = why_tables.runs_of(result.seeds, told)
+        told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
+        result._why = limit_tables.runs_of(result.seeds, told)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
         raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
     result.captures = [path / name for name in files if name.endswith(ENDING)]

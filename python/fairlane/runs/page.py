@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..base import toml
 from ..graphs import MOST_NODES, inlined
-from ..look.again import Again, run_again, said_prints, said_seeds
-from ..look.live import Charts
+from ..look.rerun import Again, run_again, said_prints, said_seeds
 from ..look.templates import render
-from .live import charts
-from .said import limits_sheet, sentences, why_told
+from ..look.web_charts import Charts
+from .charts import charts
 from .sheets import flow_sheet, link_sheet, network_words
+from .summary import limits_sheet, sentences, why_told
 from .tables import over_time, series_names
 
 if TYPE_CHECKING:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..stats import Warmup
+    from .limits import Why
     from .network import Network
     from .pcap import Names, Pcap
     from .trace import Trace
-    from .why import Why
 
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "group", "link", "from", "to", "transport")
@@ -258,7 +258,7 @@ class Result:
 
         Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder keeps it.
         """
-        from .why import read
+        from .limits import read
 
         return read(self._why)
 
@@ -334,12 +334,12 @@ class Result:
         several results.
         """
         need("plots")
-        from .plots.single import OF_KINDS, single
+        from .plots.dispatch import OF_KINDS, single
 
         quantities = [*([what] if isinstance(what, str) else what), *more]
         if (drawn := single(self, quantities, ax, options)) is not None:
             if path is not None:
-                from .plots.many import save as save_plot
+                from .plots.overlay import save as save_plot
 
                 save_plot(drawn, path, options.get("style", "screen"))
             return drawn

@@ -13,9 +13,9 @@ from .. import _core
 from ..base.cores import available_threads
 from ..base.scenario import checked
 from ..errors import FairlaneError
-from .listening import Ears, Listener, names
-from .present import Flow, Link, Names
+from .listeners import Ears, Listener, names
 from .result import Result
+from .state import Flow, Link, Names
 
 if TYPE_CHECKING:
     from ..base.scenario import Built

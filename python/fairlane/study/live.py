@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ..look.live import Line, Live
+from ..look.web_charts import Line, Live
 from ..stats import Interval, interval
 from . import words
 from .chart import _MOST_BARS, Chart, _factor_scale, _geometric, _metric_scale, _within, numeric

@@ -15,10 +15,10 @@ from ..base.format import number, quantity
 from ..errors import FairlaneError
 from ..graphs import inlined
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
-from ..look.live import Charts, Live
+from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
-from ..runs.said import limits_sheet, why_told
+from ..look.web_charts import Charts, Live
+from ..runs.summary import limits_sheet, why_told
 from ..stats import MARGIN, Interval, margin_text
 from ..watch.inset import scripts
 from . import claim_views, closer, contrast, live, plots, points, terminal, words

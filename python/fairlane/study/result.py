@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..runs.plots.many import KindOptions
+    from ..runs.limits import Why
+    from ..runs.plots.overlay import KindOptions
     from ..runs.result import Result
-    from ..runs.why import Why
     from ..stats import Anova
     from .verdicts import StudyClaim
 
@@ -178,7 +178,7 @@ class StudyResult(StudyTables):
         options: KindOptions,
     ) -> Figure:
         from ..runs.plots.figure import draw
-        from ..runs.plots.many import save
+        from ..runs.plots.overlay import save
         from .points import panelled
 
         points = panelled(self, panel, where)

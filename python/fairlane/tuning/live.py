@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..look.live import Line, Live
+from ..look.web_charts import Line, Live
 from ..stats import interval
 from ..study.select import within_of
 from .model import Objective, Trial

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.again import MOST_SCENARIO, Again, said_code, said_seeds
-from ..look.live import Charts
+from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
 from ..look.templates import render, saved_link, svg_link
+from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
 from .live import charts
 from .plots import picture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .record import Film, film, save
+from .recording import Film, film, save
 from .server import serve
 
 __all__ = ["Film", "film", "save", "serve"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ..base.format import number
 from ..errors import FairlaneError
-from ..runs.said import ToldWhy, why_told
 from ..runs.simulation import Simulation
-from .record import Film, film_of
-from .told import expanded
+from ..runs.summary import ToldWhy, why_told
+from .recording import Film, film_of
+from .topology import expanded
 
 if TYPE_CHECKING:
     from .. import _core

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..look.live import inert_json, policy
 from ..look.templates import render
+from ..look.web_charts import inert_json, policy
 
 
 @cache

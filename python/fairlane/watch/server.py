@@ -23,9 +23,9 @@ from ..base.scenario import checked
 from ..base.threads import Pool
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
-from .asked import Asked, Wrong
 from .page import live_page
-from .told import expanded, told
+from .requests import Asked, Wrong
+from .topology import expanded, told
 
 if TYPE_CHECKING:
     from aiohttp import web

@@ -22,7 +22,7 @@ class Kind:
     file: str
     """Module, and the function in it."""
     theory: tuple[str, ...] = ()
-    """What can be drawn in on demand, by its name in `theory.py`."""
+    """What can be drawn in on demand, by its name in `formulas.py`."""
     sample: bool = False
     """Whether it is made of time series."""
     trace: str = ""

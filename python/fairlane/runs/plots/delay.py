@@ -8,9 +8,9 @@ import numpy as np
 
 from ...errors import FairlaneError
 from . import distributions
+from .formulas import Routes, md1_cdf
 from .pen import Pen
 from .samples import delays
-from .theory import Routes, md1_cdf
 from .view import View, number_of
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from ...base.format import scale
+from .formula_curves import levels
 from .pen import Pen
 from .samples import across, distribution, some
-from .theories import levels
 from .view import View, spread
 
 _SHARES = np.concatenate([np.linspace(0.005, 0.99, 198), 1 - np.geomspace(0.01, 1e-4, 40)])

@@ -10,8 +10,8 @@ from ...base.format import scale
 from ...errors import FairlaneError
 from ...stats.ellipse import Ellipse, ellipse
 from ..groups import members
+from .formula_curves import levels
 from .pen import Ink, Pen
-from .theories import levels
 from .view import View
 
 _WIDE = 6.0

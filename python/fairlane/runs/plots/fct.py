@@ -11,8 +11,8 @@ from ...base.format import quantity as spoken
 from ...base.format import scale
 from ...errors import FairlaneError
 from ...stats import Interval
+from .formulas import Routes
 from .pen import Ink, Pen
-from .theory import Routes
 from .view import View
 
 PERCENTILES = (50, 95, 99)

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...errors import FairlaneError
 from . import KINDS, Kind
+from .formula_curves import check
 from .pen import LONGEST, MOST, Pen, named
 from .styles import Style, style_of
-from .theories import check
 from .view import View, Wish
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import polars as pl
 
 from ...base.format import number, scale
 from ...errors import FairlaneError
+from .formulas import pftk, quantity, square_root
 from .pen import Pen
-from .theory import pftk, quantity, square_root
 from .view import View
 
 _RTO = 1.0

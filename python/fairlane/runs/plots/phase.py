@@ -9,8 +9,8 @@ import polars as pl
 
 from ...base.format import scale
 from ...errors import FairlaneError
+from .formulas import Routes, bandwidth_delay
 from .pen import Pen
-from .theory import Routes, bandwidth_delay
 from .view import View
 
 

@@ -16,8 +16,8 @@ from ..curves import Curve, curves
 from ..groups import groups_of
 from ..tables import SERIES, absent, drawable, series_names
 from . import KINDS, SAMPLE, Kind
+from .formula_curves import levels
 from .pen import Pen, named
-from .theories import levels
 from .view import View
 
 if TYPE_CHECKING:

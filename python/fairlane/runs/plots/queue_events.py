@@ -13,9 +13,9 @@ from ...base.format import number
 from ...errors import FairlaneError
 from ...look import theme
 from ..curves import curves
+from .formula_curves import reach
+from .formulas import Routes, bandwidth_delay, md1_waiting, quantity
 from .pen import Ink, Pen
-from .theories import reach
-from .theory import Routes, bandwidth_delay, md1_waiting, quantity
 from .view import View, number_of
 
 _THRESHOLDS = ("min", "max", "target", "min_th", "limit")

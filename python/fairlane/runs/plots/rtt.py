@@ -10,9 +10,9 @@ import polars as pl
 from ...base.format import scale
 from ...errors import FairlaneError
 from ..curves import Curve, curves
+from .formula_curves import levels
 from .pen import Pen
 from .samples import round_trips
-from .theories import levels
 from .view import View
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...base.format import scale
 from ...errors import FairlaneError
+from .formula_curves import levels
 from .pen import Pen
-from .theories import levels
 from .view import View, blocks
 
 MOST = 10

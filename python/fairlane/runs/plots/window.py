@@ -9,8 +9,8 @@ import numpy as np
 from ...base.format import scale
 from ...errors import FairlaneError
 from ..curves import Curve, curves
+from .formula_curves import levels
 from .pen import Ink, Pen
-from .theories import levels
 from .view import View
 
 _DOTS = (0, (1, 1.5))

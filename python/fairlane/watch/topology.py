@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..base.written import si
 from ..graphs.network import of_scenario, shown
-from ..graphs.places import laid_out
+from ..graphs.positions import laid_out
 
 if TYPE_CHECKING:
     from ..runs.simulation import Simulation

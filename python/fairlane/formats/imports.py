@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.extras import need
 from ..base.files import open_file, reason, staging
 from ..errors import Doubt, FairlaneError, InputError
-from .measured import Flow
+from .event_metrics import Flow
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ import polars as pl
 from ..base.format import scale
 from ..base.format import seconds as as_seconds
 from ..base.metrics import unit, within
-from ..look.live import Line, Live, points_each, stretched, stretches
+from ..look.web_charts import Line, Live, points_each, stretched, stretches
 from .groups import members
 from .tables import intervals, series, series_names
 

@@ -13,7 +13,7 @@ from ..base.format import number, quantity
 from ..look.sheet import Sheet
 from ..stats import Contrast, Estimate, Interval, contrasts, interval
 from .settings import differently
-from .sides import Measure, Side, measures
+from .sources import Measure, Side, measures
 
 MOST_ROWS = 150
 """Differences that a page lists; the document has all."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...base.format import number, scale
 from ...errors import FairlaneError, suggest
-from .theory import NAMES, Routes, bandwidth_delay, fair_share
+from .formulas import NAMES, Routes, bandwidth_delay, fair_share
 
 if TYPE_CHECKING:
     from . import Kind

@@ -19,7 +19,7 @@ from ..runs.result import Result, load
 from ..stats import Range
 from ..study import StudyResult, load_study
 from ..study.select import within_of
-from .own import kind_of
+from .existing import kind_of
 
 if TYPE_CHECKING:
     from ..study import Selector

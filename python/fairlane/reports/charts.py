@@ -9,12 +9,12 @@ import polars as pl
 
 from ..base.format import scale
 from ..base.metrics import unit
-from ..look.live import Line, Live, points_each, stretched, stretches
+from ..look.web_charts import Line, Live, points_each, stretched, stretches
+from ..runs.charts import warmup
 from ..runs.groups import flows_in, members
-from ..runs.live import warmup
 from ..runs.tables import over_time, series, series_names
-from .sides import Side, fullest
-from .told import Told
+from .differences import Told
+from .sources import Side, fullest
 
 MOST_SIDES = 10
 """Results that are drawn over one another."""

@@ -17,7 +17,7 @@ from ..base.scenario import checked
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
 from .page import replay_page
-from .told import expanded, span, told
+from .topology import expanded, span, told
 
 if TYPE_CHECKING:
     from ..base.scenario import Built

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, stats
 from ..base.document import finite
 from ..errors import FairlaneError
-from ..look.again import said_seeds
+from ..look.rerun import said_seeds
 from ..runs.page import runs_again
 from ..runs.page import title as title_of
-from ..runs.said import limits
-from ..runs.said import sentences as of_run
-from .own import Own, own
-from .sides import Side, read_sides
-from .told import Told
+from ..runs.summary import limits
+from ..runs.summary import sentences as of_run
+from .differences import Told
+from .existing import Own, own
+from .sources import Side, read_sides
 
 if TYPE_CHECKING:
     from ..runs.result import Result

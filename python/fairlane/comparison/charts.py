@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..look.live import Live, points_each, stretched, stretches
-from ..runs.live import warmup
+from ..look.web_charts import Live, points_each, stretched, stretches
+from ..runs.charts import warmup
 from .plots import called
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ..base import toml
 from ..base.reference import contents
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation
-from .told import queue_of, running, state_of
+from .topology import queue_of, running, state_of
 
 SPEND = 50_000
 """Microseconds that one answer may take of the clock on the wall."""

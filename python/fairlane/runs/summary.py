@@ -127,7 +127,7 @@ def why_told(result: Result) -> ToldWhy | None:
     """What limited flows, if the run was watched for that."""
     if not result._why or not all(result._why):
         return None
-    from .why import LIMITS
+    from .limits import LIMITS
 
     why = result.why()
     flows = [f for f in why.flows.values() if f.shares]

@@ -9,7 +9,7 @@ from .. import _core
 from ..base.written import si
 from .formats import dot, graphml
 from .network import Graph, Way
-from .places import laid_out
+from .positions import laid_out
 from .svg import svg
 
 DRAW_SCHEMA = "fairlane.draw/1"
