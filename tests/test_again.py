@@ -278,14 +278,14 @@ def test_when_a_flow_pauses_may_be_a_factor_of_a_study(tmp_path):
 def test_flows_are_switched_off_and_on_again():
     """Also at times that are no whole nanoseconds, where steps by packet end; both futures of a branch have switches of their own."""
     from fairlane.base.scenario import checked
-    from fairlane.watch.requests import Asked, Wrong
-    from fairlane.watch.topology import expanded, told
+    from fairlane.watch.requests import InvalidRequest, Session
+    from fairlane.watch.topology import expanded, network_model
 
     net = fl.Network(duration="9s").link("a", "b", rate="20Mbit/s", delay="5ms", queue={"droptail": {"limit": "200p"}}, name="l")
     net.flow("f", "a", "b", tcp="newreno", count=2)
     net.flow("late", "a", "b", tcp="newreno", start="8s").flow("udp", "a", "b", udp={}, source="cbr")
     sim = net.start()
-    asked = Asked(sim, told(sim, expanded(checked(net).json()), ""))
+    asked = Session(sim, network_model(sim, expanded(checked(net).json()), ""))
 
     def switch(group, on, future=0):
         asked.do({"op": "flow", "group": group, "on": on, "future": future})
@@ -295,7 +295,7 @@ def test_flows_are_switched_off_and_on_again():
 
     sim._core.advance(1_000_000_000_123)
     for group, on, words in (("f", True, "run already"), ("late", False, "do not run")):
-        with pytest.raises(Wrong, match=words):
+        with pytest.raises(InvalidRequest, match=words):
             switch(group, on)
     assert runs() == {"f", "udp"}
     switch("f", False)

@@ -18,7 +18,7 @@ from fairlane import _core
 from fairlane.base.files import read_input
 from fairlane.base.paths import join, split
 from fairlane.base.scenario import resolve
-from fairlane.runs.document import pieces
+from fairlane.runs.document import json_chunks
 from fairlane.runs.terminal import run_report
 
 SPACE = """
@@ -308,8 +308,8 @@ def test_the_checks_of_this_file_can_hang(pipe: Path) -> None:
 @pytest.mark.parametrize("seeds", ["1", "1..3"])
 def test_the_document_in_pieces_is_the_document(seeds: str) -> None:
     result = fl.run(fl.Network.from_toml(DUMBBELL), seeds)
-    assert json.loads("".join(pieces(result))) == json.loads(json.dumps(result.document()))
-    assert max(map(len, pieces(result))) < 8000
+    assert json.loads("".join(json_chunks(result))) == json.loads(json.dumps(result.document()))
+    assert max(map(len, json_chunks(result))) < 8000
 
 
 def test_the_document_is_written_row_by_row() -> None:
@@ -318,7 +318,7 @@ def test_the_document_is_written_row_by_row() -> None:
     held = {}
     for n, result in flows.items():
         tracemalloc.start()
-        written = sum(len(piece) for piece in pieces(result))
+        written = sum(len(piece) for piece in json_chunks(result))
         held[n] = (tracemalloc.get_traced_memory()[1], written)
         tracemalloc.stop()
     assert held[300][1] > 30 * held[3][1]

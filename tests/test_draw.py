@@ -19,7 +19,7 @@ import fairlane as fl
 from conftest import ROOT, fairlane
 from fairlane.base.document import json_schema
 from fairlane.base.scenario import resolve
-from fairlane.graphs import Graph, document, drawn, of_scenario
+from fairlane.graphs import Graph, document, graph_of, render_graph
 from fairlane.graphs.svg import MOST
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,12 +39,12 @@ def refused(*words: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def graph_of(source: object) -> Graph:
-    return of_scenario(resolve(source))
+def network_of(source: object) -> Graph:
+    return graph_of(resolve(source))
 
 
 def picture(source: object) -> ET.Element:
-    return ET.fromstring(drawn(graph_of(source)))
+    return ET.fromstring(render_graph(network_of(source)))
 
 
 def texts(root: ET.Element) -> list[str]:
@@ -53,8 +53,8 @@ def texts(root: ET.Element) -> list[str]:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_every_example_is_drawn(path):
-    graph = graph_of(path)
-    root = ET.fromstring(drawn(graph))
+    graph = network_of(path)
+    root = ET.fromstring(render_graph(graph))
     assert root.tag == f"{SVG}svg"
     assert {n.name for n in graph.nodes} <= set(texts(root))
     # Each link tells all of itself when pointed at.
@@ -93,8 +93,8 @@ EVIL = [
 def test_names_inject_nothing():
     net = chain(*EVIL)
     net.link(EVIL[0], EVIL[2], name='"><svg onload=alert(1)>', rate="1Mbit/s", delay="1ms")
-    graph = graph_of(net)
-    text = drawn(graph)
+    graph = network_of(net)
+    text = render_graph(graph)
     root = ET.fromstring(text)
     allowed = {"svg", "title", "rect", "g", "path", "polygon", "circle", "line", "text"}
     assert {e.tag.removeprefix(SVG) for e in root.iter()} <= allowed
@@ -102,11 +102,11 @@ def test_names_inject_nothing():
     assert {"a&b", "]]>", "名前"} <= set(texts(root))
     # GraphML gives every name back, but for what XML cannot hold.
     held = [n.replace("\ufffe", "\ufffd") for n in EVIL]
-    read = nx.parse_graphml(drawn(graph, ".graphml"))
+    read = nx.parse_graphml(render_graph(graph, ".graphml"))
     assert set(read.nodes) == set(held)
     assert nx.is_strongly_connected(nx.DiGraph(read))
     # DOT as pydot's grammar reads it.
-    (made,) = pydot.graph_from_dot_data(drawn(graph, ".dot"))
+    (made,) = pydot.graph_from_dot_data(render_graph(graph, ".dot"))
     unquoted = {n.get_name()[1:-1].replace('\\"', '"').replace("\\\\", "\\") for n in made.get_nodes() if n.get_name()[0] == '"'}
     assert set(EVIL) <= unquoted and len(made.get_edges()) == len(EVIL)
 
@@ -115,7 +115,7 @@ def test_graphml_has_both_directions_with_their_values():
     net = chain("a", "b", "c", reverse={"rate": "1Mbit/s", "delay": "9ms"})
     net.link("c", "a", name="one way", rate="3Mbit/s", delay="1ms", duplex=False, queue="red")
     net.set("positions.a", {"x": 1.5, "y": -2})
-    read = nx.parse_graphml(drawn(graph_of(net), ".graphml"))
+    read = nx.parse_graphml(render_graph(network_of(net), ".graphml"))
     assert read.is_directed() and read.number_of_edges() == 5
     there, back = (read.edges[pair] for pair in (("a", "b"), ("b", "a")))
     assert (there["rate"], there["delay_s"], there["link"]) == ("10Mbit/s", 0.005, "l0")
@@ -127,7 +127,7 @@ def test_graphml_has_both_directions_with_their_values():
 def test_parallel_links_are_several_edges_and_several_lines():
     net = chain("a", "b")
     net.link("a", "b", name="second", rate="1Mbit/s", delay="1ms")
-    read = nx.parse_graphml(drawn(graph_of(net), ".graphml"))
+    read = nx.parse_graphml(render_graph(network_of(net), ".graphml"))
     assert read.number_of_edges("a", "b") == 2
     assert len({p.get("d") for p in picture(net).iter(f"{SVG}path")}) == 2
 
@@ -156,8 +156,8 @@ def test_two_hundred_nodes_are_legible(builder):
     net = fl.Network(duration="1s").topology(name, **settings)
     ends = ("h0", "h1") if name == "leaf_spine" else ("n0", "n1")
     net.flow("f", *ends, tcp={})
-    graph = graph_of(net)
-    root = ET.fromstring(drawn(graph))
+    graph = network_of(net)
+    root = ET.fromstring(render_graph(graph))
     assert {n.name for n in graph.nodes} <= set(texts(root)) and len(graph.nodes) >= 192
     all_boxes = boxes(root)
     over = [(a, b) for i, a in enumerate(all_boxes) for b in all_boxes[:i]
@@ -172,7 +172,7 @@ def test_two_hundred_nodes_are_legible(builder):
 
 def test_a_graph_of_ones_own_lies_by_its_hops():
     """Without places, nodes are as far apart on paper as in hops: the ends of a chain of five are four links apart."""
-    at = {n["name"]: (n["x"], n["y"]) for n in document(graph_of(chain("a", "b", "c", "d", "e")))["nodes"]}
+    at = {n["name"]: (n["x"], n["y"]) for n in document(network_of(chain("a", "b", "c", "d", "e")))["nodes"]}
     one = math.dist(at["a"], at["b"])
     assert math.dist(at["a"], at["e"]) == pytest.approx(4 * one, rel=0.02)
 
@@ -180,7 +180,7 @@ def test_a_graph_of_ones_own_lies_by_its_hops():
 def test_nodes_without_a_place_go_beside_their_neighbours():
     net = fl.Network(duration="1s", positions={"n9": {"x": 9, "y": 9}}).topology("grid", rows=3, columns=3)
     net.link("n8", "n9", rate="1Mbit/s", delay="1ms").link("n0", "lone", rate="1Mbit/s", delay="1ms").flow("f", "n9", "lone", tcp={})
-    at = {n["name"]: (n["x"], n["y"]) for n in document(graph_of(net))["nodes"]}
+    at = {n["name"]: (n["x"], n["y"]) for n in document(network_of(net))["nodes"]}
     assert at["n9"] == (max(x for x, _ in at.values()), min(y for _, y in at.values()))
     assert math.dist(at["lone"], at["n0"]) < 1.5 * math.dist(at["n0"], at["n1"])
 
@@ -213,8 +213,6 @@ def test_the_command(tmp_path):
 
 def test_the_same_scenario_gives_the_same_bytes():
     example = ROOT / "examples" / "custom_graph.toml"
-    code = (
-        f"from fairlane.graphs import *; from fairlane.base.scenario import resolve; print(drawn(of_scenario(resolve({str(example)!r}))))"
-    )
+    code = f"from fairlane.graphs import *; from fairlane.base.scenario import resolve; print(render_graph(graph_of(resolve({str(example)!r}))))"
     runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(runs) == 1

@@ -17,7 +17,7 @@ import fairlane as fl
 from conftest import DUMBBELL, fairlane, shown_on
 from fairlane.cli import invoke
 from fairlane.cli.new import text_of
-from fairlane.look.braille import area, stretches
+from fairlane.look.braille import area, resample
 from fairlane.runs.terminal_chart import picture
 
 NAMES = ("home", "lan", "wan", "datacentre")
@@ -110,7 +110,7 @@ def test_areas_are_as_high_as_their_values():
     ]
     assert dots == [16, 8, 0]
     assert area([float("nan"), 1e-9], 8, 1) == ["⢀"], "what is above zero is seen"
-    assert stretches([1.0, float("nan"), 5.0, 7.0], 2, min) == [1.0, 5.0]
+    assert resample([1.0, float("nan"), 5.0, 7.0], 2, min) == [1.0, 5.0]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

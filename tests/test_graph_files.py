@@ -13,7 +13,7 @@ from conftest import ROOT, fairlane
 from fairlane.base.scenario import resolve
 from fairlane.base.written import si
 from fairlane.errors import FairlaneError
-from fairlane.graphs import drawn, of_scenario, read_graph
+from fairlane.graphs import graph_of, read_graph, render_graph
 from fairlane.graphs.reader import great_circle
 
 ABILENE = ROOT / "examples" / "data" / "abilene.gml"
@@ -53,9 +53,9 @@ def test_several_links_between_the_same_cities_need_not_be_announced(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.toml")), ids=lambda p: p.stem)
 def test_what_is_drawn_as_graphml_comes_back(path, tmp_path):
-    graph = of_scenario(resolve(path))
+    graph = graph_of(resolve(path))
     file = tmp_path / "x.graphml"
-    file.write_text(drawn(graph, ".graphml"), "utf-8")
+    file.write_text(render_graph(graph, ".graphml"), "utf-8")
     read = read_graph(file)
     assert read.nodes == [n.name for n in graph.nodes] and len(read.links) == len(graph.links)
     for link in graph.links:

@@ -209,12 +209,12 @@ def test_captures_do_not_replace_what_came_meanwhile_and_leave_nothing(tmp_path,
 
 
 def test_two_that_record_into_one_place_do_not_mix(tmp_path):
-    from fairlane.runs.trace import beside
+    from fairlane.runs.trace import recording_folder
 
-    with beside(tmp_path / "res") as place:
+    with recording_folder(tmp_path / "res") as place:
         place.mkdir()
         for force in (False, True):
-            with pytest.raises(FolderError, match="unfinished"), beside(tmp_path / "res", force=force):
+            with pytest.raises(FolderError, match="unfinished"), recording_folder(tmp_path / "res", force=force):
                 pass
         assert place.is_dir()
     assert list(tmp_path.iterdir()) == []

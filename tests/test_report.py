@@ -21,9 +21,9 @@ import fairlane as fl
 from conftest import ROOT
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke
-from fairlane.look.web_charts import Charts, Line, Live, inert_json, stretches
+from fairlane.look.web_charts import Chart, Charts, Line, downsample, inert_json
 from fairlane.runs.result import Result
-from fairlane.runs.summary import limits
+from fairlane.runs.summary import estimated_limits
 
 MOST_BYTES = 3_000_000
 
@@ -244,7 +244,7 @@ def alone(tcp: dict | None, source: dict | None = None, rate: str = "100Mbit/s")
         net.flow("x", "a", "b", udp={}, source=source)
     else:
         net.flow("x", "a", "b", tcp=tcp, **({"source": source} if source else {}))
-    return limits(net.run())
+    return estimated_limits(net.run())
 
 
 def test_a_window_a_loss_or_the_application_holds_a_flow_back():
@@ -307,13 +307,13 @@ def test_big_results_make_small_pages_and_lose_no_peak():
 def test_stretches_keep_every_value_of_a_short_series_and_the_gaps_of_a_long_one():
     times = np.arange(10.0)
     values = np.array([1, 2, np.nan, np.nan, np.nan, np.nan, 3, 9, 4, 4.0])
-    told = stretches(times, values, 10)
+    told = downsample(times, values, 10)
     assert told.y[:2] == [1, 2] and not told.low and told.span == 0
-    told = stretches(times, values, 5)
+    told = downsample(times, values, 5)
     assert told.span == 2 and told.x == [0, 2, 4, 6, 8]
     assert told.high[3] == 9 and told.low[3] == 3 and told.y[3] == 6
     assert np.isnan(told.y[1]) and np.isnan(told.low[2])
-    assert not stretches(times, values, 5, rate=True).low
+    assert not downsample(times, values, 5, rate=True).low
 
 
 def test_what_was_recorded_has_a_page_but_nothing_to_run_again():
@@ -324,18 +324,18 @@ def test_what_was_recorded_has_a_page_but_nothing_to_run_again():
     recorded = Result(scenario, result.info, {n: result.table(n) for n in ("flows", "links", "network", "flow_series", "link_series")})
     page = recorded.page()
     assert "nothing to run again" in page and "fairlane run" not in page and "<svg" not in page
-    assert {by for by, _ in limits(recorded).values()} == {"not known"}
+    assert {by for by, _ in estimated_limits(recorded).values()} == {"not known"}
     document = fl.report([recorded, result], labels=["a", "b"]).document()
     jsonschema.validate(document, json_schema("report"))
     assert document["results"][0]["command"] is None
 
 
 def test_networks_of_earlier_folders_are_drawn_without_their_places(folders):
-    from fairlane.graphs import inlined
+    from fairlane.graphs import inline_network
 
     scenario = fl.load(folders[0]).scenario
     places = {n: {"x": 0.0, "y": 0.0} for n in scenario["expanded"]["nodes"]}
-    assert "s0" in str(inlined({**scenario, "expanded": {**scenario["expanded"], "positions": places}}, "x"))
+    assert "s0" in str(inline_network({**scenario, "expanded": {**scenario["expanded"], "positions": places}}, "x"))
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ def test_json_in_a_page_ends_no_element():
 
 
 def test_charts_say_in_words_what_they_show():
-    chart = Live("x", "Queue", "time (s)", "packets", [Line("l", [0, 1, 2], [1, None, 5])])
+    chart = Chart("x", "Queue", "time (s)", "packets", [Line("l", [0, 1, 2], [1, None, 5])])
     assert chart.alt == "Chart of Queue, packets over time (s). l: from 1 to 5, mean 3."
     assert "role" not in Charts([chart]).figure("x") and chart.alt in Charts([chart]).figure("x")
 

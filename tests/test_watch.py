@@ -156,15 +156,15 @@ def test_an_event_is_found_at_its_time(scenario):
 def test_the_way_to_an_event_is_told_in_stretches(scenario):
     """A page that jumps draws what happened until then: not one line from where it was. The event is the same."""
     from fairlane.base.scenario import checked
-    from fairlane.watch.requests import FINE, Asked
-    from fairlane.watch.topology import expanded, told
+    from fairlane.watch.requests import FINE, Session
+    from fairlane.watch.topology import expanded, network_model
 
     alone = fl.start(scenario)
     alone._core.watch(1)
     while alone._core.seek(alone._core.end, "drop", alone.time == 0, 1000) is None:
         pass
     sim = fl.start(scenario)
-    asked = Asked(sim, told(sim, expanded(checked(scenario).json()), ""))
+    asked = Session(sim, network_model(sim, expanded(checked(scenario).json()), ""))
     asked.do({"op": "branch"})
     pieces, found, fresh = [], None, True
     while found is None:
@@ -240,8 +240,8 @@ def test_a_window_is_told_in_packets_of_the_flow(tmp_path):
 
 
 def test_switches_of_a_queue_are_told_and_turned():
-    from fairlane.watch.requests import Asked
-    from fairlane.watch.topology import expanded, told
+    from fairlane.watch.requests import Session
+    from fairlane.watch.topology import expanded, network_model
 
     net = (
         fl.Network(duration="5s")
@@ -249,7 +249,7 @@ def test_switches_of_a_queue_are_told_and_turned():
         .flow("f", "a", "b", tcp={})
     )
     sim = net.start()
-    asked = Asked(sim, told(sim, expanded(_resolved(net)), ""))
+    asked = Session(sim, network_model(sim, expanded(_resolved(net)), ""))
     _, knobs = asked.do({"op": "knobs", "link": "l"})
     switches = {k: v for k, v, kind in knobs["parameters"] if kind == "switch"}
     assert switches["ecn"] == "true" and switches["gentle"] == "true" and switches["byte_mode"] == "false"

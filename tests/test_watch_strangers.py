@@ -17,8 +17,8 @@ import pytest
 import fairlane as fl
 from fairlane.base.scenario import checked
 from fairlane.watch import requests as asking
-from fairlane.watch.requests import Asked, Wrong
-from fairlane.watch.topology import expanded, told
+from fairlane.watch.requests import InvalidRequest, Session
+from fairlane.watch.topology import expanded, network_model
 from test_watch import SLOW, begun
 
 pytest.importorskip("aiohttp")
@@ -186,9 +186,9 @@ def test_it_ends_in_the_middle_of_a_run_and_of_a_frame(scenario, number):
 
 
 @pytest.fixture
-def asked(scenario) -> Asked:
+def asked(scenario) -> Session:
     sim = fl.start(scenario)
-    return Asked(sim, told(sim, expanded(checked(scenario).json()), ""))
+    return Session(sim, network_model(sim, expanded(checked(scenario).json()), ""))
 
 
 def test_a_page_is_told_of_no_file(asked, tmp_path):
@@ -220,7 +220,7 @@ def test_names_of_any_kind_are_changed_and_switched(tmp_path):
     net = fl.Network(duration="5s").link("a", "b", name=odd, rate="2Mbit/s", delay="10ms").flow(odd, "a", "b", tcp={})
     file.write_text(net.to_toml())
     sim = fl.start(file)
-    asked = Asked(sim, told(sim, expanded(checked(file).json()), ""))
+    asked = Session(sim, network_model(sim, expanded(checked(file).json()), ""))
     asked.do({"op": "set", "values": {f"links.{odd}.rate": "1Mbit/s", f"links.{odd}.queue.red.min": "3p"}})
     asked.do({"op": "set", "values": {f"links.{odd}.reverse.delay": "3ms"}})
     knobs = asked.do({"op": "knobs", "link": odd})[1]
@@ -235,12 +235,12 @@ def test_changes_and_branches_of_a_page_are_bounded(asked, monkeypatch):
     monkeypatch.setattr(asking, "MOST_CHANGES", 50)
     for k in range(50):
         asked.do({"op": "set", "values": {"links.bottleneck.rate": f"{1000 + k}kbit/s"}})
-    with pytest.raises(Wrong, match="50 changes"):
+    with pytest.raises(InvalidRequest, match="50 changes"):
         asked.do({"op": "set", "values": {"links.bottleneck.rate": "1Mbit/s"}})
-    with pytest.raises(Wrong, match="50 changes"):
+    with pytest.raises(InvalidRequest, match="50 changes"):
         asked.do({"op": "flow", "group": "tcp", "on": False})
     for _ in range(10_000):
-        with suppress(Wrong):
+        with suppress(InvalidRequest):
             asked.do({"op": "branch"})
     assert len(asked._futures) == 2
     json.dumps(asked.do({"op": "go", "to": 1e9, "spend": 50_000})[1])

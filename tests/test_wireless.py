@@ -11,8 +11,8 @@ import fairlane as fl
 from conftest import ROOT
 from fairlane.base.scenario import resolve
 from fairlane.cli import invoke
-from fairlane.graphs import drawn as picture
-from fairlane.graphs import of_scenario
+from fairlane.graphs import graph_of
+from fairlane.graphs import render_graph as picture
 from fairlane.look.topology import Topology
 
 EXAMPLES = ["hidden_terminals", "wireless_chain", "wireless_house", "wireless_mesh", "wireless_walk"]
@@ -76,7 +76,7 @@ def test_examples_run_and_can_be_drawn(name):
     drawn = Topology({k: v for k, v in tree.items() if k not in ("expanded", "warnings")})
     drawn.draw(figure, figure.add_subplot())
     assert drawn.size[0] > 0
-    graph = of_scenario(tree)
+    graph = graph_of(tree)
     hops = {frozenset(x.name.split(" ~ ")) for x in graph.links if " ~ " in x.name}
     mutual = {frozenset(c["stations"][i]["node"] for i in pair) for c in tree["expanded"]["channels"] for pair in c["hops"]}
     assert hops == mutual and all(x.start in tree["expanded"]["nodes"] and x.end in tree["expanded"]["nodes"] for x in graph.links)

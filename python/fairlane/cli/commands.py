@@ -283,7 +283,7 @@ def run(
 
         save_bytes(html, result.page(out or "").encode(), new=not force)
     if as_json:
-        from ..runs.document import pieces
+        from ..runs.document import json_chunks as pieces
 
         emit_pieces(pieces(result))
     elif not quiet:
@@ -344,7 +344,8 @@ def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> 
         return
     if out is None:
         raise click.UsageError("--trace needs --out DIR: the result folder takes the events")
-    from ..runs.trace import beside, parse_filter
+    from ..runs.trace import parse_filter
+    from ..runs.trace import recording_folder as beside
 
     parse_filter(words, format=form).arguments(Path())
     with beside(out, force=force) as place:

@@ -29,7 +29,9 @@ def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json
     from ..base.files import save_bytes
     from ..base.outputs import new_file
     from ..base.scenario import resolve
-    from ..graphs import FORMATS, document, drawn, of_scenario
+    from ..graphs import FORMATS, document
+    from ..graphs import graph_of as of_scenario
+    from ..graphs import render_graph as drawn
 
     ending = ".svg" if out is None else Path(out).suffix.lower()
     if ending not in FORMATS:

@@ -203,7 +203,7 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     from ..runs.plots import KINDS
     from ..runs.plots.quantity import kind_of
     from ..runs.result import run_resolved
-    from ..runs.tables import absent
+    from ..runs.tables import missing_table as absent
     from ..runs.trace import Trace
     from .places import check_quantities
     from .verbose import given

@@ -46,7 +46,8 @@ def query(
     memory goes to a temporary folder of its own. It ends with an error after --seconds, and when it needs more than --memory.
     """
     from ..look.sheet import Sheet, Words
-    from ..runs.query import QUESTIONS, Limits, TooLong, columns
+    from ..runs.query import QUESTIONS, Limits, columns
+    from ..runs.query import QueryTimeout as TooLong
     from . import BAD_INPUT, INTERRUPTED, say
 
     if listed or shown:
@@ -99,7 +100,7 @@ def _bound(memory: int) -> None:
 
 def _answer(folder: str, question: str, limits: Limits, *, as_csv: bool, as_json: bool) -> None:
     from ..look.sheet import Sheet
-    from ..runs.query import asked
+    from ..runs.query import stream_query as asked
 
     with asked(folder, question, limits) as (heads, some):
         if as_csv:

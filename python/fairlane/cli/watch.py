@@ -76,7 +76,7 @@ def _save(
     source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *,
     new: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    from ..watch import film
+    from ..watch import record as film
 
     made = film(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
     made.save(target, new=new)

@@ -24,7 +24,7 @@ _MOST_ROWS = 20
 
 
 @dataclass(frozen=True)
-class Apart:
+class BranchDifference:
     """One metric in both futures: means over the pairs, and the difference of the second from the first."""
 
     table: str
@@ -42,7 +42,7 @@ class Apart:
         return unit(self.metric)
 
 
-class Futures:
+class BranchComparison:
     """Two futures of one state, compared pair by pair.
 
     Both sides of a pair have the same past and the same random numbers, so that a difference comes from what was changed, as far as the
@@ -53,7 +53,7 @@ class Futures:
         self.first, self.second = first, second
         self.rows = list(_rows(first, second))
 
-    def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Apart:
+    def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> BranchDifference:
         """One metric of a flow, of a link or of the whole network."""
         table, of = ("flows", flow) if flow is not None else ("links", link) if link is not None else ("network", "")
         of = of or ""
@@ -66,7 +66,7 @@ class Futures:
         raise suggest(metric, [r.metric for r in named], f"metric of {table}")
 
     @property
-    def differences(self) -> list[Apart]:
+    def differences(self) -> list[BranchDifference]:
         """What differs."""
         return [r for r in self.rows if r.difference.mean not in (None, 0.0) or (r.difference.sd or 0.0) > 0.0]
 
@@ -120,7 +120,7 @@ class Futures:
         return "\n".join([*lines, f"  ... and {len(apart) - len(shown)} more: .frame() has all"] if len(apart) > len(shown) else lines)
 
 
-def compare_futures(first: Any, second: Any) -> Futures:
+def compare_branches(first: Any, second: Any) -> BranchComparison:
     """Two simulations, or as many branches on both sides, at the same time of the same run."""
     pair = [[s] if isinstance(s, Simulation) else s for s in (first, second)]
     if not all(isinstance(side, (list, Branches)) for side in pair):
@@ -133,16 +133,16 @@ def compare_futures(first: Any, second: Any) -> Futures:
             raise FairlaneError(f"{x!r} and {y!r} have other random numbers: compare branches of one simulation, of the same numbers")
         if x.time != y.time:
             raise FairlaneError(f"one future is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
-    return Futures(Branches(a).result(), Branches(b).result())
+    return BranchComparison(Branches(a).result(), Branches(b).result())
 
 
-def _rows(first: Result, second: Result) -> Iterator[Apart]:
+def _rows(first: Result, second: Result) -> Iterator[BranchDifference]:
     for table, key in _TABLES.items():
         for (labels, ours), (_, theirs) in zip(values(first, table), values(second, table), strict=True):
             for metric, xs in ours.items():
                 ys = theirs.get(metric)
                 if ys is not None:
-                    yield Apart(
+                    yield BranchDifference(
                         table,
                         labels.get(key, ""),
                         metric,
@@ -156,16 +156,16 @@ def _differences(xs: Sequence[float | None], ys: Sequence[float | None]) -> list
     return [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
 
 
-def _clear(r: Apart) -> bool:
+def _clear(r: BranchDifference) -> bool:
     low, high = r.difference.low, r.difference.high
     return low is not None and high is not None and (low > 0.0 or high < 0.0)
 
 
-def _share(r: Apart) -> float:
+def _share(r: BranchDifference) -> float:
     return abs(r.difference.mean or 0.0) / (abs(r.first.mean or 0.0) or 1.0)
 
 
-def _told(r: Apart) -> str:
+def _told(r: BranchDifference) -> str:
     factor, name = scale(r.unit, max(abs(r.first.mean or 0.0), abs(r.second.mean or 0.0)))
     d = r.difference.times(factor)
     half = "" if d.half_width is None else f" ± {number(d.half_width, 2)}"

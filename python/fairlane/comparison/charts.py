@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..look.web_charts import Live, points_each, stretched, stretches
+from ..look.web_charts import Chart, downsample, points_per_curve, resolution_note
 from ..runs.charts import warmup
-from .plots import called
+from .plots import short_names
 
 if TYPE_CHECKING:
     from .result import Comparison
@@ -20,9 +20,9 @@ MOST = 48
 """Settings that are drawn."""
 
 
-def queues(c: Comparison) -> list[Live]:
+def queues(c: Comparison) -> list[Chart]:
     """Packets waiting at the link, first seed; several charts if there are many settings, zoomed together."""
-    told = called([q.label for q in c.settings])
+    told = short_names([q.label for q in c.settings])
     settings = [(q, told[q.label].replace("\n", "")) for q in c.settings[:MOST]]
     parts = [settings[i : i + EACH] for i in range(0, len(settings), EACH)]
     out = []
@@ -31,13 +31,13 @@ def queues(c: Comparison) -> list[Live]:
         drawn = []
         for q, name in part:
             times, waiting = q.series()
-            drawn.append((name, stretches(np.asarray(times), np.asarray(waiting), points_each(len(part)))))
+            drawn.append((name, downsample(np.asarray(times), np.asarray(waiting), points_per_curve(len(part)))))
         lines = [s.line(name, next(hues)) for name, s in drawn if len(s.x)]
         if not lines:
             continue
         more = f" {len(c.settings) - MOST} more settings are not drawn." if n == len(parts) - 1 and len(c.settings) > MOST else ""
-        caption = f"Packets waiting at the link, seed {c.seeds[0]}. {stretched([s.span for _, s in drawn], False)}{more}".strip()
+        caption = f"Packets waiting at the link, seed {c.seeds[0]}. {resolution_note([s.span for _, s in drawn], False)}{more}".strip()
         title = f"Queue of {c.link}" + (f" ({n + 1} of {len(parts)})" if len(parts) > 1 else "")
         spans = warmup(part[0][0].result)
-        out.append(Live(f"queue-{n}", title, "time (s)", "waiting (packets)", lines, link="time", spans=spans, caption=caption))
+        out.append(Chart(f"queue-{n}", title, "time (s)", "waiting (packets)", lines, link="time", spans=spans, caption=caption))
     return out

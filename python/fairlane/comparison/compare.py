@@ -15,7 +15,7 @@ from ..runs.network import Network
 from ..runs.result import run_resolved
 from ..runs.simulation import Branches, Simulation
 from ..stats import MARGIN, margin_share
-from .branches import Futures, compare_futures
+from .branches import BranchComparison, compare_branches
 from .factors import Factor, Level, read_factors
 from .result import Compared, Comparison
 
@@ -53,7 +53,7 @@ def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duratio
 
 
 @overload
-def compare(queues: Simulation | Branches, scenario: Simulation | Branches, /) -> Futures: ...
+def compare(queues: Simulation | Branches, scenario: Simulation | Branches, /) -> BranchComparison: ...
 @overload
 def compare(
     queues: str | Iterable[Any] | None = None,
@@ -86,7 +86,7 @@ def compare(
     why: bool = False,
     progress: StepProgress | None = None,
     command: str = "",
-) -> Comparison | Futures:
+) -> Comparison | BranchComparison:
     """Runs a scenario for each level of what is varied, and each combination of levels; all with the same seeds.
 
     `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or classes of parameters; "all" stands for every queue
@@ -106,7 +106,7 @@ def compare(
         FairlaneError: what is varied cannot be read, is not there, or is varied or set twice. Nothing has run then.
     """
     if isinstance(queues, (Simulation, Branches)):
-        return compare_futures(queues, scenario)
+        return compare_branches(queues, scenario)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     source = mixed() if scenario is None else scenario
     base = resolve(source, pairs)

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..base import toml
-from ..graphs import inlined
+from ..graphs import inline_network
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
 from ..look.templates import drawing, render, svg_link
 from ..look.web_charts import Charts
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .differences import Difference
     from .result import Comparison
 
-from ..runs.summary import limits_sheet, why_told
+from ..runs.summary import limit_section, limits_sheet
 from .charts import queues
 from .differences import about, table
 from .plots import CAPTIONS, panels, picture
@@ -43,11 +43,11 @@ def page(c: Comparison) -> str:
     return render(
         "comparison/page.html.j2", title=scenario.get("name") or f"{what(c)} compared", link=c.link, what=what(c),
         scenario=scenario, runs=len(c.seeds), factors=[f for f in c.factors if len(f.levels) > 1],
-        whys=[(q.label, w) for q in c.settings[:MOST_WHY] if (w := why_told(q.result)) is not None],
+        whys=[(q.label, w) for q in c.settings[:MOST_WHY] if (w := limit_section(q.result)) is not None],
         limits=[(q.label, t) for q in c.settings[:MOST_WHY] if (t := limits_sheet(q.result)) is not None],
         names=[q.label for q in c.settings], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
         groups=[(g, c.settings[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
-        sentences=c.sentences(), about=about(c), topology=inlined(scenario, "topology"), live=Charts(live), queues=[x.name for x in live],
+        sentences=c.sentences(), about=about(c), topology=inline_network(scenario, "topology"), live=Charts(live), queues=[x.name for x in live],
         repeat=_again(c), word="command" if c.command.startswith("fairlane ") else "call",
         exact=lambda group: numbers.filter(numbers["group"] == group),
         saved={name: svg_link(theme.svg(picture(c, name)), name) for name in (*STILL, *(["queue"] if live else []))},
@@ -55,12 +55,12 @@ def page(c: Comparison) -> str:
     )  # fmt: skip
 
 
-def _again(c: Comparison) -> Again:
+def _again(c: Comparison) -> Rerun:
     """The command or call that makes it again, and the scenario of the first setting."""
     scenario = toml.dumps(c.settings[0].result.description)
     prints = [(f"fingerprint of {q.label}, seed {q.result.seeds[0]}", q.result.fingerprints[0]) for q in c.settings[:8]]
     told = scenario if len(scenario) <= MOST_SCENARIO else ""
-    return Again(command=c.command, scenario=told, facts=[("seeds", said_seeds(c.seeds)), *prints], code=said_code(_plugins(c.command)))
+    return Rerun(command=c.command, scenario=told, facts=[("seeds", seed_range(c.seeds)), *prints], code=code_warning(_plugins(c.command)))
 
 
 def _plugins(command: str) -> list[str]:

@@ -80,7 +80,7 @@ class Ellipses:
         ax.margins(0.08)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if ax.get_ylim()[0] < 0.3 * ax.get_ylim()[1] else None)
         ax.autoscale_view()
-        told = called([q.label for q in self.queues])
+        told = short_names([q.label for q in self.queues])
         _names(figure, ax, [(told[q.label], (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes], lines)
 
 
@@ -145,7 +145,7 @@ class Dots:
         ax.set_title(self.title)
 
 
-def called(labels: Sequence[str]) -> dict[str, str]:
+def short_names(labels: Sequence[str]) -> dict[str, str]:
     """What pictures call the queues: their names alone where those tell them apart, else all that was written, in lines.
 
     >>> called(["red", "codel{target=10ms}", "red:ns2"])
@@ -209,7 +209,7 @@ def _inside(at: Sequence[float], box: tuple[float, float, float, float], room: f
 
 def panels(c: Comparison, what: str) -> list[Any]:
     """The panels of a picture."""
-    told = called([q.label for q in c.settings])
+    told = short_names([q.label for q in c.settings])
     if what == "ellipses":
         return [Ellipses(c.settings, g) for g in c.groups()[:MOST_GROUPS]]
     if what == "queue":

@@ -10,10 +10,10 @@ from ..base.files import reason
 from ..errors import FairlaneError, FolderError, InputError
 from ..runs.trace import scan
 from .event_metrics import Flow, Recorded, step_of, tables
-from .imports import Brought
+from .imports import ImportedRun
 
 
-def read_capture(file: Path, folder: Path, step: int | None) -> Brought:
+def read_capture(file: Path, folder: Path, step: int | None) -> ImportedRun:
     """Reads a pcap or pcapng; the event table goes to `folder`."""
     try:
         flows, begin, span, packets, told, remarks = _core.read_capture(str(file), str(folder / "seed=0"))
@@ -32,7 +32,9 @@ def read_capture(file: Path, folder: Path, step: int | None) -> Brought:
     if late:
         remarks.append(f"{late} segment{'s are' if late != 1 else ' is'} out of order and not counted as sent again")
     found = tables(of, chosen)
-    return Brought("", named, [], found, spanned, chosen, events=told, remarks=remarks, traced=folder, began=_date(begin), packets=packets)
+    return ImportedRun(
+        "", named, [], found, spanned, chosen, events=told, remarks=remarks, traced=folder, began=_date(begin), packets=packets
+    )
 
 
 def _date(nanoseconds: int) -> str | None:

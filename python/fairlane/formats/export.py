@@ -12,7 +12,7 @@ from ..base.extras import need
 from ..base.files import save_bytes
 from ..base.outputs import new_file
 from ..errors import FairlaneError, suggest
-from ..runs.tables import over_time
+from ..runs.tables import series_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,10 +64,10 @@ def subjects(part: Part) -> Iterable[tuple[str, str, pl.DataFrame]]:
     """Kind, name and samples of each flow and link that is asked for (of neither: of all of both)."""
     both = not part.flows and not part.links
     for table, key, named in (("flow_series", "flow", part.flows), ("link_series", "link", part.links)):
-        if (named or (both and table in over_time(part.result))) and part.result.table(table).height:
+        if (named or (both and table in series_tables(part.result))) and part.result.table(table).height:
             for (name,), rows in sampled(part, table, key, named).group_by(key, maintain_order=True):
                 yield key, str(name), rows.drop("seed", key)
-    there = over_time(part.result)
+    there = series_tables(part.result)
     if both and not any(part.result.table(t).height for t in there):
         sampled(part, there[0], there[0].removesuffix("_series"), ())
 

@@ -19,7 +19,7 @@ from ..base.files import read_input
 from ..base.metrics import jain, metrics, series
 from ..errors import InputError
 from .event_metrics import Flow
-from .imports import Brought
+from .imports import ImportedRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +68,7 @@ def _numbers(values: Any, scale: float = 1.0) -> list[float]:
     return [math.nan if (x := _number(v)) is None else x * scale for v in values]
 
 
-def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
+def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
     """Reads a `.flent` or `.flent.gz`. There are no events in it, and its time axis is its own."""
     import polars as pl
 
@@ -148,7 +148,7 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
     began = meta.get("T0") or meta.get("TIME")
     if step is not None:
         remarks.append("its samples are kept as they are: there are no events in it to sample otherwise")
-    return Brought(
+    return ImportedRun(
         "",
         flows,
         [],

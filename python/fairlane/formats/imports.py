@@ -33,7 +33,7 @@ _SEED = 0
 
 
 @dataclass
-class Brought:
+class ImportedRun:
     """What a file holds, before it is a result."""
 
     kind: str
@@ -157,9 +157,9 @@ def _unpack(path: Path, plain: Path) -> str:
 
 
 def _unnamed() -> Path:
-    from ..runs.trace import temporary
+    from ..runs.trace import temporary_folder
 
-    return temporary()
+    return temporary_folder()
 
 
 def _picoseconds(text: str) -> int:
@@ -173,7 +173,7 @@ def _picoseconds(text: str) -> int:
     return step
 
 
-def _result(path: Path, of: Brought) -> Result:
+def _result(path: Path, of: ImportedRun) -> Result:
     from ..runs.result import Result
 
     nodes = list(dict.fromkeys([*(n for f in of.flows for n in (f.start, f.end)), *(n for _, a, b in of.links for n in (a, b))]))

@@ -9,7 +9,7 @@ from ..base.files import read_input
 from ..errors import FairlaneError
 from ..runs.trace import scan
 from .event_metrics import Flow, Recorded, step_of, tables
-from .imports import Brought
+from .imports import ImportedRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ HEADER = 40
 """Bytes of IP and TCP headers that ns-2 counts in a segment (tcpip_base_hdr_size_)."""
 
 
-def read_trace(file: Path, folder: Path, step: int | None) -> Brought:
+def read_trace(file: Path, folder: Path, step: int | None) -> ImportedRun:
     """Reads a trace of ns-2 (`trace-all`, wired links); the event table goes to `folder`.
 
     Packets are sent where they first wait at the node of their sender, and received where they arrive at that of their receiver.
@@ -48,7 +48,7 @@ def read_trace(file: Path, folder: Path, step: int | None) -> Brought:
     chosen = step_of(span, max(len(flows), len(links)), step)
     of = Recorded(scan(folder), flows, links, span)
     found = tables(of, chosen)
-    return Brought("", flows, links, found, span, chosen, table.height, remarks, folder, packets=int(table["packet"].n_unique()))
+    return ImportedRun("", flows, links, found, span, chosen, table.height, remarks, folder, packets=int(table["packet"].n_unique()))
 
 
 def _node(address: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..base.metrics import series_of
 from ..errors import suggest
-from ..runs.tables import over_time
+from ..runs.tables import series_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ def _told(rows: pl.DataFrame, wanted: tuple[str, ...]) -> list[str]:
 
 
 def _check(part: Part) -> None:
-    known = [c for t in over_time(part.result) for c in part.result.table(t).columns if c not in ("seed", "flow", "link", "time")]
+    known = [c for t in series_tables(part.result) for c in part.result.table(t).columns if c not in ("seed", "flow", "link", "time")]
     for name in part.series:
         if name not in known:
             raise suggest(name, list(dict.fromkeys(known)), "series")

@@ -1,9 +1,9 @@
 """Networks as graphs: drawn, written in the formats of graph tools, and read from them."""
 
-from .inline_svg import MOST_NODES, inlined
-from .network import Graph, Link, Node, Way, of_scenario
-from .reader import MOST, Read, read_graph
-from .writers import FORMATS, document, drawn
+from .inline_svg import MOST_NODES, inline_network
+from .network import Graph, Link, Node, Way, graph_of
+from .reader import MOST, ImportedGraph, read_graph
+from .writers import FORMATS, document, render_graph
 
 __all__ = [
     "FORMATS",
@@ -12,11 +12,11 @@ __all__ = [
     "Graph",
     "Link",
     "Node",
-    "Read",
+    "ImportedGraph",
     "Way",
     "document",
-    "drawn",
-    "inlined",
-    "of_scenario",
+    "render_graph",
+    "inline_network",
+    "graph_of",
     "read_graph",
 ]

@@ -24,20 +24,20 @@ def graphml(graph: Graph) -> str:
     for number, (of, name, kind) in enumerate(KEYS):
         ET.SubElement(root, "key", {"id": f"d{number}", "for": of, "attr.name": name, "attr.type": kind})
     key = {(of, name): f"d{number}" for number, (of, name, _) in enumerate(KEYS)}
-    made = ET.SubElement(root, "graph", edgedefault="directed", id=held(graph.title) or "network")
+    made = ET.SubElement(root, "graph", edgedefault="directed", id=xml_text(graph.title) or "network")
 
     def data(into: ET.Element, of: str, name: str, value: object) -> None:
-        ET.SubElement(into, "data", key=key[of, name]).text = held(str(value).lower() if isinstance(value, bool) else str(value))
+        ET.SubElement(into, "data", key=key[of, name]).text = xml_text(str(value).lower() if isinstance(value, bool) else str(value))
 
     for node in graph.nodes:
-        own = ET.SubElement(made, "node", id=held(node.name))
+        own = ET.SubElement(made, "node", id=xml_text(node.name))
         if node.name in graph.places:
             for axis, place in zip("xy", graph.places[node.name], strict=True):
                 data(own, "node", axis, place)
         data(own, "node", "sends", node.sends)
         data(own, "node", "receives", node.receives)
     for link, name, start, end, way in _ways(graph):
-        own = ET.SubElement(made, "edge", id=held(name), source=held(start), target=held(end))
+        own = ET.SubElement(made, "edge", id=xml_text(name), source=xml_text(start), target=xml_text(end))
         for what, value in (("link", link), ("rate", way.rate), ("delay", way.delay), ("queue", json.dumps(dict(way.queue)))):
             data(own, "edge", what, value)
         data(own, "edge", "rate_bps", si(way.rate) or 0.0)
@@ -67,7 +67,7 @@ def dot(graph: Graph) -> str:
             has.append(f'pos="{x * points:.1f},{y * points:.1f}"')
         lines.append(f"  {_quoted(node.name)}{' [' + ', '.join(has) + ']' if has else ''};")
     for link in graph.links:
-        label = "\n".join(link.said(what) for what in ("speed", "lag", "discipline"))
+        label = "\n".join(link.label(what) for what in ("speed", "lag", "discipline"))
         has = [f"label={_quoted(label)}", f"id={_quoted(link.name)}", *(["dir=forward"] if link.back is None else [])]
         lines.append(f"  {_quoted(link.start)} -> {_quoted(link.end)} [{', '.join(has)}];")
     return "\n".join([*lines, "}", ""])
@@ -78,7 +78,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def held(text: str) -> str:
+def xml_text(text: str) -> str:
     """Text as XML can hold it: what no document may contain is the sign for an unknown character."""
     return "".join(c if (ord(c) >= 32 or c in "\t\n") and not 0xD800 <= ord(c) < 0xE000 and ord(c) < 0xFFFE else _odd(c) for c in text)
 

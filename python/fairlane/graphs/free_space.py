@@ -30,7 +30,7 @@ class Box:
         return ((x, y) for x in range(x0, x1 + 1) for y in range(y0, y1 + 1))
 
 
-class Room:
+class FreeSpace:
     """What is taken: boxes, which nothing may cover, and lines, which had better not be covered."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FairlaneError
 from ..look.theme import inline
-from .network import of_scenario
+from .network import graph_of
 from .svg import svg
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ MOST_NODES = 300
 MOST_BYTES = 400_000
 
 
-def inlined(resolved: Mapping[str, Any], name: str) -> Markup | None:
+def inline_network(resolved: Mapping[str, Any], name: str) -> Markup | None:
     """The network of a resolved scenario, in the colours of the page; None if it is too large to be looked at there, or is none.
 
     `name` tells its ids from those of other drawings. Wider than the screen it scrolls by itself.
@@ -31,9 +31,9 @@ def inlined(resolved: Mapping[str, Any], name: str) -> Markup | None:
     if not nodes or len(nodes) > MOST_NODES or not all("rate" in x for x in expanded["links"]):
         return None
     try:
-        graph = of_scenario(resolved)
+        graph = graph_of(resolved)
     except (KeyError, ValueError):  # a folder of an earlier version wrote places in another way
-        graph = of_scenario({**resolved, "expanded": {**expanded, "positions": {}}})
+        graph = graph_of({**resolved, "expanded": {**expanded, "positions": {}}})
     try:
         text = svg(graph)
     except FairlaneError:

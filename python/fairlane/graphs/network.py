@@ -58,7 +58,7 @@ class Link:
         """Whether nothing sets the directions apart."""
         return self.back is None or self.back == self.there
 
-    def said(self, what: str) -> str:
+    def label(self, what: str) -> str:
         """One of `speed`, `lag`, `discipline`, of both directions where they differ."""
         there: str = getattr(self.there, what)
         back: str = there if self.back is None else getattr(self.back, what)
@@ -86,7 +86,7 @@ class Graph:
     """The ways of stations that move, in the measure of the places."""
 
 
-def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
+def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
     """The network of a scenario that is resolved."""
     found = resolved["expanded"]
     sends, receives = {f["from"] for f in found["flows"]}, {f["to"] for f in found["flows"]}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from ..look.layout import placed
+from ..look.layout import stress_layout
 from .network import Graph
 
 _GOLDEN = math.pi * (3 - math.sqrt(5))
@@ -24,20 +24,20 @@ _BY_DISTANCE = 400
 Point = tuple[float, float]
 
 
-def laid_out(graph: Graph) -> dict[str, Point]:
+def node_positions(graph: Graph) -> dict[str, Point]:
     """A place for each node, y downwards, the smallest coordinates zero."""
     names = [n.name for n in graph.nodes]
     links = [(x.start, x.end) for x in graph.links]
     known = any(n in graph.places for n in names)
     if not known:
         sources = {n.name for n in graph.nodes if n.sends}
-        at = placed(names, links, sources) if len(names) <= _BY_DISTANCE else _spiral(names, links)
+        at = stress_layout(names, links, sources) if len(names) <= _BY_DISTANCE else _spiral(names, links)
     else:
         at = _beside({n: graph.places[n] for n in names if n in graph.places}, names, links)
     return _scaled(_separate(at), links, stretched=known)
 
 
-def on_drawing(graph: Graph, at: Mapping[str, Point], points: Sequence[Point]) -> list[Point]:
+def to_drawing(graph: Graph, at: Mapping[str, Point], points: Sequence[Point]) -> list[Point]:
     """Where points of the plane in which nodes have their places are on a drawing that has the nodes `at`."""
     known = [(graph.places[n], at[n]) for n in at if n in graph.places]
     factor: list[float | None] = []

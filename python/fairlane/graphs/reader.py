@@ -42,7 +42,7 @@ _EDGE: dict[object, re.Pattern[bytes]] = {
 
 
 @dataclass
-class Read:
+class ImportedGraph:
     """A network as a scenario has it."""
 
     nodes: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Read:
     """What was left out or made up, in sentences."""
 
 
-def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST) -> Read:
+def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST) -> ImportedGraph:
     """A network from a file by its ending, or from a graph of networkx.
 
     Links without a rate get `rate`; those without a delay that of their length, if both ends have a latitude and a longitude, else `delay`.
@@ -94,12 +94,12 @@ def _too_many(name: str, said: str, n: int) -> FairlaneError:
 class _Reader:
     def __init__(self, graph: Any, name: str, rate: str, delay: str) -> None:
         self.graph, self.name, self.rate, self.delay = graph, name, rate, delay
-        self.out = Read()
+        self.out = ImportedGraph()
         self.names = _unique((self._name(data.get("label") or node, "node", data), node) for node, data in graph.nodes(data=True))
         self.globe: dict[Any, tuple[float, float]] = {}
         self.loops = self.by_length = self.made_up = 0
 
-    def read(self) -> Read:
+    def read(self) -> ImportedGraph:
         self.out.nodes = list(self.names.values())
         self._places()
         taken: set[str] = set()

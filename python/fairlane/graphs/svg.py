@@ -12,10 +12,10 @@ from ..base.printable import printable
 from ..base.written import si
 from ..errors import FairlaneError
 from ..look.theme import FACE, HUES, INK, MUTED, TINTS
-from .formats import held
-from .free_space import Box, Room
+from .formats import xml_text
+from .free_space import Box, FreeSpace
 from .network import Graph, Link, Node
-from .positions import Point, laid_out, on_drawing
+from .positions import Point, node_positions, to_drawing
 
 MOST = 5000
 """Nodes of a network that is drawn."""
@@ -42,10 +42,10 @@ def svg(graph: Graph) -> str:
 class _Drawing:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.at = {n: (x + _MARGIN, y + _MARGIN) for n, (x, y) in laid_out(graph).items()}
+        self.at = {n: (x + _MARGIN, y + _MARGIN) for n, (x, y) in node_positions(graph).items()}
         self.radius = 8.0 if len(graph.nodes) <= 60 else 6.5
         self.kinds = _Kinds(graph.links)
-        self.room = Room()
+        self.room = FreeSpace()
         self.curves = _curves(graph.links, self.at)
         self.unlabelled = 0
 
@@ -90,7 +90,7 @@ class _Drawing:
     def _walks(self) -> list[tuple[str, list[Point]]]:
         """Walks with their points on the drawing; of long ones the beginning."""
         at = {n: (x - _MARGIN, y - _MARGIN) for n, (x, y) in self.at.items()}
-        on = {n: on_drawing(self.graph, at, way[:_LEGS]) for n, way in self.graph.walks.items() if n in at}
+        on = {n: to_drawing(self.graph, at, way[:_LEGS]) for n, way in self.graph.walks.items() if n in at}
         return [(n, [(x + _MARGIN, y + _MARGIN) for x, y in way]) for n, way in on.items()]
 
     def _paths(self, walks: list[tuple[str, list[Point]]]) -> ET.Element:
@@ -146,7 +146,7 @@ class _Drawing:
         if dash:
             made.set("stroke-dasharray", dash)
         parts = [f"{link.name}: {link.start} {'→' if link.back is None else '↔'} {link.end}"]
-        parts += [link.said("speed"), link.said("lag"), link.said("discipline")]
+        parts += [link.label("speed"), link.label("lag"), link.label("discipline")]
         ET.SubElement(made, "title").text = _said("\n".join(parts), lines=True)
         if link.back is None:
             (x0, y0), (x1, y1) = curve[len(curve) * 5 // 8 - 1], curve[len(curve) * 5 // 8]
@@ -199,8 +199,8 @@ class _Kinds:
         self._groups: dict[tuple[str, str], Counter[str]] = {}
         links = list(links)
         for x in links:
-            self._groups.setdefault((x.said("speed"), x.said("discipline")), Counter())[x.said("lag")] += 1
-        pairs: Counter[tuple[str, ...]] = Counter((x.said("speed"), x.said("discipline"), x.said("lag")) for x in links)
+            self._groups.setdefault((x.label("speed"), x.label("discipline")), Counter())[x.label("lag")] += 1
+        pairs: Counter[tuple[str, ...]] = Counter((x.label("speed"), x.label("discipline"), x.label("lag")) for x in links)
         self._split = len(pairs) <= 8
         kinds = pairs if self._split else Counter({key: sum(lags.values()) for key, lags in self._groups.items()})
         self._counts = dict(kinds.most_common())
@@ -210,8 +210,8 @@ class _Kinds:
         self._width = {self._key(x): 1.5 + 2.7 * (r - self._slow) / (self._span or 1.0) for x, r in zip(links, rates, strict=True)}
 
     def _key(self, link: Link) -> tuple[str, ...]:
-        key = (link.said("speed"), link.said("discipline"))
-        return (*key, link.said("lag")) if self._split else key
+        key = (link.label("speed"), link.label("discipline"))
+        return (*key, link.label("lag")) if self._split else key
 
     def _style(self, key: tuple[str, ...]) -> tuple[str, str, float]:
         number = self._order[key]
@@ -228,11 +228,11 @@ class _Kinds:
         key = self._key(link)
         rare = self._order[key] >= _KINDS
         if self._split:
-            return [link.said("speed"), link.said("lag")] if self._counts[key] <= 3 else []
+            return [link.label("speed"), link.label("lag")] if self._counts[key] <= 3 else []
         one_delay = len(self._groups[key[0], key[1]]) == 1
-        words = [link.said("speed")] if rare else []
-        words += [] if one_delay and not rare else [link.said("lag")]
-        return words + ([link.said("discipline")] if rare else [])
+        words = [link.label("speed")] if rare else []
+        words += [] if one_delay and not rare else [link.label("lag")]
+        return words + ([link.label("discipline")] if rare else [])
 
     def rows(self) -> list[tuple[str, str, float, str]]:
         """Colour, dashes, width and words of each kind."""
@@ -307,5 +307,5 @@ def _wide(text: str, size: float) -> float:
 def _said(text: str, *, lines: bool = False) -> str:
     """Text of others that XML can hold, in one line unless more are wanted."""
     if lines:
-        return "\n".join(held(printable(line)) for line in text.split("\n"))
-    return held(printable(" ".join(text.split("\n"))))
+        return "\n".join(xml_text(printable(line)) for line in text.split("\n"))
+    return xml_text(printable(" ".join(text.split("\n"))))

@@ -9,7 +9,7 @@ from .. import _core
 from ..base.written import si
 from .formats import dot, graphml
 from .network import Graph, Way
-from .positions import laid_out
+from .positions import node_positions
 from .svg import svg
 
 DRAW_SCHEMA = "fairlane.draw/1"
@@ -18,14 +18,14 @@ FORMATS: dict[str, Callable[[Graph], str]] = {".svg": svg, ".dot": dot, ".gv": d
 """By the ending of a file."""
 
 
-def drawn(graph: Graph, ending: str = ".svg") -> str:
+def render_graph(graph: Graph, ending: str = ".svg") -> str:
     """The text of a file with that ending, one of `FORMATS`."""
     return FORMATS[ending](graph)
 
 
 def document(graph: Graph) -> dict[str, Any]:
     """The network for programs: nodes with their places, in pixels of the drawing, both directions of each link, and walks, in metres."""
-    places = laid_out(graph) if graph.nodes else {}
+    places = node_positions(graph) if graph.nodes else {}
     nodes = [
         {"name": n.name, "x": round(places[n.name][0], 1), "y": round(places[n.name][1], 1), "sends": n.sends, "receives": n.receives}
         for n in graph.nodes

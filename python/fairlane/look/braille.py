@@ -10,7 +10,7 @@ _COLUMNS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 """The bits of a character's dots, from the bottom up: left column, right column (Unicode 17.0, chart U+2800)."""
 
 
-def stretches(values: Sequence[float], count: int, of: Callable[[list[float]], float] = max) -> list[float]:
+def resample(values: Sequence[float], count: int, of: Callable[[list[float]], float] = max) -> list[float]:
     """One number, by `of`, for each of `count` stretches of the values; NaN where none is finite.
 
     A stretch shorter than a step has the value of the step that it lies in.

@@ -10,7 +10,7 @@ from typing import Any
 from ..base.files import save_bytes
 from ..base.outputs import folder_of
 from ..errors import FairlaneError
-from .texts import tame
+from .texts import sanitize
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -34,7 +34,7 @@ def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160, new: 
     form = target.suffix.lower()[1:]
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[form]
-    tame(figure)
+    sanitize(figure)
     with mpl.rc_context(style()):
         figure.savefig(buffer, format=form, dpi=dpi, facecolor="white", metadata=metadata)
     save_bytes(target, buffer.getvalue(), new=new)

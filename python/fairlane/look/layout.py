@@ -27,7 +27,7 @@ def distances(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> list[li
     return [[h if h >= 0 else apart for h in row] for row in found]
 
 
-def placed(nodes: Sequence[str], links: Iterable[tuple[str, str]], sources: Iterable[str] = ()) -> dict[str, tuple[float, float]]:
+def stress_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]], sources: Iterable[str] = ()) -> dict[str, tuple[float, float]]:
     """Positions in units of a link, wide rather than high, with the sources to the left.
 
     Stress majorization (Gansner, Koren and North 2005): each node goes where the others want it, those at d hops at the distance d with the

@@ -11,7 +11,7 @@ import numpy as np
 from .charts import Lines, span
 from .series import Series
 from .theme import hue_number
-from .web_charts import Line, Live, points_each, stretched, stretches
+from .web_charts import Chart, Line, downsample, points_per_curve, resolution_note
 
 if TYPE_CHECKING:
     from .theme import Panel
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARKS = ("dot", "square", "star")
 
 
-def live_of(panels: Sequence[Panel], name: str, title: str) -> tuple[list[Live], list[Panel]]:
+def live_of(panels: Sequence[Panel], name: str, title: str) -> tuple[list[Chart], list[Panel]]:
     """The panels of a figure: charts of those with curves, and the others as they are.
 
     `name` is that of the figure, `title` stands above a panel that has none. Panels over the same time zoom and point together.
@@ -34,21 +34,21 @@ def live_of(panels: Sequence[Panel], name: str, title: str) -> tuple[list[Live],
     return charts, others
 
 
-def _over_time(p: Series, name: str, link: str) -> Live:
-    most, lines, spans = points_each(len(p.traces)), [], []
+def _over_time(p: Series, name: str, link: str) -> Chart:
+    most, lines, spans = points_per_curve(len(p.traces)), [], []
     for i, t in enumerate(p.traces):
         values = np.array([np.nan if v is None else v for v in t.values], dtype=float)
-        s = stretches(np.array(t.times, dtype=float), values, most)
+        s = downsample(np.array(t.times, dtype=float), values, most)
         # Without stretches a band would be the curve itself.
         lines.append(s.line(t.name, hue_number(t.name, i)) if s.span else Line(t.name, s.x, s.y, hue=hue_number(t.name, i)))
         spans.append(s.span)
-    return Live(
+    return Chart(
         name, p.title, p.x, p.y, lines, link=link, spans=p.spans, levels=() if p.level is None else ((p.level, ""),),
-        from_zero=p.bottom is not None, caption=stretched(spans, rate=False),
+        from_zero=p.bottom is not None, caption=resolution_note(spans, rate=False),
     )  # fmt: skip
 
 
-def _lines(p: Lines, name: str) -> Live:
+def _lines(p: Lines, name: str) -> Chart:
     """Ours with marks and intervals; printed values hollow in the same colour, crossed where they cannot be right."""
     lines: list[Line] = []
     for i, c in enumerate(p.curves):
@@ -64,6 +64,6 @@ def _lines(p: Lines, name: str) -> Live:
                 Line(f"{called}, contradicted", [x for x, _ in bad], [y for _, y in bad], hue=None, bars=True, mark="cross", size=5.0)
             )
     a = p.axes
-    return Live(
+    return Chart(
         name, a.title, a.x, a.y, lines, ends=("low", "high"), from_zero=span(p.curves)[0] <= 0, log_x=a.log_x, log_y=a.log_y, ticks=a.ticks,
     )  # fmt: skip

@@ -18,7 +18,7 @@ MOST_PRINTS = 20
 
 
 @dataclass(frozen=True)
-class Again:
+class Rerun:
     """What stands at the end of a page for each thing that was run."""
 
     name: str = ""
@@ -33,21 +33,23 @@ class Again:
     """What to know of code of others that the command runs."""
 
 
-def run_again(scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()) -> Again:
+def rerun_scenario(
+    scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()
+) -> Rerun:
     """Of runs of one scenario; `folder`: where its scenario.toml lies, if it does."""
     whole = len(scenario) <= MOST_SCENARIO
     file = f"{folder.rstrip('/')}/scenario.toml" if folder else "scenario.toml"
-    command = f"fairlane run {quote(file)} --seeds {said_seeds(seeds)}"
+    command = f"fairlane run {quote(file)} --seeds {seed_range(seeds)}"
     hint = ""
     if whole:
         hint = f"Without the folder {folder}: save the scenario as scenario.toml." if folder else "The scenario, to be saved beside it:"
     elif not folder:
         hint = "The scenario is too long for this page: keep its result folder (fairlane run -o DIR)."
     saved = saved_link(scenario, "scenario.toml", "scenario.toml", "application/toml") if whole else None
-    return Again(name, command, hint, scenario if whole else "", saved, tuple(facts))
+    return Rerun(name, command, hint, scenario if whole else "", saved, tuple(facts))
 
 
-def said_code(files: Sequence[str]) -> str:
+def code_warning(files: Sequence[str]) -> str:
     """What to know before code of others is run.
 
     >>> said_code(["queue.py"]), said_code([])
@@ -59,10 +61,10 @@ def said_code(files: Sequence[str]) -> str:
     return f"This runs the code of {', '.join(files)} with all rights of your account: run it only if you trust {those}."
 
 
-def said_seeds(seeds: Sequence[int]) -> str:
+def seed_range(seeds: Sequence[int]) -> str:
     """Seeds as `--seeds` takes them.
 
-    >>> said_seeds([1, 2, 3]), said_seeds([7]), said_seeds([1, 2, 9])
+    >>> seed_range([1, 2, 3]), said_seeds([7]), said_seeds([1, 2, 9])
     ('1..3', '7', '1,2,9')
     """
     if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
@@ -70,7 +72,7 @@ def said_seeds(seeds: Sequence[int]) -> str:
     return ",".join(map(str, seeds))
 
 
-def said_prints(prints: Sequence[str]) -> str:
+def fingerprint_list(prints: Sequence[str]) -> str:
     """Fingerprints in a line; of very many the first."""
     more = len(prints) - MOST_PRINTS
     return " ".join(prints[:MOST_PRINTS]) + (f" and {more} more" if more > 0 else "")

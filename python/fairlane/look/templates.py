@@ -62,10 +62,10 @@ def saved_link(text: str, file: str, word: str, kind: str) -> Markup:
 
 def drawing(panel: Panel, name: str, label: str) -> Markup:
     """A panel as it stands in a page; `name` tells its ids from those of others."""
-    return placed(theme.svg(theme.figure_of([panel])), name, label)
+    return inline_drawing(theme.svg(theme.figure_of([panel])), name, label)
 
 
-def placed(svg: str, name: str, label: str) -> Markup:
+def inline_drawing(svg: str, name: str, label: str) -> Markup:
     """The same of a panel that was drawn before."""
     from markupsafe import Markup
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def tame(figure: Figure) -> None:
+def sanitize(figure: Figure) -> None:
     """Writes out control characters, which would make an SVG that is no XML, and takes what is no formula literally: `$5 and $6`."""
     from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text

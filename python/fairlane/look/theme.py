@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .texts import tame
+from .texts import sanitize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +91,7 @@ def svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    tame(figure)
+    sanitize(figure)
     with mpl.rc_context(style()):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"})
     return buffer.getvalue()
@@ -100,7 +100,7 @@ def svg(figure: Figure) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as PNG on white."""
     buffer = io.BytesIO()
-    tame(figure)
+    sanitize(figure)
     figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"})
     return buffer.getvalue()
 

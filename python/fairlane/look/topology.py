@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ..base.scenario import ways
-from .layout import placed
+from .layout import stress_layout
 from .theme import FACE, HUES, INK, MUTED
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Topology:
             at = {n: tuple(known[n]) for n in column}
             one = median(math.dist(at[a], at[b]) for a, b in links) or 1.0
             return {n: (x / one, y / one) for n, (x, y) in at.items()}
-        return placed(list(column), links, {f["from"] for f in resolved["flows"]})
+        return stress_layout(list(column), links, {f["from"] for f in resolved["flows"]})
 
     @cached_property
     def _network(self) -> tuple[dict[str, Any], list[list[str]]]:

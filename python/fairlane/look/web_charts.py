@@ -57,7 +57,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Live:
+class Chart:
     """A chart."""
 
     name: str
@@ -106,7 +106,7 @@ def _range(values: Iterable[float | None]) -> str:
 class Charts:
     """The charts of one page: what stands in its head, where each is, and what draws them."""
 
-    def __init__(self, charts: Iterable[Live], scripts: Sequence[str] = ()) -> None:
+    def __init__(self, charts: Iterable[Chart], scripts: Sequence[str] = ()) -> None:
         """`scripts`: others that may run, in frames of the page."""
         self._charts = {c.name: c for c in charts}
         self._scripts = scripts
@@ -142,17 +142,17 @@ class Charts:
 
         if not self:
             return Markup("")
-        data = f'<script type="application/json" id="charts-of-page">{inert_json(self.told())}</script>'
+        data = f'<script type="application/json" id="charts-of-page">{inert_json(self.document())}</script>'
         return Markup(f"{data}\n<script>{_shipped('charts.js')}</script>")
 
-    def told(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """What `charts.js` reads; curves over the same times share one list of them."""
         axes: dict[tuple[float | None, ...], int] = {}
-        charts = {name: _told(c, axes) for name, c in self._charts.items()}
+        charts = {name: _chart_data(c, axes) for name, c in self._charts.items()}
         return {"paper": _PAPER, "x": [list(x) for x in axes], "charts": charts}
 
 
-def _told(c: Live, axes: dict[tuple[float | None, ...], int]) -> dict[str, Any]:
+def _chart_data(c: Chart, axes: dict[tuple[float | None, ...], int]) -> dict[str, Any]:
     lines = []
     for line in c.lines:
         own: dict[str, Any] = {"name": line.name, "x": axes.setdefault(tuple(_numbers(line.x, 10)), len(axes)), "hue": line.hue}
@@ -207,13 +207,13 @@ def policy(scripts: Sequence[str] = (), connect: str = "") -> str:
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
 
 
-def points_each(curves: int) -> int:
+def points_per_curve(curves: int) -> int:
     """Points that each of so many curves of a chart may have."""
     return max(LEAST_POINTS, min(MOST_POINTS, MOST_OF_CHART // max(1, curves)))
 
 
 @dataclass(frozen=True)
-class Stretches:
+class Downsampled:
     """A series with as many points as a chart can show."""
 
     x: Sequence[float]
@@ -228,9 +228,9 @@ class Stretches:
         return Line(name, self.x, self.y, self.low, self.high, hue)
 
 
-def stretches(
+def downsample(
     times: np.ndarray, values: np.ndarray, most: int, *, rate: bool = False, low: np.ndarray | None = None, high: np.ndarray | None = None
-) -> Stretches:
+) -> Downsampled:
     """A series with at most `most` points.
 
     Each point is the mean of its stretch. `low` and `high` are the least and the greatest value in it, or in those given; a rate has none,
@@ -242,7 +242,7 @@ def stretches(
     given = low is not None and high is not None and not rate
     bottom, top = values if low is None else low, values if high is None else high
     if n <= most:
-        return Stretches(times.tolist(), values.tolist(), *((bottom.tolist(), top.tolist()) if given else ()))
+        return Downsampled(times.tolist(), values.tolist(), *((bottom.tolist(), top.tolist()) if given else ()))
     size = -(-n // most)
     # The last stretch may be shorter: what is missing in it is no value.
     rows = [np.pad(v.astype(float), (0, -n % size), constant_values=np.nan).reshape(-1, size) for v in (times, values, bottom, top)]
@@ -254,10 +254,10 @@ def stretches(
         greatest = np.where(np.isfinite(rows[3]), rows[3], -np.inf).max(axis=1)
     ends: list[list[float]] = [[], []] if rate else [np.where(some, v, np.nan).tolist() for v in (least, greatest)]
     span = size * float(times[-1] - times[0]) / max(1, n - 1)
-    return Stretches(rows[0][:, 0].tolist(), mean.tolist(), ends[0], ends[1], span)
+    return Downsampled(rows[0][:, 0].tolist(), mean.tolist(), ends[0], ends[1], span)
 
 
-def stretched(spans: Iterable[float], rate: bool) -> str:
+def resolution_note(spans: Iterable[float], rate: bool) -> str:
     """What a caption says of stretches; nothing if every value is drawn."""
     longest = max(spans, default=0.0)
     if not longest:

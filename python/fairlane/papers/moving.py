@@ -12,7 +12,8 @@ from .. import _core
 from ..base.cores import available_threads
 from ..errors import suggest
 from ..runs.result import Result
-from ..watch.inset import Inset, asked, inset
+from ..watch.inset import Inset, inset
+from ..watch.inset import parse_replays as asked
 from .definition import Cell, Paper
 from .runner import Stopped
 

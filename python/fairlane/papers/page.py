@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import templates
 from ..look.panels import live_of
-from ..look.rerun import said_code
+from ..look.rerun import code_warning as said_code
 from ..look.web_charts import Charts
-from ..runs.summary import why_told
+from ..runs.summary import limit_section as why_told
 from ..watch.inset import scripts
 from . import left_open, verdicts
 from .folders import comes_with_us

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, stats
 from ..base.document import finite
 from ..errors import FairlaneError
-from ..look.rerun import said_seeds
-from ..runs.page import runs_again
+from ..look.rerun import seed_range
+from ..runs.page import is_simulated
 from ..runs.page import title as title_of
-from ..runs.summary import limits
+from ..runs.summary import estimated_limits
 from ..runs.summary import sentences as of_run
-from .differences import Told
-from .existing import Own, own
-from .sources import Side, read_sides
+from .differences import SourceComparison
+from .existing import ExistingReport, find_existing
+from .sources import Source, read_sources
 
 if TYPE_CHECKING:
     from ..runs.result import Result
@@ -30,8 +30,8 @@ REPORT_SCHEMA = "fairlane.report/1"
 class Report:
     """What `report` returns: a page (`page`, `save`), the same as a document, and what it says in `sentences`."""
 
-    def __init__(self, sides: Sequence[Side], margin: str = stats.MARGIN) -> None:
-        self._told = Told(sides, margin)
+    def __init__(self, sides: Sequence[Source], margin: str = stats.MARGIN) -> None:
+        self._told = SourceComparison(sides, margin)
         self._sides = list(sides)
 
     @property
@@ -102,10 +102,10 @@ class Report:
         return f"Report({self.kind}: {'; '.join(self.labels)})"
 
 
-class OwnReport(Report):
+class FolderReport(Report):
     """Of a search or a reproduction: the page that lies in its folder."""
 
-    def __init__(self, of: Own, label: str) -> None:
+    def __init__(self, of: ExistingReport, label: str) -> None:
         self._own, self._label = of, label
 
     @property
@@ -168,7 +168,7 @@ def report(
 
     need("study")
     given: list[Any] = [results] if isinstance(results, (str, PathLike)) or not isinstance(results, Iterable) else list(results)
-    made = _own(given, labels) or Report(read_sides(given, labels), stats.margin_share(margin))
+    made = _own(given, labels) or Report(read_sources(given, labels), stats.margin_share(margin))
     if path is not None:
         made.save(path, force=force)
     return made
@@ -178,15 +178,15 @@ def _own(given: Sequence[Any], labels: Sequence[str] | None) -> Report | None:
     """The report of one folder that has its own page."""
     if len(given) != 1 or not isinstance(given[0], (str, PathLike)):
         return None
-    found = own(given[0])
+    found = find_existing(given[0])
     if found is None:
         return None
     if labels and len(labels) != 1:
         raise FairlaneError(f"{len(labels)} labels for 1 result: give each one, in the same order")
-    return OwnReport(found, labels[0] if labels else found.folder.resolve().name)
+    return FolderReport(found, labels[0] if labels else found.folder.resolve().name)
 
 
-def _result(side: Side) -> dict[str, Any]:
+def _result(side: Source) -> dict[str, Any]:
     """One result in the document."""
     told = {"label": side.label, "kind": side.kind, "folder": side.folder or None}
     if side.kind == "study":
@@ -200,13 +200,13 @@ def _result(side: Side) -> dict[str, Any]:
             "limits": [],
         }
     run = side.run
-    held = [{"flow": f, "by": what, "why": why} for f, (what, why) in limits(run).items()]
+    held = [{"flow": f, "by": what, "why": why} for f, (what, why) in estimated_limits(run).items()]
     return {**told, "name": title_of(run, side.folder), "seeds": run.seeds, "fingerprints": run.fingerprints,
             "command": command_of(side), "limits": held}  # fmt: skip
 
 
-def command_of(side: Side) -> str | None:
+def command_of(side: Source) -> str | None:
     """What runs a result again, if its folder is known."""
-    if not side.folder or not runs_again(side.run):
+    if not side.folder or not is_simulated(side.run):
         return None
-    return f"fairlane run {quote(side.folder.rstrip('/') + '/scenario.toml')} --seeds {said_seeds(side.run.seeds)}"
+    return f"fairlane run {quote(side.folder.rstrip('/') + '/scenario.toml')} --seeds {seed_range(side.run.seeds)}"

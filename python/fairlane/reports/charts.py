@@ -9,12 +9,12 @@ import polars as pl
 
 from ..base.format import scale
 from ..base.metrics import unit
-from ..look.web_charts import Line, Live, points_each, stretched, stretches
+from ..look.web_charts import Chart, Line, downsample, points_per_curve, resolution_note
 from ..runs.charts import warmup
 from ..runs.groups import flows_in, members
-from ..runs.tables import over_time, series, series_names
-from .differences import Told
-from .sources import Side, fullest
+from ..runs.tables import series, series_names, series_tables
+from .differences import SourceComparison
+from .sources import Source, longest_queue
 
 MOST_SIDES = 10
 """Results that are drawn over one another."""
@@ -22,10 +22,10 @@ MOST_GROUPS = 4
 """Groups of flows that get a chart of their own."""
 
 
-def charts(told: Told) -> list[Live]:
+def charts(told: SourceComparison) -> list[Chart]:
     """What there is to draw of results: over time, and each run of each group of flows."""
     sides = told.sides[:MOST_SIDES]
-    link = fullest(sides)
+    link = longest_queue(sides)
     out = []
     for what, title, how in (("throughput", "Throughput of all flows", "sum"), ("cwnd", "Mean congestion window", "mean")):
         out.append(_over_time(sides, "flow_series", what, title, how, ""))
@@ -39,10 +39,10 @@ def charts(told: Told) -> list[Live]:
     return [*found, *(c for c in dots if c is not None)]
 
 
-def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: str, link: str) -> Live | None:
+def _over_time(sides: Sequence[Source], table: str, what: str, title: str, how: str, link: str) -> Chart | None:
     found: list[tuple[int, str, np.ndarray, np.ndarray]] = []
     for i, s in enumerate(sides):
-        if table not in over_time(s.run) or what not in series_names(s.run, table):
+        if table not in series_tables(s.run) or what not in series_names(s.run, table):
             continue
         frame = series(s.run, table, what)
         value = pl.col(what).cast(pl.Float64)
@@ -56,10 +56,10 @@ def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: st
         return None
     rate = unit(what) == "bit/s"
     factor, label = scale(unit(what), max(float(np.quantile(np.abs(v), 0.9)) for *_, v in found))
-    most = min(300, points_each(len(found))) if rate else points_each(len(found))
+    most = min(300, points_per_curve(len(found))) if rate else points_per_curve(len(found))
     lines, spans = [], []
     for i, name, times, values in found:
-        drawn = stretches(times, values * factor, most, rate=rate)
+        drawn = downsample(times, values * factor, most, rate=rate)
         lines.append(drawn.line(name, i))
         spans.append(drawn.span)
     firsts = {s.run.seeds[0] for s in sides}
@@ -68,11 +68,11 @@ def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: st
     if any(warmup(s.run) != spans_of for s in sides):
         spans_of = []
     name = {"p": "packets"}.get(label, label)
-    return Live(what, title, "time (s)", f"{'waiting' if link else what} ({name})", lines, link="time", spans=spans_of,
-                caption=f"{stretched(spans, rate)} {whose}".strip())  # fmt: skip
+    return Chart(what, title, "time (s)", f"{'waiting' if link else what} ({name})", lines, link="time", spans=spans_of,
+                caption=f"{resolution_note(spans, rate)} {whose}".strip())  # fmt: skip
 
 
-def _runs(sides: Sequence[Side], group: str, number: int) -> Live | None:
+def _runs(sides: Sequence[Source], group: str, number: int) -> Chart | None:
     """Delay against goodput of a group, a mark for each run."""
     frames = []
     for s in sides:
@@ -96,5 +96,5 @@ def _runs(sides: Sequence[Side], group: str, number: int) -> Live | None:
     ]
     many = max(flows_in(s.run)[group] for s in sides) > 1
     what = f"goodput{' of all its flows' if many else ''} ({ny})"
-    return Live(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what,
+    return Chart(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what,
                 lines, kind="dots", caption="A mark for each run: better is up and to the left.", from_zero=False)  # fmt: skip

@@ -12,8 +12,8 @@ from .. import stats
 from ..base.format import number, quantity
 from ..look.sheet import Sheet
 from ..stats import Contrast, Estimate, Interval, contrasts, interval
-from .settings import differently
-from .sources import Measure, Side, measures
+from .settings import changed_settings
+from .sources import Measure, Source, measures
 
 MOST_ROWS = 150
 """Differences that a page lists; the document has all."""
@@ -77,10 +77,10 @@ class Difference:
         }  # fmt: skip
 
 
-class Told:
+class SourceComparison:
     """What sets results apart. The first is what the others are held against."""
 
-    def __init__(self, sides: Sequence[Side], margin: str = stats.MARGIN) -> None:
+    def __init__(self, sides: Sequence[Source], margin: str = stats.MARGIN) -> None:
         self.sides = list(sides)
         self.margin = margin
 
@@ -93,7 +93,7 @@ class Told:
     def differences(self) -> list[Difference]:
         """Every other result against the first, by every measure; p-values are corrected for all of them together."""
         base, others = self.sides[0], self.sides[1:]
-        rows: list[tuple[Measure, Side, int]] = []
+        rows: list[tuple[Measure, Source, int]] = []
         pairs: list[tuple[list[float | None], list[float | None]]] = []
         common: list[bool] = []
         for m in self.measures:
@@ -181,7 +181,7 @@ class Told:
         """The settings in which scenarios differ; None if they do not."""
         if self.sides[0].kind == "study":
             return None
-        return differently([s.run.scenario for s in self.sides], [s.label for s in self.sides])
+        return changed_settings([s.run.scenario for s in self.sides], [s.label for s in self.sides])
 
 
 def _size(d: Difference) -> float:

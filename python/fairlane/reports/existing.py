@@ -28,7 +28,7 @@ MOST_BYTES = 2_900_000
 MOST_SENTENCES = 3
 
 
-class Own:
+class ExistingReport:
     """A search or a reproduction as it lies in its folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -119,12 +119,12 @@ def _dicts(found: Any) -> list[dict[str, Any]]:
     return [x for x in found if isinstance(x, dict)] if isinstance(found, list) else []
 
 
-def own(folder: str | os.PathLike[str]) -> Own | None:
+def find_existing(folder: str | os.PathLike[str]) -> ExistingReport | None:
     """The search or reproduction in a folder, if there is one."""
     path = Path(folder)
     if (path / "manifest.json").is_file():
         return None
-    return next((Own(path, name) for name in _DOCUMENTS if (path / name).is_file()), None)
+    return next((ExistingReport(path, name) for name in _DOCUMENTS if (path / name).is_file()), None)
 
 
 def kind_of(folder: Path) -> str | None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ..look.notebook import card, muted, notices
 from ..look.sheet import Sheet
-from .differences import Told
+from .differences import SourceComparison
 
 
-def report_html(told: Told, sentences: Sequence[str], warnings: Sequence[str]) -> str:
+def report_html(told: SourceComparison, sentences: Sequence[str], warnings: Sequence[str]) -> str:
     """The sentences, the differences or what one result shows, warnings."""
     sides = told.sides
     if len(sides) == 1:

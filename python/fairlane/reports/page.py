@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
-from ..graphs import inlined
-from ..look.rerun import Again, said_seeds
+from ..graphs import inline_network
+from ..look.rerun import Rerun, seed_range
 from ..look.templates import render
 from ..look.web_charts import Charts
+from ..runs.page import describe_run, rerun_of
 from ..runs.page import page as page_of_run
-from ..runs.page import ran, repeat
-from ..runs.summary import limits_sheet, why_told
+from ..runs.summary import limit_section, limits_sheet
 from .charts import MOST_SIDES, charts
-from .differences import MOST_ROWS, Told
-from .sources import Side
+from .differences import MOST_ROWS, SourceComparison
+from .sources import Source
 
 MOST_NETWORKS = 4
 """Networks that are drawn; the first ones, if they differ."""
@@ -23,7 +23,7 @@ MOST_AGAIN = 6
 """Results whose scenario stands in the page."""
 
 
-def page(told: Told, warnings: Sequence[str]) -> str:
+def page(told: SourceComparison, warnings: Sequence[str]) -> str:
     """The page as text: of one result its own, of several what sets them apart."""
     sides = told.sides
     if len(sides) == 1:
@@ -40,19 +40,19 @@ def page(told: Told, warnings: Sequence[str]) -> str:
         charts_of=[c.name for c in drawn], undrawn=max(0, len(sides) - MOST_SIDES) if drawn else 0, warnings=warnings,
         exact=_exact(told), ran=[(s.label, _ran(s)) for s in sides], networks=[] if study else _networks(sides),
         limits=[] if study else [(s.label, t) for s in sides[:MOST_AGAIN] if (t := limits_sheet(s.run)) is not None],
-        whys=[] if study else [(s.label, w) for s in sides[:MOST_AGAIN] if (w := why_told(s.run)) is not None],
+        whys=[] if study else [(s.label, w) for s in sides[:MOST_AGAIN] if (w := limit_section(s.run)) is not None],
         repeat=[_again(s) for s in sides[:MOST_AGAIN]], unsaid=max(0, len(sides) - MOST_AGAIN), version=_core.version(),
     )  # fmt: skip
 
 
-def _ran(side: Side) -> str:
+def _ran(side: Source) -> str:
     if side.kind == "run":
-        return ran(side.run)
+        return describe_run(side.run)
     r = side.study
-    return f"{len(r.points)} points, {r.index.height} cells, seeds {said_seeds(sorted(r.index['seed'].unique().to_list()))}."
+    return f"{len(r.points)} points, {r.index.height} cells, seeds {seed_range(sorted(r.index['seed'].unique().to_list()))}."
 
 
-def _exact(told: Told) -> tuple[list[str], list[list[object]]]:
+def _exact(told: SourceComparison) -> tuple[list[str], list[list[object]]]:
     """The differences with all digits."""
     heads = ["of", "metric", "unit", "result", "against", "difference", "low", "high", "percent", "percent_low", "percent_high", "paired",
              "p", "p_holm", "p_equivalent", "finding"]  # fmt: skip
@@ -64,23 +64,23 @@ def _exact(told: Told) -> tuple[list[str], list[list[object]]]:
     return heads, rows
 
 
-def _networks(sides: Sequence[Side]) -> list[tuple[str, Any]]:
+def _networks(sides: Sequence[Source]) -> list[tuple[str, Any]]:
     """The networks that differ, each once, with the results that ran on it."""
-    seen: dict[str, list[Side]] = {}
+    seen: dict[str, list[Source]] = {}
     for s in sides:
         expanded = s.run.scenario.get("expanded") or {}
         seen.setdefault(repr((expanded.get("nodes"), expanded.get("links"))), []).append(s)
     out = []
     for i, own in enumerate(list(seen.values())[:MOST_NETWORKS]):
-        drawn = inlined(own[0].run.scenario, f"net{i}")
+        drawn = inline_network(own[0].run.scenario, f"net{i}")
         if drawn is not None:
             out.append(("" if len(own) == len(sides) else ", ".join(s.label for s in own), drawn))
     return out
 
 
-def _again(side: Side) -> Again:
+def _again(side: Source) -> Rerun:
     if side.kind == "run":
-        return repeat(side.run, side.folder, side.label)
-    spec, seeds = side.study.spec, said_seeds(sorted(side.study.index["seed"].unique().to_list()))
-    return Again(side.label, "", "A study is run again by its own command: its folder has study.json.", scenario=spec.base,
+        return rerun_of(side.run, side.folder, side.label)
+    spec, seeds = side.study.spec, seed_range(sorted(side.study.index["seed"].unique().to_list()))
+    return Rerun(side.label, "", "A study is run again by its own command: its folder has study.json.", scenario=spec.base,
                  facts=[("study", spec.name), ("seeds", seeds), ("folder", side.folder or "-")])  # fmt: skip

@@ -17,7 +17,7 @@ _KINDS = ("queue", "cc", "source")
 _ABSENT = "-"
 
 
-def differently(scenarios: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Sheet | None:
+def changed_settings(scenarios: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Sheet | None:
     """The settings in which resolved scenarios differ, a column each; None if there are none."""
     flat = [dict(_settings(s)) for s in scenarios]
     paths = list(dict.fromkeys(p for f in flat for p in f))

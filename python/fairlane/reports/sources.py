@@ -63,7 +63,7 @@ class Measure:
 
 
 @dataclass
-class Side:
+class Source:
     """One result or study."""
 
     label: str
@@ -98,16 +98,16 @@ class Side:
         return self._seen[key]
 
 
-def read_sides(given: Iterable[Any], labels: Sequence[str] | None = None) -> list[Side]:
+def read_sources(given: Iterable[Any], labels: Sequence[str] | None = None) -> list[Source]:
     """Results, studies and folders of either, with names that tell them apart."""
-    sides: list[Side] = []
+    sides: list[Source] = []
     for x in given:
         if isinstance(x, (Result, StudyResult)):
             name = (x.spec.name if isinstance(x, StudyResult) else str(x.description.get("name") or "")) or f"result {len(sides) + 1}"
-            sides.append(Side(name, x, ""))
+            sides.append(Source(name, x, ""))
         elif isinstance(x, (str, PathLike)):
             folder = fspath(x)
-            sides.append(Side(Path(folder).resolve().name or folder, _read(folder), folder))
+            sides.append(Source(Path(folder).resolve().name or folder, _read(folder), folder))
         else:
             raise FairlaneError(f"a report is of results, studies and their folders, not of {type(x).__name__}")
     if not sides:
@@ -123,7 +123,7 @@ def read_sides(given: Iterable[Any], labels: Sequence[str] | None = None) -> lis
     return sides
 
 
-def _name(sides: list[Side], labels: Sequence[str] | None) -> None:
+def _name(sides: list[Source], labels: Sequence[str] | None) -> None:
     if labels:
         if len(labels) != len(sides):
             raise FairlaneError(f"{len(labels)} labels for {len(sides)} results: give each one, in the same order")
@@ -160,7 +160,7 @@ def _read(folder: str) -> Result | StudyResult:
 # --- numbers --------------------------------------------------------------------------------------------
 
 
-def measures(sides: Sequence[Side]) -> list[Measure]:
+def measures(sides: Sequence[Source]) -> list[Measure]:
     """What all sides have: goodput, delay and loss of groups of flows, fairness, the queue of the fullest link; metrics at points.
 
     Delay and loss of a group are means over its flows where these have rows, and those of all its packets where groups have: these are not
@@ -178,7 +178,7 @@ def measures(sides: Sequence[Side]) -> list[Measure]:
                 out += [Measure(g, "delay_mean", "delay", "s", False), Measure(g, "loss", "loss", "1", False, True)]
     if all(sum(own.values()) > 1 for own in groups):
         out.append(Measure("", "jain", "fairness (Jain's index)", "1", True, True, "network"))
-    link = fullest(sides)
+    link = longest_queue(sides)
     if link:
         out += [
             Measure(link, "utilisation", "use", "1", None, True, "link"),
@@ -188,11 +188,11 @@ def measures(sides: Sequence[Side]) -> list[Measure]:
     return have
 
 
-def _has(side: Side, m: Measure) -> bool:
+def _has(side: Source, m: Measure) -> bool:
     return any(v is not None for v in side.values(m).values())
 
 
-def fullest(sides: Sequence[Side]) -> str:
+def longest_queue(sides: Sequence[Source]) -> str:
     """Of the links that all have, the one where most waits; "" without one."""
     sums: dict[str, float] = {}
     for s in sides:
@@ -227,7 +227,7 @@ def _by_seed(frame: pl.DataFrame, metric: str) -> dict[int, float | None]:
     return dict(frame.select("seed", pl.col(metric).cast(pl.Float64)).iter_rows()) if metric in frame.columns else {}
 
 
-def _of_studies(sides: Sequence[Side]) -> list[Measure]:
+def _of_studies(sides: Sequence[Source]) -> list[Measure]:
     from ..study.words import PERCENT, point
 
     first = sides[0].study

@@ -11,7 +11,7 @@ import polars as pl
 from ..base.format import scale
 from ..base.format import seconds as as_seconds
 from ..base.metrics import unit, within
-from ..look.web_charts import Line, Live, points_each, stretched, stretches
+from ..look.web_charts import Chart, Line, downsample, points_per_curve, resolution_note
 from .groups import members
 from .tables import intervals, series, series_names
 
@@ -30,7 +30,7 @@ _TITLES = {"throughput": "Throughput", "cwnd": "Congestion window", "srtt": "Smo
 _PACKETS = {"p": "packets"}
 
 
-def charts(result: Result) -> list[Live]:
+def charts(result: Result) -> list[Chart]:
     """All that there is to draw of a result."""
     out = []
     if result.reports == "flows" and series_names(result, "flow_series"):
@@ -46,12 +46,12 @@ def warmup(result: Result) -> list[tuple[float, float, str]]:
     return [(0.0, until, "warm-up")] if until else []
 
 
-def whose(result: Result) -> str:
+def seed_note(result: Result) -> str:
     """Which run series are of."""
     return f"Seed {result.seeds[0]} of {len(result.seeds)}." if len(result.seeds) > 1 else ""
 
 
-def flows_over_time(result: Result, what: str) -> Live | None:
+def flows_over_time(result: Result, what: str) -> Chart | None:
     """A series of flows: a line each where there are few, else a line for each group."""
     if what not in series_names(result, "flow_series"):
         return None
@@ -76,16 +76,16 @@ def flows_over_time(result: Result, what: str) -> Live | None:
     left = frame["flow"].n_unique() - len(shown)
     lines, label, spans = _lines(frame, "flow", shown, unit(what), rate)
     more = f"{left} more with less of it are not drawn." if left else ""
-    caption = " ".join(x for x in (note, stretched(spans, rate), more, whose(result)) if x)
+    caption = " ".join(x for x in (note, resolution_note(spans, rate), more, seed_note(result)) if x)
     title = _TITLES.get(what, what.replace("_", " "))
     of_what = "of each group" if groups else "of each flow" if len(shown) > 1 else f"of {shown[0]}"
-    return Live(
+    return Chart(
         what, f"{title} {of_what}", _TIME, f"{title.lower()} ({label})" if label else title.lower(), lines, link="time",
         spans=warmup(result), caption=caption,
     )  # fmt: skip
 
 
-def links_over_time(result: Result) -> Live | None:
+def links_over_time(result: Result) -> Chart | None:
     """The queues in which most waits."""
     frame = _finite(series(result, "link_series", "queue"), "queue").filter(pl.col("seed") == result.seeds[0])
     top = frame.group_by("link").agg(pl.col("value").mean()).sort("value", "link", descending=[True, False])
@@ -101,11 +101,11 @@ def links_over_time(result: Result) -> Live | None:
             .drop_nulls("value")
         )
         if average.height:
-            told = stretches(average["time"].to_numpy(), average["value"].to_numpy(), points_each(2))
+            told = downsample(average["time"].to_numpy(), average["value"].to_numpy(), points_per_curve(2))
             lines.append(Line("average of the queue's law", told.x, told.y, hue=1))
-    caption = " ".join(x for x in (stretched(spans, False), whose(result)) if x)
+    caption = " ".join(x for x in (resolution_note(spans, False), seed_note(result)) if x)
     where = shown[0] if len(shown) == 1 else "the fullest links"
-    return Live("queue", f"Queue of {where}", _TIME, "waiting (packets)", lines, link="time", spans=warmup(result), caption=caption)
+    return Chart("queue", f"Queue of {where}", _TIME, "waiting (packets)", lines, link="time", spans=warmup(result), caption=caption)
 
 
 def _finite(frame: pl.DataFrame, what: str) -> pl.DataFrame:
@@ -124,12 +124,12 @@ def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, r
     typical = frame.filter(pl.col(key).is_in(list(names)))["value"].abs().quantile(0.9)
     factor, label = scale(measured, float(typical or 0.0))
     # A rate of a step that holds few packets jumps between nothing and all: fewer points, each the rate of a longer time.
-    most = min(points_each(len(names)), 300) if rate else points_each(len(names))
+    most = min(points_per_curve(len(names)), 300) if rate else points_per_curve(len(names))
     lines, spans = [], []
     for i, name in enumerate(names):
         own = frame.filter(pl.col(key) == name).sort("time")
         given = {k: own[k].to_numpy().astype(float) * factor for k in ("low", "high") if k in own.columns}
-        told = stretches(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
+        told = downsample(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
         lines.append(told.line(name, i))
         spans.append(told.span)
     return lines, _PACKETS.get(label, label), spans
@@ -145,7 +145,7 @@ def _per_flow(result: Result) -> pl.DataFrame | None:
     return frame.with_columns(clean)
 
 
-def each_flow(result: Result) -> Live | None:
+def each_flow(result: Result) -> Chart | None:
     """Delay against goodput, a mark for each flow, with the intervals over the runs."""
     from ..stats import interval
 
@@ -170,11 +170,11 @@ def each_flow(result: Result) -> Live | None:
         x, names = [fx * d for _, d in own], [f for f, _ in own]
         lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=names))
     caption = "A mark for each flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
-    return Live("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
+    return Chart("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
                 ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
-def each_group(result: Result) -> Live | None:
+def each_group(result: Result) -> Chart | None:
     """The same where groups have rows: delay against what a flow gets, a mark for each group."""
     rows = intervals(result, "groups") if result.reports == "groups" else []
     of = {labels["group"]: (per["delay_mean"], per["goodput_mean"]) for labels, per in rows}
@@ -192,7 +192,7 @@ def each_group(result: Result) -> Live | None:
         x, y = [fx * (d.mean or 0.0) for d, _ in own], [fy * (g.mean or 0.0) for _, g in own]
         lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=list(group)))
     caption = "A mark for each group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
-    return Live("groups", "Delay and goodput of a flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
+    return Chart("groups", "Delay and goodput of a flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
                 kind="dots", ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def _first(groups: Mapping[str, None]) -> list[tuple[str, ...]]:
     return [*((n,) for n in names[: MOST_LINES - 1]), tuple(names[MOST_LINES - 1 :])]
 
 
-def shares(result: Result) -> Live | None:
+def shares(result: Result) -> Chart | None:
     """How goodput is spread among many flows: a distribution for each group."""
     frame = _per_flow(result)
     if frame is None or frame["flow"].n_unique() <= MOST_LINES:
@@ -228,6 +228,6 @@ def shares(result: Result) -> Live | None:
         step = dict(zip(values.tolist(), at.tolist(), strict=True))
         lines.append(Line(name, list(step), list(step.values()), hue=i))
     caption = f"The share of the flows whose goodput is at most so much{': means over the runs' if len(result.info) > 1 else ''}."
-    return Live(
+    return Chart(
         "shares", "How goodput is spread over the flows", f"goodput of a flow ({label})", "share of the flows", lines, caption=caption
     )

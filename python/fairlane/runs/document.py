@@ -23,23 +23,23 @@ def run_document(result: Result) -> dict[str, Any]:
     from ..base.document import finite
     from ..base.metrics import within
     from ..stats import interval
-    from .tables import kinds
+    from .tables import metric_tables
 
     tables: dict[str, list[dict[str, Any]]] = {}
-    for name in kinds(result):
+    for name in metric_tables(result):
         rows = _values(result, name)
         tables[name] = [{**_named(labels), **{m: interval(v, within=within(m)).as_dict() for m, v in per.items()}} for labels, per in rows]
     whole: dict[str, Any] = finite({**_head(result), **tables})
     return whole
 
 
-def pieces(result: Result) -> Iterator[str]:
+def json_chunks(result: Result) -> Iterator[str]:
     """The document as text, a row of a table at a time: a run of a hundred thousand flows has hundreds of megabytes of it."""
     from ..base.document import finite
-    from .tables import kinds
+    from .tables import metric_tables
 
     yield json.dumps(finite(_head(result)), indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
-    for name in kinds(result):
+    for name in metric_tables(result):
         yield f",\n {json.dumps(name)}: ["
         lead = "\n  "
         for row in _rows(result, name):
@@ -96,7 +96,7 @@ def _column(metric: str, values: Sequence[Any]) -> list[str]:
 def _head(result: Result) -> dict[str, Any]:
     from .. import _core
     from ..base.metrics import unit
-    from .tables import kinds, metrics_of
+    from .tables import metric_tables, metrics_of
 
     return {
         "schema": RUN_SCHEMA,
@@ -105,7 +105,7 @@ def _head(result: Result) -> dict[str, Any]:
         "seeds": result.seeds,
         "fingerprints": result.fingerprints,
         "warnings": result.warnings,
-        "units": {m: unit(m) for name in kinds(result) for m in metrics_of(result, name)},
+        "units": {m: unit(m) for name in metric_tables(result) for m in metrics_of(result, name)},
         **({"why": result.why().document()} if all(result._why) else {}),
     }
 

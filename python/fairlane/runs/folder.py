@@ -21,7 +21,7 @@ from ..base.unfinished import put_back, where_it_is
 from ..errors import FolderError
 from . import limit_tables
 from .pcap import ENDING
-from .tables import SERIES, Kept, kinds, over_time, write_series
+from .tables import SERIES, StoredTables, metric_tables, series_tables, write_series
 from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", result.to_json().encode())
-        tables = {name: result.table(name) for name in kinds(result)} | limit_tables.tables(result.seeds, result._why)
+        tables = {name: result.table(name) for name in metric_tables(result)} | limit_tables.tables(result.seeds, result._why)
         for name, frame in tables.items():
             buffer = io.BytesIO()
             frame.write_parquet(buffer)
             put(f"{name}.parquet", buffer.getvalue())
-        for name in over_time(result):
+        for name in series_tables(result):
             file = temp / f"{name}.parquet"
             if write_series(result, name, file):
                 written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
@@ -143,7 +143,7 @@ def load(folder: str | PathLike[str]) -> Result:
     try:
         rows = [n for n in _TABLES if n != ("flows" if "groups.parquet" in data else "groups")]
         frames = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in rows}
-        tables = Kept(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
+        tables = StoredTables(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
         for name in SERIES:
             tables.names(name)  # a file that is no table is told now, not when somebody asks for it
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)

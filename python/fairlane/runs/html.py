@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import FairlaneError, ScenarioError
 from ..look.notebook import card, drawings, folded, muted, notices
 from .sheets import flow_sheet, link_sheet, network_words
-from .tables import columns, over_time
+from .tables import columns, series_tables
 from .terminal import head
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def result_html(result: Result) -> str:
         muted(network_words(result)),
         notices(result.warnings),
     ]
-    series = any(any(columns(result, name)) for name in over_time(result))
+    series = any(any(columns(result, name)) for name in series_tables(result))
     draw = (
         'result.plot("queue", "cwnd")'
         if series and result.reports == "flows"

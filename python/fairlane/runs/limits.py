@@ -31,7 +31,7 @@ _MOST = 12
 
 
 @dataclass(frozen=True)
-class FlowWhy:
+class FlowLimits:
     """What limited a flow."""
 
     flow: str
@@ -60,7 +60,7 @@ class FlowWhy:
 
 
 @dataclass(frozen=True)
-class QueueWhy:
+class QueueUsage:
     """What flows had to do with a queue."""
 
     link: str
@@ -88,7 +88,7 @@ class QueueWhy:
         return f"queue of {one_line(self.link)}: {'; '.join(parts)}."
 
 
-class Why:
+class LimitReport:
     """Why flows sent no more: `flows` and `queues` by name; printed, it says so in sentences.
 
     Times are those after the warm-up, in which a flow has begun and is not over. A sender is limited by the tightest of its bounds from one
@@ -99,13 +99,13 @@ class Why:
         self.flows = {rows[0]["flow"]: _flow(rows) for rows in zip(*(r["flows"] for r in runs), strict=True)}
         self.queues = {rows[0]["link"]: _queue(rows) for rows in zip(*(r["queues"] for r in runs), strict=True)}
 
-    def flow(self, name: str) -> FlowWhy:
+    def flow(self, name: str) -> FlowLimits:
         """A flow by name; one that is not there is an error with a suggestion."""
         if name not in self.flows:
             raise suggest(name, list(self.flows), "flow")
         return self.flows[name]
 
-    def queue(self, link: str) -> QueueWhy:
+    def queue(self, link: str) -> QueueUsage:
         """The queue of a direction of a link."""
         if link not in self.queues:
             raise suggest(link, list(self.queues), "link")
@@ -148,18 +148,18 @@ class Why:
         return "\n".join(self.sentences())
 
 
-def read(runs: Sequence[str | None]) -> Why:
+def limit_report(runs: Sequence[str | None]) -> LimitReport:
     """What the core tells of each run."""
     if any(r is None for r in runs):
         raise FairlaneError("this result does not know why: run with why=True, or fairlane run FILE --why")
-    return Why([json.loads(r or "") for r in runs])
+    return LimitReport([json.loads(r or "") for r in runs])
 
 
-def _flow(rows: Sequence[Mapping[str, Any]]) -> FlowWhy:
+def _flow(rows: Sequence[Mapping[str, Any]]) -> FlowLimits:
     times: list[dict[str, int]] = [dict(r["picoseconds"]) for r in rows]
     begun = [(t, total) for t in times if (total := sum(t.values())) > 0]
     shares = {limit: interval((t[limit] / total for t, total in begun), within=(0.0, 1.0)) for limit in times[0]} if begun else {}
-    return FlowWhy(
+    return FlowLimits(
         rows[0]["flow"],
         shares,
         interval((sum(t.values()) / 1e12 for t in times), within=within("open_time")),
@@ -168,7 +168,7 @@ def _flow(rows: Sequence[Mapping[str, Any]]) -> FlowWhy:
     )
 
 
-def _queue(rows: Sequence[Mapping[str, Any]]) -> QueueWhy:
+def _queue(rows: Sequence[Mapping[str, Any]]) -> QueueUsage:
     waited: dict[str, float] = {}
     hits: dict[str, dict[str, float]] = {"drops": {}, "marks": {}}
     for row in rows:
@@ -181,7 +181,7 @@ def _queue(rows: Sequence[Mapping[str, Any]]) -> QueueWhy:
     filled = {f: w / total for f, w in waited.items() if w > 0}
     starved, wanted = (sum(r[key] for r in rows) for key in ("starved_ps", "wanted_ps"))
     share = starved / wanted if wanted else 0.0
-    return QueueWhy(rows[0]["link"], filled, hits["drops"], hits["marks"], share, starved / 1e12 / len(rows))
+    return QueueUsage(rows[0]["link"], filled, hits["drops"], hits["marks"], share, starved / 1e12 / len(rows))
 
 
 def _percent(share: float) -> str:

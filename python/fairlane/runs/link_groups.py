@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[0-9]+")
 Row = tuple[dict[str, Any], dict[str, list[Any]]]
 
 
-def called(name: str) -> str:
+def name_pattern(name: str) -> str:
     """What links are called together: their names differ in numbers alone.
 
     >>> called("s17.reverse"), called("n3-n4"), called("bottleneck")
@@ -39,7 +39,7 @@ def rows(result: Result) -> Iterator[Row]:
     metrics = metrics_of(result, "links")
     places: dict[tuple[str, str, str], list[int]] = {}
     for i, way in enumerate(zip(names, begins, ends, strict=True)):
-        places.setdefault((called(way[0]), called(way[1]), called(way[2])), []).append(i)
+        places.setdefault((name_pattern(way[0]), name_pattern(way[1]), name_pattern(way[2])), []).append(i)
     # A group stands where its first link does.
     parts = [[i] for own in places.values() if len(own) <= FEW for i in own] + [own for own in places.values() if len(own) > FEW]
     for own in sorted(parts):
@@ -48,7 +48,7 @@ def rows(result: Result) -> Iterator[Row]:
             yield {"link": names[i], "from": begins[i], "to": ends[i]}, {m: [run[m][i] for run in runs] for m in metrics}
             continue
         found = {m: [_formed(run[m], own) for run in runs] for m in metrics}
-        labels = {"link": called(names[own[0]]), "from": _together(begins, own), "to": _together(ends, own), "links": len(own)}
+        labels = {"link": name_pattern(names[own[0]]), "from": _together(begins, own), "to": _together(ends, own), "links": len(own)}
         for k, how in enumerate(HOW):
             yield labels | {"aggregate": how}, {m: [values[k] for values in per] for m, per in found.items()}
 
@@ -64,7 +64,7 @@ def _runs(result: Result) -> list[dict[str, Sequence[Any]]]:
 
 def _together(names: Sequence[str], own: Sequence[int]) -> str:
     first = names[own[0]]
-    return first if all(names[i] == first for i in own) else called(first)
+    return first if all(names[i] == first for i in own) else name_pattern(first)
 
 
 def _formed(values: Sequence[Any], own: Sequence[int]) -> tuple[float, float, float]:

@@ -104,7 +104,7 @@ class Listener:
         return f"<Listener to {self._what}{', in batches' if self._batch else ''}{'' if self.on else ', off'}>"
 
 
-class Ears:
+class Listeners:
     """All who listen to a simulation, and what they have not heard yet."""
 
     def __init__(self, simulation: Simulation, core: _core.Simulation) -> None:

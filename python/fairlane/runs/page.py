@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base import toml
-from ..graphs import MOST_NODES, inlined
-from ..look.rerun import Again, run_again, said_prints, said_seeds
+from ..graphs import MOST_NODES, inline_network
+from ..look.rerun import Rerun, fingerprint_list, rerun_scenario, seed_range
 from ..look.templates import render
 from ..look.web_charts import Charts
 from .charts import charts
 from .sheets import flow_sheet, link_sheet, network_words
-from .summary import limits_sheet, sentences, why_told
-from .tables import over_time, series_names
+from .summary import limit_section, limits_sheet, sentences
+from .tables import series_names, series_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ NO_SERIES = (
 def page(result: Result, folder: str = "") -> str:
     """The page as text; `folder`: the result folder that it is of."""
     drawn = charts(result)
-    series = any(series_names(result, name) for name in over_time(result))
+    series = any(series_names(result, name) for name in series_tables(result))
     scenario = result.scenario
     words = network_words(result)
     exact = {name: exact_table(result, name) for name in (result.reports, "links")}
@@ -43,10 +43,10 @@ def page(result: Result, folder: str = "") -> str:
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="in the CSV file"),
         each=result.reports.removesuffix("s"),
         flows_exact=exact[result.reports], links_exact=exact["links"], network=words[:1].upper() + words[1:],
-        limits=limits_sheet(result), why=why_told(result),
+        limits=limits_sheet(result), why=limit_section(result),
         cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",
-        picture=inlined(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=ran(result),
-        repeat=repeat(result, folder), version=_core.version(),
+        picture=inline_network(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=describe_run(result),
+        repeat=rerun_of(result, folder), version=_core.version(),
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def exact_table(result: Result, name: str) -> pl.DataFrame | None:
     return result.mean(name)
 
 
-def ran(result: Result) -> str:
+def describe_run(result: Result) -> str:
     """Time, network and flows in one sentence."""
     told, expanded = result.description, result.scenario.get("expanded") or {}
     parts = [
@@ -80,19 +80,19 @@ def ran(result: Result) -> str:
 def facts(result: Result) -> list[tuple[str, str]]:
     """Seeds, fingerprints, version."""
     many = "s" if len(result.seeds) > 1 else ""
-    told = [(f"seed{many}", said_seeds(result.seeds)), (f"fingerprint{many}", said_prints(result.fingerprints))]
+    told = [(f"seed{many}", seed_range(result.seeds)), (f"fingerprint{many}", fingerprint_list(result.fingerprints))]
     return [*told, ("fairlane", _core.version())]
 
 
-def repeat(result: Result, folder: str = "", name: str = "") -> Again:
+def rerun_of(result: Result, folder: str = "", name: str = "") -> Rerun:
     """What runs it again."""
     told: dict[str, Any] = result.description
-    if not runs_again(result):
-        return Again(name, "", "This was not simulated, so there is nothing to run again.", facts=facts(result))
-    return run_again(toml.dumps(told), result.seeds, name=name, folder=folder, facts=facts(result))
+    if not is_simulated(result):
+        return Rerun(name, "", "This was not simulated, so there is nothing to run again.", facts=facts(result))
+    return rerun_scenario(toml.dumps(told), result.seeds, name=name, folder=folder, facts=facts(result))
 
 
-def runs_again(result: Result) -> bool:
+def is_simulated(result: Result) -> bool:
     """Whether a result is one of the simulator, and not one of a recording."""
     told = result.description
     return bool(told.get("flows")) and "duration" in told and not told.get("imported")

@@ -17,7 +17,7 @@ from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, groups_of, members
-from .tables import SERIES, drawable, kinds, over_time, series, series_names
+from .tables import SERIES, metric_tables, numeric_columns, series, series_names, series_tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ _TABLES = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlotRequest:
     """What of the result is to be shown."""
 
     flow: str | Iterable[str] | None = None
@@ -77,7 +77,7 @@ def draw(
     quantities = [what] if isinstance(what, str) else list(what)
     if not quantities:
         raise FairlaneError('name what to draw, such as "queue"')
-    asked = Asked(flow, link, group, aggregate, seed, kind)
+    asked = PlotRequest(flow, link, group, aggregate, seed, kind)
     panels = [_panel(result, q, asked) for q in quantities]
     for option, given_it, first in (("flow", flow is not None, "f"), ("group", bool(group), "f"), ("link", link is not None, "l")):
         if given_it and not any(p.table.startswith(first) for p in panels):
@@ -100,7 +100,7 @@ def draw(
     return figure
 
 
-def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
+def _what(result: Result, what: str, asked: PlotRequest) -> tuple[bool, str]:
     """Whether it is a series, and the table that has it."""
     own = (
         {"flow_series", "flows"} if asked.flow is not None or asked.group else {"link_series", "links"} if asked.link is not None else set()
@@ -108,8 +108,8 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
     if asked.flow is not None:
         result._having("flows")
     own |= {"groups"} if asked.group else set()
-    series = sorted(over_time(result), key=lambda t: t not in own)
-    metrics = sorted(kinds(result), key=lambda t: t not in own)
+    series = sorted(series_tables(result), key=lambda t: t not in own)
+    metrics = sorted(metric_tables(result), key=lambda t: t not in own)
     if asked.kind and asked.kind not in KINDS:
         raise suggest(asked.kind, list(KINDS), "kind of picture")
     for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
@@ -126,7 +126,7 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
 
 
 def _names(result: Result, table: str) -> list[str]:
-    return drawable(table, series_names(result, table) if table in SERIES else result.table(table).columns)
+    return numeric_columns(table, series_names(result, table) if table in SERIES else result.table(table).columns)
 
 
 def _with(result: Result, table: str, what: str) -> pl.DataFrame:
@@ -143,7 +143,7 @@ def _known(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
+def _panel(result: Result, what: str, asked: PlotRequest) -> Lines | Bars:
     if asked.aggregate not in AGGREGATES:
         raise suggest(asked.aggregate, list(AGGREGATES), "way to form one number of the flows of a group")
     if asked.seed is not None and asked.seed != "all" and asked.seed not in result.seeds:
@@ -157,7 +157,7 @@ def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
     return (Lines if over_time else Bars)(result, what, table, of, aggregate, asked.seed)
 
 
-def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> dict[str, list[str]]:
+def _members(result: Result, table: str, what: str, key: str, asked: PlotRequest) -> dict[str, list[str]]:
     """What is drawn: the name of each curve or bar, and the flows or links it stands for."""
     if key == "link":
         return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}

@@ -16,7 +16,7 @@ from ..base.extras import need
 from ..base.unfinished import where_it_is
 from ..errors import FairlaneError, FolderError
 from .folder import MANIFEST, faults, is_kept
-from .trace import FOLDER, parts_of, unpatterned
+from .trace import FOLDER, escape_glob, parts_of
 
 _ROWS = 10_000
 """Of an answer, at a time."""
@@ -134,7 +134,7 @@ def tables(folder: str | PathLike[str]) -> dict[str, str]:
         raise FolderError(f"{path} is not a result folder{where_it_is(path)}")
     there = [(name, path / f"{name}.parquet") for name in TABLES]
     found = {
-        name: f"select * from read_parquet({_quoted(unpatterned(file))}, hive_partitioning = false)"
+        name: f"select * from read_parquet({_quoted(escape_glob(file))}, hive_partitioning = false)"
         for name, file in there
         if file.is_file()
     }
@@ -163,7 +163,7 @@ class Limits:
     """Bytes that it may put aside on the disk, in a folder of its own that is removed in the end."""
 
 
-class TooLong(FairlaneError):
+class QueryTimeout(FairlaneError):
     """A question that took longer than it may. `going`: True if DuckDB cannot be stopped and goes on in a thread."""
 
     def __init__(self, message: str, *, going: bool = False) -> None:
@@ -173,12 +173,12 @@ class TooLong(FairlaneError):
 
 def query(folder: str | PathLike[str], question: str, limits: Limits | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL that reads."""
-    with asked(folder, question, limits) as (heads, rows):
+    with stream_query(folder, question, limits) as (heads, rows):
         return heads, [row for some in rows for row in some]
 
 
 @contextmanager
-def asked(
+def stream_query(
     folder: str | PathLike[str], question: str, limits: Limits | None = None
 ) -> Iterator[tuple[list[str], Iterator[list[tuple[Any, ...]]]]]:
     """The answer as it comes: names of columns, and some thousand rows at a time."""
@@ -254,7 +254,7 @@ def _connection(duckdb: Any) -> Iterator[Any]:
     db = duckdb.connect(":memory:")
     try:
         yield db
-    except TooLong as e:
+    except QueryTimeout as e:
         if not e.going:  # closing would wait for it
             db.close()
         raise
@@ -298,10 +298,10 @@ def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any
         while not over.wait(0.1):
             if time.monotonic() > until:
                 said = f"the question took longer than {limits.seconds:g} s: ask for less, or allow it more"
-                raise TooLong(said, going=not stopped())
+                raise QueryTimeout(said, going=not stopped())
     except KeyboardInterrupt:
         if not stopped():
-            raise TooLong("interrupted", going=True) from None
+            raise QueryTimeout("interrupted", going=True) from None
         raise
     if failed:
         raise failed[0]
@@ -315,7 +315,7 @@ def _close(db: Any, folder: Path, place: Path, limits: Limits) -> None:
     db.execute(f"set max_temp_directory_size = '{limits.disk}B'")
     db.execute(f"set memory_limit = '{limits.memory}B'")
     # DuckDB compares with the pattern as it stands.
-    places = ", ".join(dict.fromkeys(_quoted(p) for p in (folder, unpatterned(folder))))
+    places = ", ".join(dict.fromkeys(_quoted(p) for p in (folder, escape_glob(folder))))
     db.execute(f"set allowed_directories = [{places}]")
     db.execute("set enable_external_access = false")
     db.execute("set lock_configuration = true")

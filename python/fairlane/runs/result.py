@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..stats import Warmup
-    from .limits import Why
+    from .limits import LimitReport
     from .network import Network
     from .pcap import Names, Pcap
     from .trace import Trace
@@ -115,10 +115,10 @@ def run_resolved(
         plan = as_pcap(pcap).plan(chosen)
     folder = recorded = None
     if trace is not None and trace is not False:
-        from .trace import as_trace, temporary
+        from .trace import as_trace, temporary_folder
 
         wanted = as_trace(trace)
-        folder = temporary() if wanted.folder is None else Path(wanted.folder)
+        folder = temporary_folder() if wanted.folder is None else Path(wanted.folder)
         recorded = wanted.arguments(folder)
     with nullcontext() if plan is None else plan.placed() as placed:
         captures = None if placed is None else placed.arguments()
@@ -180,9 +180,9 @@ class Result:
 
     def _having(self, table: str) -> Mapping[str, pl.DataFrame]:
         """The tables, which have this one."""
-        from .tables import absent
+        from .tables import missing_table
 
-        if why := absent(table, self.reports):
+        if why := missing_table(table, self.reports):
             raise UnknownNameError(why)
         return self._tables
 
@@ -253,14 +253,14 @@ class Result:
 
         return scan(self.traced)
 
-    def why(self) -> Why:
+    def why(self) -> LimitReport:
         """What limited each flow, as shares of its time that add up to 1, and who filled each queue; printed, in sentences.
 
         Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder keeps it.
         """
-        from .limits import read
+        from .limits import limit_report
 
-        return read(self._why)
+        return limit_report(self._why)
 
     def to_arrow(self, table: str | None = None) -> pa.Table:
         """A table, by default that of flows or groups, as a pyarrow Table (needs the extra `arrow`)."""
@@ -360,9 +360,9 @@ class Result:
 
     def to_json(self) -> str:
         """`document` as text."""
-        from .document import pieces
+        from .document import json_chunks
 
-        return "".join(pieces(self))
+        return "".join(json_chunks(self))
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
         """Writes a result folder: scenario, tables in Parquet, manifest. An existing one is replaced only with `force`."""

@@ -13,7 +13,7 @@ from ..base.metrics import jain, unit, within
 from ..look.sheet import Sheet
 from ..stats import Interval, interval
 from .groups import members
-from .tables import LABELS, columns, intervals, loads
+from .tables import LABELS, columns, intervals, link_loads
 
 if TYPE_CHECKING:
     from .result import Result
@@ -125,7 +125,7 @@ def _busy_links(result: Result) -> tuple[list[tuple[dict[str, str], dict[str, In
     """The links that are told, and how many there are."""
     told = ("drops", "queue_mean", "utilisation")
     if len(result.info) != 1 or len(runs := [c for c in columns(result, "links") if c]) != 1:
-        rows = list(loads(result))
+        rows = list(link_loads(result))
         kept = _heaviest(lambda: ((drops, waits, used) for _, (waits, drops, used) in rows))
         return intervals(result, "links", {rows[i][0] for i in kept}), len(rows)
     # Of one run no mean is formed of what is not shown: there may be millions of links.

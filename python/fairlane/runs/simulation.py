@@ -13,7 +13,7 @@ from .. import _core
 from ..base.cores import available_threads
 from ..base.scenario import checked
 from ..errors import FairlaneError
-from .listeners import Ears, Listener, names
+from .listeners import Listener, Listeners, names
 from .result import Result
 from .state import Flow, Link, Names
 
@@ -61,7 +61,7 @@ class Simulation:
     def __init__(self, core: _core.Simulation, number: int | None = None) -> None:
         self._core = core
         self._flows, self._links = core.flow_names(), core.link_names()
-        self._ears: Ears | None = None
+        self._ears: Listeners | None = None
         self.number = number
         """Of a branch with random numbers of its own its number, else None."""
 
@@ -155,7 +155,7 @@ class Simulation:
         be called again. Listening changes no result.
         """
         if self._ears is None:
-            self._ears = Ears(self, self._core)
+            self._ears = Listeners(self, self._core)
         return self._ears.on(names(kind), names(flow), names(link), (start, stop), batch, heard)
 
     def off(self, listener: Listener) -> None:

@@ -13,7 +13,7 @@ from ..base.written import si
 from ..look.sheet import Sheet
 from .groups import members
 from .sheets import FEW, Groups, cell
-from .tables import columns, intervals, loads
+from .tables import columns, intervals, link_loads
 
 if TYPE_CHECKING:
     from ..stats import Interval
@@ -71,7 +71,7 @@ def _group_shares(result: Result) -> str:
 
 
 def _waiting(result: Result) -> str:
-    link = max(loads(result), key=lambda row: row[1], default=("",))[0]
+    link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
     if not link:
         return ""
     ((_, per),) = intervals(result, "links", (link,))
@@ -115,7 +115,7 @@ def _goodput_of_all(result: Result) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class ToldWhy:
+class LimitSection:
     """What limited flows, for a page."""
 
     sentences: list[str]
@@ -123,7 +123,7 @@ class ToldWhy:
     """Shares of the time of each flow; None where the flows are too many."""
 
 
-def why_told(result: Result) -> ToldWhy | None:
+def limit_section(result: Result) -> LimitSection | None:
     """What limited flows, if the run was watched for that."""
     if not result._why or not all(result._why):
         return None
@@ -132,11 +132,11 @@ def why_told(result: Result) -> ToldWhy | None:
     why = result.why()
     flows = [f for f in why.flows.values() if f.shares]
     if not 0 < len(flows) <= MOST_LIMITS:
-        return ToldWhy(why.sentences(), None)
+        return LimitSection(why.sentences(), None)
     used = [limit for limit in LIMITS if any((f.shares[limit].mean or 0.0) > 0 for f in flows)]
     rows = [[f.flow, *(_share(f.shares[limit]) for limit in used)] for f in flows]
     note = "Shares of the time of each flow by what limited it; they add up to 1."
-    return ToldWhy(why.sentences(), Sheet(["flow", *(limit.replace("_", " ") for limit in used)], rows, note=note))
+    return LimitSection(why.sentences(), Sheet(["flow", *(limit.replace("_", " ") for limit in used)], rows, note=note))
 
 
 def _share(of: Interval) -> str:
@@ -145,7 +145,7 @@ def _share(of: Interval) -> str:
 
 def limits_sheet(result: Result) -> Sheet | None:
     """What held each flow back, where the counters of the run say so; None without flows."""
-    found = limits(result)
+    found = estimated_limits(result)
     if not found:
         return None
     if len(found) <= MOST_LIMITS:
@@ -157,7 +157,7 @@ def limits_sheet(result: Result) -> Sheet | None:
     return Sheet(["group", "held back by", "flows"], [[g, what, str(n)] for (g, what), n in counts.items()], words=(1,))
 
 
-def limits(result: Result) -> dict[str, tuple[str, str]]:
+def estimated_limits(result: Result) -> dict[str, tuple[str, str]]:
     """For each flow what held it back, and the number that says so.
 
     A TCP flow that cut its window was held back by congestion; one that never did, by its receive window if its rate comes near what that

@@ -39,28 +39,28 @@ def names_of(report: str) -> tuple[str, ...]:
     return GROUPED if report == "groups" else NAMES
 
 
-def rows_of(result: Result) -> str:
+def flow_table(result: Result) -> str:
     """The table with the rows of flows or of groups, by its name."""
     return "groups" if result.reports == "groups" else "flows"
 
 
-def drawable(table: str, names: Iterable[str]) -> list[str]:
+def numeric_columns(table: str, names: Iterable[str]) -> list[str]:
     """The columns of a table that are numbers; of a group no state of a single flow, which is null there."""
     void = {m.name for m in metrics() if m.pooled == "null"} if table == "groups" else set()
     return [c for c in names if c not in LABELS and c not in ("seed", "time") and c not in void]
 
 
-def kinds(result: Result) -> tuple[str, str, str]:
+def metric_tables(result: Result) -> tuple[str, str, str]:
     """The tables with a number a run: of flows or groups, of links, of the network."""
-    return rows_of(result), "links", "network"
+    return flow_table(result), "links", "network"
 
 
-def over_time(result: Result) -> list[str]:
+def series_tables(result: Result) -> list[str]:
     """The time series that a result may have: where groups are told, those of links."""
-    return [name for name in SERIES if not absent(name, result.reports)]
+    return [name for name in SERIES if not missing_table(name, result.reports)]
 
 
-def absent(name: str, report: str) -> str:
+def missing_table(name: str, report: str) -> str:
     """What to say of a table that a result does not have because it reports something else; "" for any other."""
     if report == "groups" and name in ("flows", "flow_series"):
         over = "; series are of links only (link_series)" if name == "flow_series" else ""
@@ -129,7 +129,7 @@ class Tables(_Five):
         return _core.write_series(self._runs, name, path)
 
 
-class Kept(_Five):
+class StoredTables(_Five):
     """The tables of a result folder. Series stay where they are until somebody asks for them, and then a part may be enough."""
 
     def __init__(self, frames: dict[str, pl.DataFrame], files: Mapping[str, Path]) -> None:
@@ -254,20 +254,20 @@ def columns(result: Result, table: str) -> list[Columns]:
 def series_names(result: Result, table: str) -> list[str]:
     """The columns of a time series; none if nothing was sampled."""
     tables = result._having(table)
-    return tables.names(table) if isinstance(tables, Tables | Kept) else tables[table].columns
+    return tables.names(table) if isinstance(tables, Tables | StoredTables) else tables[table].columns
 
 
 def series(result: Result, table: str, *wanted: str) -> pl.DataFrame:
     """`seed`, `time` and the name of the flow or link, and the columns of a time series that are wanted: no more of it is made or read."""
     names = list(dict.fromkeys(["seed", table.removesuffix("_series"), "time", *wanted]))
     tables = result._having(table)
-    return tables.some(table, names) if isinstance(tables, Tables | Kept) else tables[table].select(names)
+    return tables.some(table, names) if isinstance(tables, Tables | StoredTables) else tables[table].select(names)
 
 
 def write_series(result: Result, table: str, path: Path) -> bool:
     """Writes a time series as a Parquet file; false if nothing was sampled, and there is none then."""
     tables = result._tables
-    if isinstance(tables, Tables | Kept):
+    if isinstance(tables, Tables | StoredTables):
         return tables.write(table, path)
     frame = tables[table]
     if frame.height:
@@ -310,7 +310,7 @@ def intervals(result: Result, table: str, only: Collection[str] | None = None) -
     return [(labels, {m: interval(v, within=within(m)) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
 
 
-def loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:
+def link_loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:
     """Of each link the means over the runs of what waits, is dropped and is used; links may be millions, so of nothing else."""
     wanted = ("queue_mean", "drops", "utilisation")
     for labels, per in values(result, "links", wanted):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, scale
 from ..base.metrics import unit
-from ..look.braille import area, stretches
+from ..look.braille import area, resample
 from .tables import Columns, columns
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def picture(result: Result, width: int) -> list[Any]:
     if waits is not None:
         link, queue = waits
         out.append(_title(f"queue of {link} (packets){many}", width))
-        out += _chart("", stretches(queue, 2 * drawn), max(queue), sizes, _QUEUE_LINES, _QUEUE)
+        out += _chart("", resample(queue, 2 * drawn), max(queue), sizes, _QUEUE_LINES, _QUEUE)
     if rates:
-        curves = [(name, stretches(values, 2 * drawn, fmean)) for name, values in rates]
+        curves = [(name, resample(values, 2 * drawn, fmean)) for name, values in rates]
         top = max(x for _, curve in curves for x in curve if math.isfinite(x))
         factor, per = scale(unit("throughput"), top)
         out.append(_title(f"throughput ({per}){many}", width))

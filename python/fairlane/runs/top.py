@@ -23,7 +23,7 @@ _AROUND = 9
 
 
 @dataclass(frozen=True)
-class LinkNow:
+class LinkState:
     """A direction of a link."""
 
     name: str
@@ -39,7 +39,7 @@ class LinkNow:
 
 
 @dataclass(frozen=True)
-class FlowNow:
+class FlowState:
     """A flow."""
 
     name: str
@@ -53,12 +53,12 @@ class FlowNow:
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """All of it at one instant."""
 
     time: float
-    links: list[LinkNow]
-    flows: list[FlowNow]
+    links: list[LinkState]
+    flows: list[FlowState]
 
     def document(self) -> dict[str, Any]:
         """The same as data."""
@@ -74,9 +74,9 @@ class Top:
         self._sent: dict[str, int] = {}
         self._got: dict[str, int] = {}
         self._most: dict[str, int] = {}
-        self._last: Look | None = None
+        self._last: Snapshot | None = None
 
-    def look(self) -> Look:
+    def look(self) -> Snapshot:
         """How it is now. A second look at the same instant is the first one."""
         sim = self._sim
         if self._last is not None and self._at == sim.time:
@@ -90,7 +90,7 @@ class Top:
             rate = _rate(link["sent"], self._sent.get(name), span)
             self._sent[name] = link["sent"]
             links.append(
-                LinkNow(name, queue["packets"], queue["bytes"], self._most[name], link["rate"], rate, link["drops"], link["marks"])
+                LinkState(name, queue["packets"], queue["bytes"], self._most[name], link["rate"], rate, link["drops"], link["marks"])
             )
         for number_, name in enumerate(sim.flows):
             row = sim._core.flow(number_)
@@ -98,9 +98,9 @@ class Top:
             rate = _rate(flow["delivered"], self._got.get(name), span)
             self._got[name] = flow["delivered"]
             state = "over" if flow["completed"] is not None else "waits" if flow["started"] is None else of.get("state", "sends")
-            flows.append(FlowNow(name, rate, of.get("cwnd"), of.get("in_flight"), of.get("srtt"), state))
+            flows.append(FlowState(name, rate, of.get("cwnd"), of.get("in_flight"), of.get("srtt"), state))
         self._at = sim.time
-        self._last = Look(sim.time, links, flows)
+        self._last = Snapshot(sim.time, links, flows)
         return self._last
 
 
@@ -115,7 +115,7 @@ def bar(share: float, width: int = BAR) -> str:
     return _FULL * full + _EMPTY * (width - full)
 
 
-def sheets(look: Look, rows: int | None = None) -> list[Sheet]:
+def sheets(look: Snapshot, rows: int | None = None) -> list[Sheet]:
     """The tables of links and flows; `rows`: lines of the screen, None: as many as there are."""
     busy = sorted(look.links, key=lambda x: (-x.packets, -(x.rate or 0.0), -x.most))
     busy = [x for x in busy if x.most or x.rate or x.drops] or busy[:1]
@@ -130,7 +130,7 @@ def _left(all_: Sequence[Any], shown: int, what: str) -> str:
     return f"and {len(all_) - shown} more {what}" if len(all_) > shown else ""
 
 
-def _links(links: list[LinkNow], shown: int) -> Sheet:
+def _links(links: list[LinkState], shown: int) -> Sheet:
     per, factor = _unit([x.capacity for x in links])
     rows = [
         [x.name, str(x.packets), bar(x.packets / x.most if x.most else 0.0), _number(x.rate, factor),
@@ -141,7 +141,7 @@ def _links(links: list[LinkNow], shown: int) -> Sheet:
                  note=_left(links, shown, "queues"))  # fmt: skip
 
 
-def _flows(flows: list[FlowNow], shown: int) -> Sheet:
+def _flows(flows: list[FlowState], shown: int) -> Sheet:
     top = max((x.rate or 0.0 for x in flows), default=0.0)
     per, factor = _unit([top])
     rows = [

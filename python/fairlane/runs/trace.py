@@ -109,7 +109,7 @@ def parse_filter(text: str, folder: str | PathLike[str] | None = None, format: s
     return Trace(**found, folder=folder, format=format)
 
 
-def place_of(folder: str | PathLike[str], *, force: bool = False) -> Path:
+def recording_path(folder: str | PathLike[str], *, force: bool = False) -> Path:
     """Where the table of a result folder lies while the run goes on: beside it, for all to see, since a killed run leaves it."""
     path = Path(fspath(folder)).absolute()
     place = path.with_name(path.name + UNFINISHED)
@@ -126,9 +126,9 @@ def place_of(folder: str | PathLike[str], *, force: bool = False) -> Path:
 
 
 @contextmanager
-def beside(folder: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def recording_folder(folder: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """The table's place while the run goes on, removed in the end: what is whole has moved on, what failed is not kept."""
-    place = place_of(folder, force=force)
+    place = recording_path(folder, force=force)
     try:
         place.mkdir(parents=True)
     except FileExistsError:
@@ -146,7 +146,7 @@ _UNNAMED: list[tempfile.TemporaryDirectory[str]] = []
 """Folders that go when the program ends: a lazy frame may outlive the result it is of."""
 
 
-def temporary() -> Path:
+def temporary_folder() -> Path:
     """A folder for a table that nobody named."""
     _UNNAMED.append(tempfile.TemporaryDirectory(prefix="fairlane-trace-"))
     return Path(_UNNAMED[-1].name)
@@ -156,10 +156,10 @@ def parts_of(folder: Path) -> list[tuple[int, Path]]:
     """The seeds of a table, and the pattern of the parts of each."""
     names = (p.name.removeprefix("seed=") for p in folder.glob("seed=*"))
     seeds = sorted(int(name) for name in names if name.isdecimal() and any((folder / f"seed={name}").glob("*.parquet")))
-    return [(seed, unpatterned(folder / f"seed={seed}") / "*.parquet") for seed in seeds]
+    return [(seed, escape_glob(folder / f"seed={seed}") / "*.parquet") for seed in seeds]
 
 
-def unpatterned(path: Path) -> Path:
+def escape_glob(path: Path) -> Path:
     """A path in which brackets and stars stand for themselves where patterns are read."""
     return Path(re.sub(r"([*?\[])", r"[\1]", str(path)))
 

@@ -9,7 +9,8 @@ from .. import _core
 from ..base.cores import available_threads
 from ..errors import FairlaneError, suggest
 from ..runs.result import Result
-from ..watch.inset import Inset, asked, inset
+from ..watch.inset import Inset, inset
+from ..watch.inset import parse_replays as asked
 from .cell import load_plugins, planned
 from .model import Point
 from .plan import resolve_point

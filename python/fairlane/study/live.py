@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ..look.web_charts import Line, Live
+from ..look.web_charts import Chart as Live
+from ..look.web_charts import Line
 from ..stats import Interval, interval
 from . import words
 from .chart import _MOST_BARS, Chart, _factor_scale, _geometric, _metric_scale, _within, numeric

@@ -13,12 +13,17 @@ import polars as pl
 from .. import _core
 from ..base.format import number, quantity
 from ..errors import FairlaneError
-from ..graphs import inlined
+from ..graphs import inline_network as inlined
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
+from ..look.rerun import MOST_SCENARIO
+from ..look.rerun import Rerun as Again
+from ..look.rerun import code_warning as said_code
+from ..look.rerun import seed_range as said_seeds
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
-from ..look.web_charts import Charts, Live
-from ..runs.summary import limits_sheet, why_told
+from ..look.web_charts import Chart as Live
+from ..look.web_charts import Charts
+from ..runs.summary import limit_section as why_told
+from ..runs.summary import limits_sheet
 from ..stats import MARGIN, Interval, margin_text
 from ..watch.inset import scripts
 from . import claim_views, closer, contrast, live, plots, points, terminal, words

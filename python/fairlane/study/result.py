@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..runs.limits import Why
+    from ..runs.limits import LimitReport as Why
     from ..runs.plots.overlay import KindOptions
     from ..runs.result import Result
     from ..stats import Anova

@@ -11,7 +11,7 @@ import polars as pl
 
 from ..base.extras import need
 from ..errors import FairlaneError, suggest
-from ..runs.tables import absent
+from ..runs.tables import missing_table as absent
 from ..stats import interval
 from . import frames
 from .left_open import WORLD

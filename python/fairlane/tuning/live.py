@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..look.web_charts import Line, Live
+from ..look.web_charts import Chart as Live
+from ..look.web_charts import Line
 from ..stats import interval
 from ..study.select import within_of
 from .model import Objective, Trial

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Again, said_code, said_seeds
+from ..look.rerun import MOST_SCENARIO
+from ..look.rerun import Rerun as Again
+from ..look.rerun import code_warning as said_code
+from ..look.rerun import seed_range as said_seeds
 from ..look.templates import render, saved_link, svg_link
 from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text

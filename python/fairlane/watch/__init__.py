@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .recording import Film, film, save
+from .recording import Recording, record, save
 from .server import serve
 
-__all__ = ["Film", "film", "save", "serve"]
+__all__ = ["Recording", "record", "save", "serve"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ..base.format import number
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation
-from ..runs.summary import ToldWhy, why_told
-from .recording import Film, film_of
+from ..runs.summary import LimitSection, limit_section
+from .recording import Recording, record_simulation
 from .topology import expanded
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Inset:
 
     name: str
     seed: int
-    film: Film
-    why: ToldWhy | None
+    film: Recording
+    why: LimitSection | None
     fingerprint: str
 
     @cached_property
@@ -58,13 +58,13 @@ def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
     """Runs a scenario twice: once for the picture, and once to see what limits its flows."""
     from .. import _core
 
-    film = film_of(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name, most=MOST_BYTES)
+    film = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name, most=MOST_BYTES)
     watched = Simulation(_core.Simulation(resolved, seed, True))
     watched.advance()
-    return Inset(name, seed, film, why_told(watched.result()), watched.fingerprint)
+    return Inset(name, seed, film, limit_section(watched.result()), watched.fingerprint)
 
 
-def asked(texts: Sequence[str]) -> list[dict[str, str]]:
+def parse_replays(texts: Sequence[str]) -> list[dict[str, str]]:
     """The runs that are to move: "queue=codel load=0.8" names levels; a value with blanks stands in quotation marks.
 
     >>> asked(["queue=codel load=0.8"])

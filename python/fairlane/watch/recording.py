@@ -17,7 +17,7 @@ from ..base.scenario import checked
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
 from .page import replay_page
-from .topology import expanded, span, told
+from .topology import expanded, network_model, span
 
 if TYPE_CHECKING:
     from ..base.scenario import Built
@@ -31,7 +31,7 @@ _VALUES = 4_000_000
 
 
 @dataclass(frozen=True)
-class Film:
+class Recording:
     """A recorded stretch: what a page is told of the network, and the chunks of each future, packed."""
 
     head: dict[str, Any]
@@ -96,7 +96,7 @@ def branch_of(words: str) -> Branch:
     return Branch(at, tuple(sets))
 
 
-def film(
+def record(
     scenario: str | PathLike[str] | Built,
     seed: int | None = None,
     *,
@@ -105,7 +105,7 @@ def film(
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
     most: int = MOST_BYTES,
-) -> Film:
+) -> Recording:
     """Records a stretch of a run, from `begin` to `until` (the end), with other futures: "at=20s links.bottleneck.queue=codel".
 
     With more packets than `most` bytes hold, one of so many is followed; drops, marks, queues and windows are those of all.
@@ -114,10 +114,10 @@ def film(
     resolved = checked(scenario, pairs)
     sim = start(scenario, seed, sets=pairs)
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
-    return film_of(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, most=most)
+    return record_simulation(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, most=most)
 
 
-def film_of(
+def record_simulation(
     sim: Simulation,
     resolved: Mapping[str, Any],
     title: str,
@@ -126,7 +126,7 @@ def film_of(
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
     most: int = MOST_BYTES,
-) -> Film:
+) -> Recording:
     """The same of a simulation that has not begun; `resolved` is its scenario with its single parts."""
     end = sim._core.end // 1000
     first = span(begin, "the beginning")
@@ -137,7 +137,7 @@ def film_of(
     for b in others:
         if not first <= b.at < last:
             raise FairlaneError(f"a branch at {b.at / 1e9:g} s: what is recorded goes from {first / 1e9:g} s to {last / 1e9:g} s")
-    head = told(sim, resolved, title)
+    head = network_model(sim, resolved, title)
     sim._core.advance(first * 1000)
     one_of = _thin(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
     while True:
@@ -146,7 +146,7 @@ def film_of(
             break
         one_of *= 2
     head |= {"mode": "replay", "from": first, "until": last, "oneOf": one_of, "futures": futures}
-    return Film(head, data)
+    return Recording(head, data)
 
 
 def save(
@@ -159,10 +159,10 @@ def save(
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
     force: bool = False,
-) -> Film:
+) -> Recording:
     """Writes a page that replays a stretch of a run; see `film`. What exists is not replaced without `force`."""
     target = new_file(fspath(path), force=force)
-    made = film(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
+    made = record(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
     made.save(target, new=not force)
     return made
 

@@ -12,7 +12,7 @@ from ..base import toml
 from ..base.reference import contents
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation
-from .topology import queue_of, running, state_of
+from .topology import queue_of, running_groups, state_of
 
 SPEND = 50_000
 """Microseconds that one answer may take of the clock on the wall."""
@@ -28,11 +28,11 @@ _MAY = re.compile(rf"links\.{_NAME}(\.reverse)?\.(rate|delay|loss|duplicate|queu
 """Paths that a page may change. Others may lead to files (`trace`), whose lines it would be told in what is wrong with them."""
 
 
-class Wrong(FairlaneError):
+class InvalidRequest(FairlaneError):
     """A request that means nothing."""
 
 
-class Asked:
+class Session:
     """The simulation of one page, with another future or without."""
 
     def __init__(self, sim: Simulation, head: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ class Asked:
         """What is sent back: pieces of the picture, and the answer."""
         act = self._acts.get(what["op"]) if isinstance(what.get("op"), str) else None
         if act is None:
-            raise Wrong(f"nothing is known of {str(what.get('op'))[:40]!r}")
+            raise InvalidRequest(f"nothing is known of {str(what.get('op'))[:40]!r}")
         return act(what)
 
     def _pieces(self) -> list[bytes]:
@@ -73,7 +73,7 @@ class Asked:
     def _seek(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         kind, fresh = what.get("what"), what.get("fresh")
         if kind not in SOUGHT or not isinstance(fresh, bool):
-            raise Wrong("an event is a packet, drop, mark or timeout, sought afresh or not")
+            raise InvalidRequest("an event is a packet, drop, mark or timeout, sought afresh or not")
         first = self._futures[0]._core
         pieces: list[bytes] = []
         found, over, step = None, time.monotonic() + SPEND / 1e6, max(1, self._end // FINE)
@@ -91,13 +91,13 @@ class Asked:
     def _future(self, what: dict[str, Any]) -> Simulation:
         number = what.get("future", 0)
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self._futures):
-            raise Wrong("there is no such future")
+            raise InvalidRequest("there is no such future")
         return self._futures[number]
 
     def _set(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         values = what.get("values")
         if not isinstance(values, dict) or not 0 < len(values) <= MOST_VALUES:
-            raise Wrong("values are a path with its value, or a few")
+            raise InvalidRequest("values are a path with its value, or a few")
         pairs = []
         for path, value in values.items():
             if (
@@ -105,12 +105,12 @@ class Asked:
                 or not isinstance(value, str | int | float)
                 or (isinstance(value, float) and not math.isfinite(value))
             ):
-                raise Wrong(f"{path[:60]!r} takes a number or a text")
+                raise InvalidRequest(f"{path[:60]!r} takes a number or a text")
             path = self._path(path)
             if not _MAY.fullmatch(path):
-                raise Wrong("rate, delay, loss, duplicate and queue of a link may change, and start, stop and count of flows")
+                raise InvalidRequest("rate, delay, loss, duplicate and queue of a link may change, and start, stop and count of flows")
             if len(path) > MOST_TEXT or len(str(value)) > MOST_TEXT:
-                raise Wrong("that is too long")
+                raise InvalidRequest("that is too long")
             pairs.append((path, str(value)))
         sim = self._future(what)
         return self._change(sim, pairs), {}
@@ -126,7 +126,7 @@ class Asked:
 
     def _change(self, sim: Simulation, pairs: list[tuple[str, str]]) -> list[bytes]:
         if self._changes >= MOST_CHANGES:
-            raise Wrong(f"that were {MOST_CHANGES} changes: load the page again to begin anew")
+            raise InvalidRequest(f"that were {MOST_CHANGES} changes: load the page again to begin anew")
         # The stretch before ends here: whoever reads it knows the rates and delays that held in it.
         pieces = self._pieces()
         sim._core.set(pairs, False)
@@ -136,16 +136,16 @@ class Asked:
     def _flow(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         group, on = what.get("group"), what.get("on")
         if not any(f["group"] == group for f in self._head["flows"]) or not isinstance(on, bool):
-            raise Wrong("flows are on or off")
+            raise InvalidRequest("flows are on or off")
         sim = self._future(what)
-        runs = running(state_of(sim), sim._core.now)[str(group)]
+        runs = running_groups(state_of(sim), sim._core.now)[str(group)]
         if on == runs:
-            raise Wrong(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
+            raise InvalidRequest(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
         return self._change(sim, [(f"flows.{toml.key(str(group))}.{'start' if on else 'stop'}", f"{sim._core.now}ps")]), {}
 
     def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         if len(self._futures) > 1:
-            raise Wrong("there are two futures already")
+            raise InvalidRequest("there are two futures already")
         self._futures.append(self._futures[0].branch())
         return [], {}
 
@@ -157,7 +157,7 @@ class Asked:
         name = what.get("link")
         sim = self._future(what)
         if not isinstance(name, str) or name not in sim.links:
-            raise Wrong("there is no such link")
+            raise InvalidRequest("there is no such link")
         now = state_of(sim)
         kind, parameters, loss = queue_of(now, name)
         link = sim.links[name]
@@ -169,12 +169,12 @@ class Asked:
         ]
         return [], {
             "rate": link.rate, "delay": link.delay * 1e9, "loss": loss, "queue": kind, "queues": queues, "parameters": shown,
-            "flows": running(now, sim._core.now),
+            "flows": running_groups(now, sim._core.now),
         }  # fmt: skip
 
 
 def _number(what: dict[str, Any], key: str, low: float, high: float) -> float:
     value = what.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise Wrong(f"{key} is a number from {low:g} to {high:g}")
+        raise InvalidRequest(f"{key} is a number from {low:g} to {high:g}")
     return float(value)

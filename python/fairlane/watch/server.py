@@ -24,8 +24,8 @@ from ..base.threads import Pool
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
 from .page import live_page
-from .requests import Asked, Wrong
-from .topology import expanded, told
+from .requests import InvalidRequest, Session
+from .topology import expanded, network_model
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -62,7 +62,7 @@ def serve(
     def fresh() -> Simulation:
         return start(scenario, seed, sets=pairs)
 
-    head = told(fresh(), expanded(resolved.json()), title) | {"mode": "live", "oneOf": 1}
+    head = network_model(fresh(), expanded(resolved.json()), title) | {"mode": "live", "oneOf": 1}
     asyncio.run(_Server(head, fresh).run(port, ready))
 
 
@@ -173,7 +173,7 @@ class _Server:
         try:
             await socket.prepare(request)
             loop = asyncio.get_running_loop()
-            asked = Asked(await loop.run_in_executor(self._crew, self._fresh), self._head)
+            asked = Session(await loop.run_in_executor(self._crew, self._fresh), self._head)
             allowed, since = float(MOST_A_SECOND), time.monotonic()
             async for message in socket:
                 now = time.monotonic()
@@ -197,23 +197,23 @@ class _Server:
         return socket
 
 
-def _answer(asked: Asked, text: str) -> tuple[list[bytes], dict[str, Any]]:
+def _answer(asked: Session, text: str) -> tuple[list[bytes], dict[str, Any]]:
     number: object = None
     try:
         try:
             what = json.loads(text)
         except (ValueError, RecursionError):
-            raise Wrong("that is no JSON") from None
+            raise InvalidRequest("that is no JSON") from None
         try:
             json.dumps(what, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise Wrong("half a character is no text") from None
+            raise InvalidRequest("half a character is no text") from None
         if not isinstance(what, dict):
-            raise Wrong("that is no request")
+            raise InvalidRequest("that is no request")
         number = what.get("re")
         if isinstance(number, bool) or not isinstance(number, int):
             number = None
-            raise Wrong("a request has a number, `re`")
+            raise InvalidRequest("a request has a number, `re`")
         pieces, answer = asked.do(what)
     except FairlaneError as e:
         return [], {"re": number, "error": str(e)}

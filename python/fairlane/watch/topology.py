@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.written import si
-from ..graphs.network import of_scenario, shown
-from ..graphs.positions import laid_out
+from ..graphs.network import graph_of, shown
+from ..graphs.positions import node_positions
 
 if TYPE_CHECKING:
     from ..runs.simulation import Simulation
@@ -20,7 +20,7 @@ MOST_NODES = 5000
 """Nodes of a network that is drawn, as `fairlane draw` has it."""
 
 
-def told(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, Any]:
+def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, Any]:
     """Names, places, links and flows; `resolved` is the scenario with its single parts."""
     from ..errors import FairlaneError
 
@@ -30,8 +30,8 @@ def told(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, 
             f"a picture of {len(found['nodes'])} nodes cannot be read: the limit is {MOST_NODES}\n"
             "  = help: `fairlane run` simulates it, `fairlane draw -o network.graphml` writes it for a tool that draws large graphs"
         )
-    graph = of_scenario(resolved, title)
-    at = laid_out(graph)
+    graph = graph_of(resolved, title)
+    at = node_positions(graph)
     nodes = [
         {"name": n.name, "x": round(at[n.name][0], 1), "y": round(at[n.name][1], 1), "end": n.sends or n.receives} for n in graph.nodes
     ]
@@ -83,7 +83,7 @@ def queue_of(now: Mapping[str, Any], link: str) -> tuple[str, dict[str, Any], fl
     return kind, dict(parameters) if isinstance(parameters, Mapping) else {}, float(loss) if isinstance(loss, int | float) else 0.0
 
 
-def running(now: Mapping[str, Any], time: int) -> dict[str, bool]:
+def running_groups(now: Mapping[str, Any], time: int) -> dict[str, bool]:
     """Of each group of flows whether any has begun and has not been stopped, in this state at a time in picoseconds."""
     groups: dict[str, bool] = {}
     for flow in now["expanded"]["flows"]:

@@ -14,7 +14,7 @@ from . import KINDS, Kind
 from .formula_curves import check
 from .pen import LONGEST, MOST, Pen, named
 from .styles import Style, style_of
-from .view import View, Wish
+from .view import Selection, View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ def draw(
     form = style_of(style)
     formulas = _names(theory) or ()
     check(own, formulas)
-    wish = Wish(own, _names(flow), _names(link), seed, formulas, span(time))
+    wish = Selection(own, _names(flow), _names(link), seed, formulas, span(time))
     alone = len(results) == 1 or (panels and max(list(panels).count(p) for p in panels) == 1)
     views = [View(result, label, wish, many=not alone) for label, result in results]
     for v in views:

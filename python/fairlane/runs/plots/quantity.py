@@ -14,7 +14,7 @@ from ...errors import FairlaneError, UnknownNameError
 from ...stats import interval
 from ..curves import Curve, curves
 from ..groups import groups_of
-from ..tables import SERIES, absent, drawable, series_names
+from ..tables import SERIES, missing_table, numeric_columns, series_names
 from . import KINDS, SAMPLE, Kind
 from .formula_curves import levels
 from .pen import Pen, named
@@ -42,14 +42,14 @@ def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     order.insert(order.index("flows") + 1, "groups")
     found: set[str] = set()
     for table in [*order, "network"]:
-        for r in (r for r in results if not absent(table, r.reports)):
-            columns = drawable(table, series_names(r, table) if table in SERIES else r.table(table).columns)
+        for r in (r for r in results if not missing_table(table, r.reports)):
+            columns = numeric_columns(table, series_names(r, table) if table in SERIES else r.table(table).columns)
             found.update(columns)
             if name in columns:
                 over = table.endswith("_series")
                 theory = () if table == "groups" else _THEORY.get(name, ())
                 return Kind(name, f"{name} {'over time' if over else 'of each'}", f"quantity:{table}", theory, sample=over)
-    if lacking := next((why for r in results for t in order if (why := absent(t, r.reports)) and _is_of_flows(name)), ""):
+    if lacking := next((why for r in results for t in order if (why := missing_table(t, r.reports)) and _is_of_flows(name)), ""):
         raise UnknownNameError(lacking)
     if series_of(name):
         raise FairlaneError(f"there is no time series of {name}: set {SAMPLE}")

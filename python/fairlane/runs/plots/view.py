@@ -15,7 +15,7 @@ from ...errors import FairlaneError, suggest
 from ...stats import ANY, Range
 from ..curves import MAX_RATES
 from ..groups import flows_of, members
-from ..tables import over_time, series, series_names
+from ..tables import series, series_names, series_tables
 from . import SAMPLE, Kind
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_CURVES = 12
 
 
 @dataclass(frozen=True)
-class Wish:
+class Selection:
     """What is to be drawn of results."""
 
     kind: Kind
@@ -43,7 +43,7 @@ class View:
 
     result: Result
     label: str
-    wish: Wish
+    wish: Selection
     many: bool = False
     """Whether others are drawn beside it."""
     only: str = ""
@@ -138,7 +138,7 @@ class View:
 
     def check_samples(self) -> None:
         """Raises an error that says how to get time series, if the picture is made of them and there are none at all."""
-        if self.wish.kind.sample and not any(series_names(self.result, name) for name in over_time(self.result)):
+        if self.wish.kind.sample and not any(series_names(self.result, name) for name in series_tables(self.result)):
             raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
 
     def series(self, table: str, *wanted: str) -> pl.DataFrame:
