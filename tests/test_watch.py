@@ -107,7 +107,7 @@ def test_what_is_recorded_keeps_the_laws_of_queues_and_the_counts_of_the_run(sce
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node")
-    made = watch.film(scenario)
+    made = watch.record(scenario)
     (tmp_path / "film.json").write_text(json.dumps({"head": made.head, "data": base64.b64encode(made.data).decode()}))
     done = subprocess.run(
         [node, "--test", str(ROOT / "web" / "tests")], env={"FAIRLANE_FILM": str(tmp_path / "film.json"), "PATH": "/usr/bin:/bin"},
@@ -179,7 +179,7 @@ def test_the_way_to_an_event_is_told_in_stretches(scenario):
 
 
 def test_a_minute_of_a_dumbbell_with_every_packet_takes_less_than_3_mb():
-    made = watch.film(ROOT / "python/fairlane/scenarios/P1.toml", until="15s", most=500_000)
+    made = watch.record(ROOT / "python/fairlane/scenarios/P1.toml", until="15s", most=500_000)
     # A quarter of the minute in a sixth of the room; P1 has 750,000 data packets in a minute.
     assert 4 * len(made.data) * 4 / 3 + 150_000 < 3_000_000
     assert made.one_of <= 2
@@ -197,12 +197,12 @@ def test_a_minute_of_a_dumbbell_with_every_packet_takes_less_than_3_mb():
 )
 def test_a_branch_that_means_nothing_is_told(scenario, words, why):
     with pytest.raises(fl.FairlaneError, match=why):
-        watch.film(scenario, branches=[words])
+        watch.record(scenario, branches=[words])
 
 
 def test_what_is_set_is_what_is_recorded_however_it_is_given(scenario):
     sets = {"links.bottleneck.rate": "1Mbit/s", "links.bottleneck.queue.droptail.limit": "3000B"}
-    as_mapping, as_pairs = (watch.film(scenario, sets=x, until="1s") for x in (sets, iter(sets.items())))
+    as_mapping, as_pairs = (watch.record(scenario, sets=x, until="1s") for x in (sets, iter(sets.items())))
     assert as_mapping.data == as_pairs.data and as_mapping.head == as_pairs.head
     (way,) = (w for w in as_pairs.head["links"] if w["name"] == "bottleneck")
     assert (way["bits"], way["limit"]) == (1e6, 3.0)
@@ -231,7 +231,7 @@ def test_a_window_is_told_in_packets_of_the_flow(tmp_path):
         net.flow(name, "a", "b", tcp=tcp)
     of = {
         f["name"]: f["mss"]
-        for f in watch.film(net.flow("udp", "a", "b", udp={}, source={"poisson": {"rate": "10kbit/s", "size": "100B"}})).head["flows"]
+        for f in watch.record(net.flow("udp", "a", "b", udp={}, source={"poisson": {"rate": "10kbit/s", "size": "100B"}})).head["flows"]
     }
     sim = net.start()
     sim.advance("500ms")

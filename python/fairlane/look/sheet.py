@@ -173,8 +173,8 @@ class Words:
             yield Text(line, style=self.style, no_wrap=True, overflow="ignore")
 
 
-_WITH_UNIT = re.compile(r" ± (\S+) (?=[A-Za-zµ%])")
-_BOTH_ENDS = re.compile(r" (\(\S+) to ([^\s()]+\))( (?=[A-Za-zµ%]))?")
+_WITH_UNIT = re.compile(r" ± (\S+) (?=[A-Za-zµ%×])")
+_BOTH_ENDS = re.compile(r" (\(\S+) to ([^\s()]+\))( (?=[A-Za-zµ%×]))?")
 
 
 def _one_line(text: str) -> str:

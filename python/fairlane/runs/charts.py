@@ -1,4 +1,4 @@
-"""The charts of a result on a page: flows and queues over time, and what each flow got."""
+"""Interactive charts of a result: flows and queues over time, and the delay and goodput of each flow."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from .result import Result
 
 MOST_LINES = 8
-"""Curves of a chart."""
+"""Most curves of a chart."""
 MOST_DOTS = 2000
-"""Flows that have a mark each; more are told by their distribution alone."""
+"""Most flows with a mark each; above that, only their distribution is drawn."""
 _QUANTILES = 200
 _TIME = "time (s)"
 OVER_TIME = ("throughput", "cwnd", "srtt")
-"""What is shown of flows over time."""
-_TITLES = {"throughput": "Throughput", "cwnd": "Congestion window", "srtt": "Smoothed round-trip time", "queue": "Queue"}
+"""Series of flows with a chart."""
+_TITLES = {"throughput": "Throughput", "cwnd": "Congestion window", "srtt": "Smoothed round-trip time", "queue": "Queue length"}
 _PACKETS = {"p": "packets"}
 
 
 def charts(result: Result) -> list[Chart]:
-    """All that there is to draw of a result."""
+    """Returns all charts of a result."""
     out = []
     if result.reports == "flows" and series_names(result, "flow_series"):
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
@@ -41,18 +41,18 @@ def charts(result: Result) -> list[Chart]:
 
 
 def warmup(result: Result) -> list[tuple[float, float, str]]:
-    """The time that no metric counts."""
+    """Returns the warm-up as a named span."""
     until = as_seconds(result.description.get("warmup") or "0s")
     return [(0.0, until, "warm-up")] if until else []
 
 
 def seed_note(result: Result) -> str:
-    """Which run series are of."""
+    """Returns a note on the run that time series show."""
     return f"Seed {result.seeds[0]} of {len(result.seeds)}." if len(result.seeds) > 1 else ""
 
 
 def flows_over_time(result: Result, what: str) -> Chart | None:
-    """A series of flows: a line each where there are few, else a line for each group."""
+    """Returns a series of flows: a line per flow if there are few, else a line per group."""
     if what not in series_names(result, "flow_series"):
         return None
     frame = _finite(series(result, "flow_series", what), what).filter(pl.col("seed") == result.seeds[0]).select("time", "flow", "value")
@@ -71,11 +71,11 @@ def flows_over_time(result: Result, what: str) -> Chart | None:
             [value.sum().alias("value")] if rate else [value.mean().alias("value"), value.min().alias("low"), value.max().alias("high")]
         )
         frame = frame.drop_nulls("value").group_by("time", "flow", maintain_order=True).agg(formed)
-        note = "Each group of flows together." if rate else "The mean over the flows of each group; the band holds all of them."
+        note = "Sum over the flows of each group." if rate else "Mean over the flows of each group; the band covers all of them."
     shown = _largest(frame, "flow", MOST_LINES)
     left = frame["flow"].n_unique() - len(shown)
     lines, label, spans = _lines(frame, "flow", shown, unit(what), rate)
-    more = f"{left} more with less of it are not drawn." if left else ""
+    more = f"{left} more with smaller means are not drawn." if left else ""
     caption = " ".join(x for x in (note, resolution_note(spans, rate), more, seed_note(result)) if x)
     title = _TITLES.get(what, what.replace("_", " "))
     of_what = "of each group" if groups else "of each flow" if len(shown) > 1 else f"of {shown[0]}"
@@ -86,7 +86,7 @@ def flows_over_time(result: Result, what: str) -> Chart | None:
 
 
 def links_over_time(result: Result) -> Chart | None:
-    """The queues in which most waits."""
+    """Returns the longest queues over time."""
     frame = _finite(series(result, "link_series", "queue"), "queue").filter(pl.col("seed") == result.seeds[0])
     top = frame.group_by("link").agg(pl.col("value").mean()).sort("value", "link", descending=[True, False])
     most = top["value"].max()
@@ -102,10 +102,12 @@ def links_over_time(result: Result) -> Chart | None:
         )
         if average.height:
             told = downsample(average["time"].to_numpy(), average["value"].to_numpy(), points_per_curve(2))
-            lines.append(Line("average of the queue's law", told.x, told.y, hue=1))
+            lines.append(Line("average queue length (of the discipline)", told.x, told.y, hue=1))
     caption = " ".join(x for x in (resolution_note(spans, False), seed_note(result)) if x)
-    where = shown[0] if len(shown) == 1 else "the fullest links"
-    return Chart("queue", f"Queue of {where}", _TIME, "waiting (packets)", lines, link="time", spans=warmup(result), caption=caption)
+    where = shown[0] if len(shown) == 1 else "the links with the longest queues"
+    return Chart(
+        "queue", f"Queue length of {where}", _TIME, "queue length (packets)", lines, link="time", spans=warmup(result), caption=caption
+    )
 
 
 def _finite(frame: pl.DataFrame, what: str) -> pl.DataFrame:
@@ -114,16 +116,16 @@ def _finite(frame: pl.DataFrame, what: str) -> pl.DataFrame:
 
 
 def _largest(frame: pl.DataFrame, key: str, most: int) -> list[str]:
-    """Names of the largest means, in the order in which they come."""
+    """Returns the names with the largest means in their original order."""
     top = frame.group_by(key).agg(pl.col("value").mean()).sort("value", descending=True, nulls_last=True)[key].head(most).to_list()
     return [n for n in frame[key].unique(maintain_order=True).to_list() if n in set(top)]
 
 
 def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, rate: bool) -> tuple[list[Line], str, list[float]]:
-    """Curves in a unit that reads well, its name, and how long a stretch each point stands for."""
+    """Returns curves in a readable unit, its name, and the time per point of each curve."""
     typical = frame.filter(pl.col(key).is_in(list(names)))["value"].abs().quantile(0.9)
     factor, label = scale(measured, float(typical or 0.0))
-    # A rate of a step that holds few packets jumps between nothing and all: fewer points, each the rate of a longer time.
+    # Over steps of a few packets a rate jumps between zero and the link rate: fewer points, each the rate over a longer time.
     most = min(points_per_curve(len(names)), 300) if rate else points_per_curve(len(names))
     lines, spans = [], []
     for i, name in enumerate(names):
@@ -146,7 +148,7 @@ def _per_flow(result: Result) -> pl.DataFrame | None:
 
 
 def each_flow(result: Result) -> Chart | None:
-    """Delay against goodput, a mark for each flow, with the intervals over the runs."""
+    """Returns delay against goodput, a mark per flow, with the intervals over the runs."""
     from ..stats import interval
 
     frame = _per_flow(result)
@@ -169,13 +171,13 @@ def each_flow(result: Result) -> Chart | None:
         y = [_times(iv.mean, fy) for iv in ivs]
         x, names = [fx * d for _, d in own], [f for f, _ in own]
         lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=names))
-    caption = "A mark for each flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
+    caption = "One mark per flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
     return Chart("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
                 ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
 def each_group(result: Result) -> Chart | None:
-    """The same where groups have rows: delay against what a flow gets, a mark for each group."""
+    """Returns delay against goodput per flow, a mark per group, for a result with rows of groups."""
     rows = intervals(result, "groups") if result.reports == "groups" else []
     of = {labels["group"]: (per["delay_mean"], per["goodput_mean"]) for labels, per in rows}
     of = {g: (delay, goodput) for g, (delay, goodput) in of.items() if delay.mean is not None and goodput.mean is not None}
@@ -191,8 +193,8 @@ def each_group(result: Result) -> Chart | None:
         name = group[0] if len(group) == 1 else "other groups"
         x, y = [fx * (d.mean or 0.0) for d, _ in own], [fy * (g.mean or 0.0) for _, g in own]
         lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=list(group)))
-    caption = "A mark for each group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
-    return Chart("groups", "Delay and goodput of a flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
+    caption = "One mark per group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
+    return Chart("groups", "Delay and goodput per flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
                 kind="dots", ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
@@ -201,7 +203,7 @@ def _times(x: float | None, factor: float) -> float | None:
 
 
 def _first(groups: Mapping[str, None]) -> list[tuple[str, ...]]:
-    """Groups that have a colour of their own, and the others together."""
+    """Returns groups with their own colour, and all others as one."""
     names = list(groups)
     if len(names) <= MOST_LINES:
         return [(n,) for n in names]
@@ -209,7 +211,7 @@ def _first(groups: Mapping[str, None]) -> list[tuple[str, ...]]:
 
 
 def shares(result: Result) -> Chart | None:
-    """How goodput is spread among many flows: a distribution for each group."""
+    """Returns the distribution of goodput among many flows, a curve per group."""
     frame = _per_flow(result)
     if frame is None or frame["flow"].n_unique() <= MOST_LINES:
         return None
@@ -224,10 +226,10 @@ def shares(result: Result) -> Chart | None:
         name = f"{group[0] if len(group) == 1 else 'other groups'} ({len(own)} flow{'s' * (len(own) != 1)})"
         at = np.linspace(0.0, 1.0, _QUANTILES + 1) if len(own) > _QUANTILES else (np.arange(len(own)) + 1.0) / len(own)
         values = np.quantile(own, at) if len(own) > _QUANTILES else own
-        # Of several flows with the same goodput the last counts: at most so much.
+        # Among flows of equal goodput the last one counts, as in a cumulative distribution.
         step = dict(zip(values.tolist(), at.tolist(), strict=True))
         lines.append(Line(name, list(step), list(step.values()), hue=i))
-    caption = f"The share of the flows whose goodput is at most so much{': means over the runs' if len(result.info) > 1 else ''}."
+    caption = f"Cumulative distribution of the goodput of flows{': means over the runs' if len(result.info) > 1 else ''}."
     return Chart(
-        "shares", "How goodput is spread over the flows", f"goodput of a flow ({label})", "share of the flows", lines, caption=caption
+        "shares", "Distribution of goodput among the flows", f"goodput of a flow ({label})", "share of the flows", lines, caption=caption
     )

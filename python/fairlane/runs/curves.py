@@ -1,4 +1,4 @@
-"""What a figure of a result shows: time series of flows, links or groups of flows, of one run or with their spread over all."""
+"""Curves of a figure: time series of flows, links or groups of flows, from one run or with their interval over all runs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .tables import series
 if TYPE_CHECKING:
     from .result import Result
 
-#: Points of a rate over time. A rate sampled over less than a few packets jumps between zero and the rate of the link: a solid band.
+#: Most points of a rate over time. Over steps of a few packets a rate jumps between zero and the link rate and draws a solid band.
 MAX_RATES = 300
 AGGREGATES = ("mean", "sum", "min", "max")
-"""What can be formed of the flows of a group."""
+"""Aggregates over the flows of a group."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over time, with an interval over the runs if there are several."""
+    """Quantity over time, with an interval over the runs if there are several."""
 
     name: str
     times: np.ndarray
@@ -33,7 +33,7 @@ class Curve:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     span: float = 0.0
-    """Time over which each value is a mean, if that is more than a sampling step."""
+    """Time over which each value is a mean; 0 for a single sampling step."""
 
 
 def curves(
@@ -45,16 +45,16 @@ def curves(
     seeds: Sequence[int],
     rows: pl.DataFrame | None = None,
 ) -> list[Curve]:
-    """A curve for each name in `of`: at each instant the members' mean (or as `aggregate` says), and the mean of that over `seeds`.
+    """Returns a curve for each name in `of`: at each instant the `aggregate` of its members, averaged over `seeds`.
 
-    `rows`: of the table, if not all of them.
+    `rows`: rows of the table to use (default: all).
     """
     key = "flow" if table == "flow_series" else "link"
     wanted = {m for members in of.values() for m in members}
     frame = series(result, table, what) if rows is None else rows
     frame = frame.filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
     value = pl.col(what).cast(pl.Float64)
-    # An infinite threshold has no place on a finite axis, and no part in a mean.
+    # Infinite values (thresholds) are left out of the axis and of means.
     frame = frame.select("seed", "time", key, pl.when(value.is_finite()).then(value).alias("value"))
     return [
         _curve(frame.filter(pl.col(key).is_in(list(members))), name, unit(what) == "bit/s", aggregate, within(what, aggregate))
@@ -78,14 +78,14 @@ def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str, of: Range
 
 
 def _blocks(values: np.ndarray, block: int) -> np.ndarray:
-    """Means of `block` rows each; what is left over at the end is left out."""
+    """Returns the means of `block` rows each; an incomplete last block is dropped."""
     whole = len(values) // block * block
     means: np.ndarray = values[:whole].reshape(-1, block, values.shape[1]).mean(axis=1)
     return means
 
 
 def mean_and_interval(runs: np.ndarray, of: Range = ANY) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and interval of each row, over the values that are there, which lie within a range; see `fairlane.stats.interval`."""
+    """Returns mean and interval of each row over its finite values, bounded by a range; see `fairlane.stats.interval`."""
     there = np.isfinite(runs)
     n = there.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

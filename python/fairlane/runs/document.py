@@ -15,11 +15,11 @@ RUN_SCHEMA = "fairlane.run/1"
 
 
 AT_ONCE = 32
-"""Rows that are made together."""
+"""Rows that are formatted together."""
 
 
 def run_document(result: Result) -> dict[str, Any]:
-    """The document of all replications."""
+    """Returns the document of all replications."""
     from ..base.document import finite
     from ..base.metrics import within
     from ..stats import interval
@@ -34,7 +34,7 @@ def run_document(result: Result) -> dict[str, Any]:
 
 
 def json_chunks(result: Result) -> Iterator[str]:
-    """The document as text, a row of a table at a time: a run of a hundred thousand flows has hundreds of megabytes of it."""
+    """Yields the document as text, a table row at a time: for a hundred thousand flows it has hundreds of megabytes."""
     from ..base.document import finite
     from .tables import metric_tables
 
@@ -50,32 +50,32 @@ def json_chunks(result: Result) -> Iterator[str]:
 
 
 def _rows(result: Result, name: str) -> Iterator[str]:
-    """The rows of a table as text."""
+    """Yields the rows of a table as text."""
     from .tables import columns
 
     runs = [c for c in columns(result, name) if c]
-    if len(runs) == 1 and len(result.seeds) == 1 and not _tells_together(result, name):
+    if len(runs) == 1 and len(result.seeds) == 1 and not _grouped(result, name):
         yield from _rows_of_one(runs[0])
         return
     for labels, per in _values(result, name):
         yield "{" + ", ".join([*_labelled(labels), *(f'"{m}": {_interval(m, v)}' for m, v in per.items())]) + "}"
 
 
-def _tells_together(result: Result, name: str) -> bool:
-    """Whether links that are alike have one row: those of a result of groups, of which there may be millions."""
+def _grouped(result: Result, name: str) -> bool:
+    """Returns True if links of one name pattern share rows: in a result of groups, which may have millions of links."""
     return name == "links" and result.reports == "groups"
 
 
 def _values(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
-    """Labels of a row, and the values of each metric in all runs."""
+    """Yields the labels of each row, and the values of each metric in all runs."""
     from . import link_groups
     from .tables import values
 
-    return link_groups.rows(result) if _tells_together(result, name) else values(result, name)
+    return link_groups.rows(result) if _grouped(result, name) else values(result, name)
 
 
 def _rows_of_one(run: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-    """The same of one run, column by column: of thousands of rows with tens of numbers each nothing else is as quick."""
+    """Yields the rows of a single run as text, made column by column, which is the fastest way for thousands of rows."""
     from .tables import LABELS
 
     labels = [c for c in LABELS if c in run]
@@ -119,7 +119,7 @@ def _labelled(labels: dict[str, Any]) -> list[str]:
 
 
 def _interval(metric: str, values: list[Any]) -> str:
-    """The five numbers of a metric's interval as JSON."""
+    """Returns the five numbers of a metric's interval as JSON."""
     from ..base.metrics import within
     from ..stats import interval
 

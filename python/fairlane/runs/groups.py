@@ -1,4 +1,4 @@
-"""Groups of flows: which flows the scenario's tables under `flows` stand for."""
+"""Groups of flows: the flows that each table under `flows` of a scenario creates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def members(result: Result) -> dict[str, list[str]]:
-    """The flows of each group, in the order of the scenario; an error where nothing is known of single flows."""
+    """Returns the flows of each group in the order of the scenario; an error for a result without rows of flows."""
     result._having("flows")
     out: dict[str, list[str]] = {}
     for f in result.scenario["expanded"]["flows"]:
@@ -22,18 +22,18 @@ def members(result: Result) -> dict[str, list[str]]:
 
 
 def groups_of(result: Result, what: str, names: str | Iterable[str] | None) -> dict[str, list[str]]:
-    """The groups that are asked for in a result that has a row for each (None: all), by how they are called beside a metric."""
+    """Returns the requested groups (None: all) of a result with rows of groups, by their labels in a plot of a metric."""
     there = flows_in(result)
     wanted = list(there) if names is None else [names] if isinstance(names, str) else list(dict.fromkeys(names))
     if lacking := next((name for name in wanted if name not in there), None):
         raise suggest(lacking, list(there), "group of flows")
     how = next((m.pooled for m in metrics_in("groups") if m.name == what), "")
-    said = f"{how} of " if how in ("sum", "mean") else ""
-    return {name if there[name] < 2 else f"{name} ({said}{there[name]} flows)": [name] for name in wanted}
+    aggregate = f"{how} of " if how in ("sum", "mean") else ""
+    return {name if there[name] < 2 else f"{name} ({aggregate}{there[name]} flows)": [name] for name in wanted}
 
 
 def flows_in(result: Result) -> dict[str, int]:
-    """How many flows each group has, whatever the result has rows of."""
+    """Returns the number of flows of each group."""
     if result.reports == "flows":
         return {g: len(own) for g, own in members(result).items()}
     first = result.groups.unique("group", keep="first", maintain_order=True)
@@ -41,7 +41,7 @@ def flows_in(result: Result) -> dict[str, int]:
 
 
 def flows_of(result: Result, names: str | Iterable[str]) -> list[str]:
-    """Names of flows in place of names of flows and groups."""
+    """Returns the names of flows, with each group replaced by its flows."""
     groups = members(result)
     known = {f for own in groups.values() for f in own}
     out: list[str] = []

@@ -1,4 +1,4 @@
-"""What networks and results show of themselves in a notebook."""
+"""HTML of networks and results in a notebook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FairlaneError, ScenarioError
 from ..look.notebook import card, drawings, folded, muted, notices
-from .sheets import flow_sheet, link_sheet, network_words
+from .sheets import flow_sheet, link_sheet, network_sheet
 from .tables import columns, series_tables
 from .terminal import head
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from .result import Result
 
 MOST_LINKS = 400
-"""A network with more directions of links than that is told in words."""
+"""Most link directions of a network that is drawn."""
 
 
 def result_html(result: Result) -> str:
-    """Head line, flows or groups, links, network, warnings, and what to do next."""
+    """Returns the head line, flows or groups, links, network, warnings, and hints."""
     parts = [
         flow_sheet(result, where="result.flows"),
         link_sheet(result, where="result.links"),
-        muted(network_words(result)),
+        network_sheet(result),
         notices(result.warnings),
     ]
     series = any(any(columns(result, name)) for name in series_tables(result))
@@ -35,15 +35,15 @@ def result_html(result: Result) -> str:
         else 'result.plot("goodput")'
     )
     hint = muted(
-        f"Pictures: {draw}; tables: result.{result.reports}, result.links, result.network" + (", result.link_series." if series else ".")
+        f"Plots: {draw}; tables: result.{result.reports}, result.links, result.network" + (", result.link_series." if series else ".")
     )
-    kept = [muted("Events on record: result.trace(), one row each; fairlane query asks them.")] if result.traced is not None else []
-    kept += [muted(f"Packets on record: {', '.join(p.name for p in result.captures)}")] if result.captures else []
-    return card(head(result), *parts, *kept, hint, muted('One page with charts: result.report("page.html").'))
+    kept = [muted("Recorded events: result.trace(), one row each; SQL with fairlane query.")] if result.traced is not None else []
+    kept += [muted(f"Captured packets: {', '.join(p.name for p in result.captures)}")] if result.captures else []
+    return card(head(result), *parts, *kept, hint, muted('HTML report with charts: result.report("page.html").'))
 
 
 def network_html(net: Network) -> str:
-    """The network drawn, its flows, and its scenario file; or what is missing before it can be drawn."""
+    """Returns a drawing of the network, its flows and its scenario file, or the problems that prevent a drawing."""
     from ..look.drawings import Topology
 
     try:
@@ -55,9 +55,7 @@ def network_html(net: Network) -> str:
     except FairlaneError as e:
         return card(repr(net), str(e))
     links, flows = len(resolved["expanded"]["links"]), len(resolved["expanded"]["flows"])
-    words = (
-        f"{resolved['duration']}, of which {resolved['warmup']} are warm-up; {_count(flows, 'flow')}, {_count(links, 'direction')} of links"
-    )
+    words = f"{resolved['duration']} ({resolved['warmup']} warm-up); {_count(flows, 'flow')}, {_count(links, 'link direction')}"
     drawn = [drawings([Topology(net.to_dict())], repr(net))] if flows and links <= MOST_LINKS else []
     return card(
         resolved.get("name") or "Network",

@@ -1,4 +1,4 @@
-"""What limited flows as tables of a result folder, and back."""
+"""Conversion of limit data to tables of a result folder and back."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 TABLES = ("why", "why_queues")
-"""`why`: a row for each run, flow and limit; `why_queues`: for each run, queue and flow, and one for the queue as a whole."""
+"""`why`: a row per run, flow and limit; `why_queues`: a row per run, queue and flow, and one for the whole queue."""
 
 
 def tables(seeds: Sequence[int], runs: Sequence[str | None]) -> dict[str, pl.DataFrame]:
-    """The tables of what the core told of each run; none if it was not asked."""
+    """Returns the tables of the limit data of each run; none if a run did not record limits."""
     import polars as pl
 
     if not runs or any(r is None for r in runs):
@@ -22,12 +22,12 @@ def tables(seeds: Sequence[int], runs: Sequence[str | None]) -> dict[str, pl.Dat
     flows: list[tuple[Any, ...]] = []
     queues: list[tuple[Any, ...]] = []
     for seed, text in zip(seeds, runs, strict=True):
-        told = json.loads(text or "")
-        for f in told["flows"]:
+        data = json.loads(text or "")
+        for f in data["flows"]:
             total = sum(f["picoseconds"].values())
             for limit, ps in f["picoseconds"].items():
                 flows.append((seed, f["flow"], limit, ps / total if total else None, ps / 1e12, ps, f["timeouts"]))
-        for q in told["queues"]:
+        for q in data["queues"]:
             own = [(x["flow"], x["byte_seconds"], x["drops"], x["marks"]) for x in q["flows"]]
             whole = (None, *(sum(x[i] for x in own) for i in (1, 2, 3)))
             starved = q["starved_ps"] / q["wanted_ps"] if q["wanted_ps"] else None
@@ -49,17 +49,17 @@ def tables(seeds: Sequence[int], runs: Sequence[str | None]) -> dict[str, pl.Dat
 
 
 def runs_of(seeds: Sequence[int], frames: Mapping[str, pl.DataFrame]) -> list[str | None]:
-    """What the core told of each run, out of the tables."""
+    """Returns the limit data of each run as the core writes them."""
     if any(name not in frames for name in TABLES):
         return [None] * len(seeds)
-    told: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {seed: ({}, {}) for seed in seeds}
+    runs: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {seed: ({}, {}) for seed in seeds}
     for r in frames["why"].iter_rows(named=True):
-        f = told[r["seed"]][0].setdefault(r["flow"], {"flow": r["flow"], "picoseconds": {}, "timeouts": r["timeouts"]})
+        f = runs[r["seed"]][0].setdefault(r["flow"], {"flow": r["flow"], "picoseconds": {}, "timeouts": r["timeouts"]})
         f["picoseconds"][r["limited_by"]] = r["time_ps"]
     for r in frames["why_queues"].iter_rows(named=True):
-        q = told[r["seed"]][1].setdefault(r["link"], {"link": r["link"], "flows": []})
+        q = runs[r["seed"]][1].setdefault(r["link"], {"link": r["link"], "flows": []})
         if r["flow"] is None:
             q |= {"starved_ps": r["starved_ps"], "wanted_ps": r["wanted_ps"]}
         else:
             q["flows"].append({k: r[k] for k in ("flow", "byte_seconds", "drops", "marks")})
-    return [json.dumps({"flows": list(flows.values()), "queues": list(queues.values())}) for flows, queues in (told[s] for s in seeds)]
+    return [json.dumps({"flows": list(flows.values()), "queues": list(queues.values())}) for flows, queues in (runs[s] for s in seeds)]

@@ -1,4 +1,4 @@
-"""`why`: what limited each flow, as shares of its time, and what its queues had to do with it; in sentences, each with its number."""
+"""Limit report (`why`): what limited each flow, as shares of its time, and which flows filled each queue; each sentence has its numbers."""
 
 from __future__ import annotations
 
@@ -14,85 +14,103 @@ from ..errors import FairlaneError, suggest
 from ..stats import Interval, interval
 
 LIMITS = {
-    "handshake": "the connection was being opened",
-    "application": "the application had nothing more to send",
-    "receive_window": "the receiver's window was full",
-    "send_buffer": "its own bound of what may be out was reached",
-    "slow_start": "the congestion window was full, in slow start",
-    "avoidance": "the congestion window was full, in congestion avoidance",
-    "recovery": "the congestion window was full, while a loss or a mark was dealt with",
-    "pacing": "it spread its packets in time",
-    "control": "a control at its source held it",
-    "timeout": "it could only wait for the retransmission timer",
+    "handshake": "handshake",
+    "application": "application",
+    "receive_window": "receive window",
+    "send_buffer": "send window limit",
+    "slow_start": "slow start",
+    "avoidance": "congestion avoidance",
+    "recovery": "loss recovery",
+    "pacing": "pacing",
+    "control": "source control",
+    "timeout": "retransmission timeout",
 }
-"""What may limit a sender, in the order of `fairlane`'s documents."""
+"""Words for the limits of a sender, in the order of `fairlane`'s documents."""
+_SENTENCE = {
+    "handshake": "by the handshake",
+    "application": "by its application",
+    "receive_window": "by the receive window",
+    "send_buffer": "by its own send window limit",
+    "pacing": "by pacing",
+    "control": "by the flow control of its source",
+}
+_CWND = ("avoidance", "recovery", "slow_start")
+"""Limits that are phases of a full congestion window."""
 _LEAST = 0.005
 _MOST = 12
 
 
 @dataclass(frozen=True)
 class FlowLimits:
-    """What limited a flow."""
+    """Limits of one flow."""
 
     flow: str
     shares: dict[str, Interval]
-    """Share of its time by limit: the means over the runs add up to 1. Empty if it never began."""
+    """Share of the flow's time by limit; the means over the runs add up to 1. Empty if the flow never started."""
     seconds: Interval
-    """Its time: from its start, or the end of the warm-up, to its end."""
+    """Time of the flow: from its start, or the end of the warm-up, to its end."""
     timeouts: Interval
-    """Timeouts that it waited for, a run."""
+    """Retransmission timeouts per run."""
     picoseconds: list[dict[str, int]]
-    """The same run by run, as whole numbers that add up."""
+    """Time by limit in each run; integers that add up to the time of the flow."""
 
     def __str__(self) -> str:
         name = one_line(self.flow)
         if not self.shares:
             return f"{name} never sent."
-        told = sorted(((s.mean or 0.0, limit) for limit, s in self.shares.items()), reverse=True)
-        parts = [f"for {_percent(share)} of its time {self._words(limit)}" for share, limit in told if share >= _LEAST]
-        return f"{name}: {'; '.join(parts)}."
+        means = {limit: s.mean or 0.0 for limit, s in self.shares.items()}
+        parts = [(share, self._phrase(limit, share)) for limit, share in means.items() if limit not in _CWND]
+        full = sum(means.get(limit, 0.0) for limit in _CWND)
+        parts.append((full, self._window(full, {limit: means.get(limit, 0.0) for limit in _CWND})))
+        shown = [text for share, text in sorted(parts, key=lambda x: -x[0]) if share >= _LEAST]
+        return f"{name}: {'; '.join(shown)}."
 
-    def _words(self, limit: str) -> str:
-        if limit != "timeout" or not self.timeouts.mean:
-            return LIMITS[limit]
-        n = self.timeouts.mean
-        return f"it sent nothing and waited for {number(n, 3)} timeout{'s' * (n != 1)}"
+    def _phrase(self, limit: str, share: float) -> str:
+        if limit == "timeout":
+            n = self.timeouts.mean or 0.0
+            per_run = " per run" if self.timeouts.n > 1 else ""
+            return f"waited for a retransmission timeout {_span(share)} ({number(n, 2)} timeout{'s' * (n != 1)}{per_run})"
+        return f"limited {_SENTENCE[limit]} {_span(share)}"
+
+    def _window(self, share: float, phases: Mapping[str, float]) -> str:
+        order = sorted(((s, limit) for limit, s in phases.items() if s >= _LEAST), reverse=True)
+        return f"limited by its congestion window {_span(share)} ({', '.join(f'{_percent(s)} {LIMITS[limit]}' for s, limit in order)})"
 
 
 @dataclass(frozen=True)
 class QueueUsage:
-    """What flows had to do with a queue."""
+    """Share of each flow in a queue, its drops and its marks."""
 
     link: str
     filled: dict[str, float]
-    """Share of the bytes times their waiting, by flow."""
+    """Share of the backlog over time (bytes times their waiting time) by flow."""
     drops: dict[str, float]
-    """Packets that the queue dropped, a run."""
+    """Packets of each flow that the queue dropped, per run."""
     marks: dict[str, float]
-    """Packets that it marked, a run."""
+    """Packets of each flow that the queue marked, per run."""
     starved: float
-    """Share of the time in which a flow on its way here had data to send, and nothing waited; 0 if no flow ever had."""
+    """Share of the time with data to send for this queue in which it was empty; 0 if no flow ever had data."""
     starved_seconds: float
-    """The same in seconds, a run."""
+    """Time per run in which the queue was empty although a flow had data to send."""
 
     def __str__(self) -> str:
-        parts = [f"filled by {_ranked(self.filled, _percent)}"] if self.filled else ["nothing waited"]
-        for what, hit in (("drops", self.drops), ("marks", self.marks)):
+        parts = [f"filled by {_ranked(self.filled, ' ({})')}"] if self.filled else ["always empty"]
+        for kind, hit in (("drops were", self.drops), ("marks were on", self.marks)):
             total = sum(hit.values())
             if total:
                 shares = {f: n / total for f, n in hit.items()}
-                parts.append(f"its {number(total, 4)} {what} hit {_ranked(shares, _percent)}")
+                parts.append(f"its {number(total, 4)} {kind} packets of {_ranked(shares, ' ({})')}")
         if self.starved > 0:
-            span = f"{number(self.starved_seconds, 3)} s"
-            parts.append(f"it stood empty for {_percent(self.starved)} of the time in which a flow had data to send ({span})")
+            span = f"{number(self.starved_seconds, 2)} s"
+            parts.append(f"idle {_span(self.starved)} although a sender had data ({span})")
         return f"queue of {one_line(self.link)}: {'; '.join(parts)}."
 
 
 class LimitReport:
-    """Why flows sent no more: `flows` and `queues` by name; printed, it says so in sentences.
+    """What limited the flows: `flows` and `queues` by name. `print` shows one sentence for each.
 
-    Times are those after the warm-up, in which a flow has begun and is not over. A sender is limited by the tightest of its bounds from one
-    call of it to the next. Waiting for a timeout is known afterwards: the time since it last heard of the other end.
+    Times count after the warm-up, from the start of a flow to its end. The limit of a sender is its tightest bound, from one call of the
+    sender to the next. A wait for a timeout is known afterwards: the time since the last segment from the other end.
     """
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
@@ -100,25 +118,25 @@ class LimitReport:
         self.queues = {rows[0]["link"]: _queue(rows) for rows in zip(*(r["queues"] for r in runs), strict=True)}
 
     def flow(self, name: str) -> FlowLimits:
-        """A flow by name; one that is not there is an error with a suggestion."""
+        """Returns a flow by name; an unknown name is an error with a suggestion."""
         if name not in self.flows:
             raise suggest(name, list(self.flows), "flow")
         return self.flows[name]
 
     def queue(self, link: str) -> QueueUsage:
-        """The queue of a direction of a link."""
+        """Returns the queue of a link direction."""
         if link not in self.queues:
             raise suggest(link, list(self.queues), "link")
         return self.queues[link]
 
     def sentences(self) -> list[str]:
-        """A sentence for each flow, and for each queue in which anything waited or was dropped or marked."""
+        """Returns a sentence for each flow and for each queue with a backlog, drops or marks."""
         busy = [q for q in self.queues.values() if q.filled or q.drops or q.marks]
         busy.sort(key=lambda q: -sum(q.drops.values()))
         return [*_few([str(f) for f in self.flows.values()], "flows"), *_few([str(q) for q in busy], "queues")]
 
     def document(self) -> dict[str, Any]:
-        """The same as data, as `fairlane run --why --json` has it."""
+        """Returns the data that `fairlane run --why --json` prints."""
         return {
             "flows": [
                 {
@@ -149,9 +167,9 @@ class LimitReport:
 
 
 def limit_report(runs: Sequence[str | None]) -> LimitReport:
-    """What the core tells of each run."""
+    """Reads the limit data of each run; an error if a run did not record them."""
     if any(r is None for r in runs):
-        raise FairlaneError("this result does not know why: run with why=True, or fairlane run FILE --why")
+        raise FairlaneError("this result has no limit data: run with --why (in Python why=True)")
     return LimitReport([json.loads(r or "") for r in runs])
 
 
@@ -185,16 +203,28 @@ def _queue(rows: Sequence[Mapping[str, Any]]) -> QueueUsage:
 
 
 def _percent(share: float) -> str:
-    return "all" if share == 1.0 else f"{number(100 * share, 3)} %"
+    """Returns a share in percent with two digits.
+
+    >>> _percent(0.9554), _percent(0.99999), _percent(0.0454), _percent(1.0)
+    ('96 %', 'over 99 %', '4.5 %', '100 %')
+    """
+    x = 100 * share
+    if 99.5 <= x < 100:
+        return "over 99 %"
+    return f"{x:.0f} %" if x >= 10 else f"{number(float(f'{x:.2g}'), 2)} %"
 
 
-def _ranked(shares: Mapping[str, float], told: Any) -> str:
+def _span(share: float) -> str:
+    return "all the time" if share >= 1.0 - 1e-12 else f"{_percent(share)} of the time"
+
+
+def _ranked(shares: Mapping[str, float], form: str) -> str:
     ranked = sorted(shares.items(), key=lambda x: -x[1])
-    names = [f"{one_line(f)} ({told(s)})" for f, s in ranked[:4]]
+    names = [one_line(f) + form.format(_percent(s)) for f, s in ranked[:4]]
     return ", ".join(names) + (f" and {len(ranked) - 4} more" if len(ranked) > 4 else "")
 
 
-def _few(told: list[str], what: str) -> Iterator[str]:
-    yield from told[:_MOST]
-    if len(told) > _MOST:
-        yield f"... and {len(told) - _MOST} more {what}: --json has all."
+def _few(sentences: list[str], kind: str) -> Iterator[str]:
+    yield from sentences[:_MOST]
+    if len(sentences) > _MOST:
+        yield f"{len(sentences) - _MOST} more {kind} not shown: use --json."

@@ -1,4 +1,4 @@
-"""Links told together, as a document does of a result of groups: thousands of access links say less than one row of all of them."""
+"""Groups of links whose names differ in numbers only: the document of a result of groups has a few rows for thousands of access links."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from .result import Result
 
 FEW = 8
-"""So many links that are called alike have a row each."""
+"""Most links of one name pattern with a row each."""
 HOW = ("mean", "min", "max")
-"""What is told of more, a row each."""
+"""Aggregates of larger groups, a row each."""
 _NUMBER = re.compile(r"[0-9]+")
 
 Row = tuple[dict[str, Any], dict[str, list[Any]]]
 
 
 def name_pattern(name: str) -> str:
-    """What links are called together: their names differ in numbers alone.
+    """Returns the name with each number replaced, so that links of a group have the same pattern.
 
     >>> called("s17.reverse"), called("n3-n4"), called("bottleneck")
     ('s{i}.reverse', 'n{i}-n{i}', 'bottleneck')
@@ -31,7 +31,7 @@ def name_pattern(name: str) -> str:
 
 
 def rows(result: Result) -> Iterator[Row]:
-    """Labels, and the values of each metric in all runs: of links that are more than few alike, `HOW` over those that have a value."""
+    """Yields labels and the values of each metric in all runs; a group of more than `FEW` links has a row per aggregate in `HOW`."""
     runs = _runs(result)
     if not runs:
         return
@@ -40,7 +40,7 @@ def rows(result: Result) -> Iterator[Row]:
     places: dict[tuple[str, str, str], list[int]] = {}
     for i, way in enumerate(zip(names, begins, ends, strict=True)):
         places.setdefault((name_pattern(way[0]), name_pattern(way[1]), name_pattern(way[2])), []).append(i)
-    # A group stands where its first link does.
+    # A group is listed at the position of its first link.
     parts = [[i] for own in places.values() if len(own) <= FEW for i in own] + [own for own in places.values() if len(own) > FEW]
     for own in sorted(parts):
         if len(own) == 1:
@@ -54,7 +54,7 @@ def rows(result: Result) -> Iterator[Row]:
 
 
 def _runs(result: Result) -> list[dict[str, Sequence[Any]]]:
-    """The columns run by run; those of a folder lie below one another. Every run has the same links."""
+    """Returns the columns run by run; a folder has all runs in one column. Every run has the same links."""
     tables = [c for c in columns(result, "links") if c]
     if len(tables) == len(result.seeds):
         return [dict(table) for table in tables]

@@ -1,4 +1,4 @@
-"""The page of a result: one HTML file without any link to the network."""
+"""HTML page of a result: one file without external resources."""
 
 from __future__ import annotations
 
@@ -7,56 +7,80 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base import toml
+from ..base.format import number, scale
+from ..base.metrics import unit
 from ..graphs import MOST_NODES, inline_network
 from ..look.rerun import Rerun, fingerprint_list, rerun_scenario, seed_range
 from ..look.templates import render
 from ..look.web_charts import Charts
 from .charts import charts
-from .sheets import flow_sheet, link_sheet, network_words
+from .groups import flows_in
+from .sheets import flow_sheet, link_sheet, network_sheet
 from .summary import limit_section, limits_sheet, sentences
-from .tables import series_names, series_tables
+from .tables import intervals, link_loads, metrics_of, series_names, series_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
     from .result import Result
 
+LEAST_DELAY = 1e-4
+"""Least queueing delay, seconds, that a headline mentions."""
 MOST_CELLS = 20_000
-"""Cells of a table that is saved from the page as CSV."""
-NO_SERIES = (
-    "Nothing was recorded over time: the scenario has no sampling step (sample), so there is nothing to draw over time. "
-    "--set sample=10ms records it, and changes no result."
-)
+"""Most cells of a table that the page offers as CSV."""
+NO_SERIES = "No time series: the scenario has no sampling step. --set sample=10ms records them and changes no result."
 
 
 def page(result: Result, folder: str = "") -> str:
-    """The page as text; `folder`: the result folder that it is of."""
+    """Returns the page; `folder`: the result folder it describes."""
     drawn = charts(result)
     series = any(series_names(result, name) for name in series_tables(result))
     scenario = result.scenario
-    words = network_words(result)
     exact = {name: exact_table(result, name) for name in (result.reports, "links")}
     cut = [name for name, frame in exact.items() if frame is None and result.table(name).height]
     return render(
-        "runs/page.html.j2", title=title(result, folder), description=scenario.get("description") or "", sentences=sentences(result),
+        "runs/page.html.j2", title=title(result, folder), headline=headline(result, folder),
+        description=scenario.get("description") or "", sentences=sentences(result),
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
-        flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="in the CSV file"),
-        each=result.reports.removesuffix("s"),
-        flows_exact=exact[result.reports], links_exact=exact["links"], network=words[:1].upper() + words[1:],
+        flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="CSV file"),
+    
+        flows_exact=exact[result.reports], links_exact=exact["links"], network=network_sheet(result),
         limits=limits_sheet(result), why=limit_section(result),
-        cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",
-        picture=inline_network(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=describe_run(result),
+        cut=f"The full table of {' and '.join(cut)} is too long for a page; it is in the result folder." if cut else "",
+        picture=inline_network(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES,
+        ran=describe_run(result),
         repeat=rerun_of(result, folder), version=_core.version(),
     )  # fmt: skip
 
 
 def title(result: Result, folder: str = "") -> str:
-    """The name of the scenario, or of its folder."""
+    """Returns the name of the scenario, else that of its folder."""
     return str(result.description.get("name") or PurePath(folder).name or "Run")
 
 
+def headline(result: Result, folder: str = "") -> str:
+    """Returns the name with the largest queueing delay and the total goodput."""
+    ((_, whole),) = intervals(result, "network")
+    goodput = whole["goodput"].mean if "goodput" in whole else None
+    name = title(result, folder)
+    if not goodput:
+        return name
+    n = sum(flows_in(result).values())
+    parts = [f"{n} flows share {_mean(goodput, 'goodput')}" if n != 1 else f"its flow gets {_mean(goodput, 'goodput')}"]
+    link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
+    delay = result.value("sojourn_mean", link=link).mean if link and "sojourn_mean" in metrics_of(result, "links") else None
+    if delay and delay >= LEAST_DELAY:
+        parts.insert(0, f"{link} delays packets by {_mean(delay, 'sojourn_mean')}")
+    return f"{name}: {'; '.join(parts)}"
+
+
+def _mean(value: float, metric: str) -> str:
+    factor, per = scale(unit(metric), value)
+    return f"{number(float(f'{value * factor:.3g}'), 3)} {per}"
+
+
 def exact_table(result: Result, name: str) -> pl.DataFrame | None:
-    """Means with their intervals, if that is no more than a page can hold."""
+    """Returns means with their intervals; None if the table is too large for a page."""
     frame = result.table(name)
     if not frame.height or frame.height * frame.width > MOST_CELLS * max(1, len(result.info)):
         return None
@@ -64,35 +88,33 @@ def exact_table(result: Result, name: str) -> pl.DataFrame | None:
 
 
 def describe_run(result: Result) -> str:
-    """Time, network and flows in one sentence."""
+    """Returns a sentence on the duration, the network and the flows."""
     told, expanded = result.description, result.scenario.get("expanded") or {}
     parts = [
-        f"{len(expanded[k])} {word}"
-        for k, word in (("nodes", "nodes"), ("links", "directions of links"), ("flows", "flows"))
-        if k in expanded
+        f"{len(expanded[k])} {word}" for k, word in (("nodes", "nodes"), ("links", "link directions"), ("flows", "flows")) if k in expanded
     ]
-    span = f"{told['duration']} were simulated" if "duration" in told else "A recording"
+    span = f"{told['duration']} simulated" if "duration" in told else "A recording"
     warm = told.get("warmup")
-    warm = f", of which {warm} are warm-up that no number counts" if warm and warm != "0s" else ""
+    warm = f", the first {warm} (warm-up) excluded from all metrics" if warm and warm != "0s" else ""
     return f"{span}{warm}; {', '.join(parts)}." if parts else f"{span}{warm}."
 
 
 def facts(result: Result) -> list[tuple[str, str]]:
-    """Seeds, fingerprints, version."""
+    """Returns the seeds, fingerprints and version."""
     many = "s" if len(result.seeds) > 1 else ""
     told = [(f"seed{many}", seed_range(result.seeds)), (f"fingerprint{many}", fingerprint_list(result.fingerprints))]
     return [*told, ("fairlane", _core.version())]
 
 
 def rerun_of(result: Result, folder: str = "", name: str = "") -> Rerun:
-    """What runs it again."""
+    """Returns the command and the scenario that reproduce the result."""
     told: dict[str, Any] = result.description
     if not is_simulated(result):
-        return Rerun(name, "", "This was not simulated, so there is nothing to run again.", facts=facts(result))
+        return Rerun(name, "", "This is a recording, not a simulation: it cannot be run again.", facts=facts(result))
     return rerun_scenario(toml.dumps(told), result.seeds, name=name, folder=folder, facts=facts(result))
 
 
 def is_simulated(result: Result) -> bool:
-    """Whether a result is one of the simulator, and not one of a recording."""
+    """Returns True if the result comes from a simulation, not from an imported recording."""
     told = result.description
     return bool(told.get("flows")) and "duration" in told and not told.get("imported")

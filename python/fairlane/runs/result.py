@@ -1,4 +1,4 @@
-"""`run` and `Result`: replications of a scenario and what came of them, as tables."""
+"""`run` and `Result`: replications of a scenario and their results as tables."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "group", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "groups": "group", "links": "link"}
-_NO_CHANCE = Doubt("all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it", "same-runs")
+_NO_CHANCE = Doubt("all runs are identical: nothing in this scenario is random, so the intervals have no meaning", "same-runs")
 
 
 class RunOptions(TypedDict, total=False):
-    """What `run` takes besides the scenario and the seeds, for `Network.run`."""
+    """Options of `run` besides the scenario and the seeds, for `Network.run`."""
 
     threads: int | None
     sets: Mapping[str, Any] | Iterable[tuple[str, str]]
@@ -51,7 +51,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class PlotOptions(TypedDict, total=False):
-    """What `Result.plot` shows of a quantity."""
+    """Options of `Result.plot` for quantities."""
 
     flow: str | Iterable[str] | None
     group: str | Iterable[str] | bool | None
@@ -77,15 +77,14 @@ def run(
     why: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario file or `Network`, once for each seed, on all cores.
+    """Runs a scenario file or `Network` once per seed, on all cores.
 
-    `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many at
-    once (0 or None: one a core, at most one a run); where more are asked for than runs, several carry out one run together if it can be cut
-    (`Network.partition`). Results do not depend on it. `hop_probe` switches the observing loop on, which must
-    not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
-    from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter
-    such as "event=drop link=bottleneck", or a `Trace`. `why` watches what limits flows, for `Result.why`.
-    `progress(fraction, runs done, events)` is called about ten times a second; if it returns False the runs stop with `RunError`.
+    `seeds`: one seed, several, or text such as "1..10" (default: the seed of the scenario). `threads`: worker threads (0 or None: one per
+    core, at most one per run); with more threads than runs, single runs are split if the network allows it (`Network.partition`). Results
+    never depend on it. `hop_probe` enables the observed event loop, which does not change results. `pcap` captures packets: names of
+    links, nodes or flows, a dict from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter such as
+    "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows, for `Result.why`.
+    `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
     resolved = checked(scenario, sets)
     return run_resolved(resolved, seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
@@ -102,11 +101,11 @@ def run_resolved(
     why: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs what `checked` returned."""
+    """Runs a scenario that `checked` returned; see `run`."""
     chosen = parse_seeds(resolved.seed if seeds is None else seeds)
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
-    # A crowded machine makes threads that meet thousands of times a second wait for each other: only who asks for it has several in a run.
+    # On a busy machine the threads of one run would wait for each other thousands of times per second: only explicit `threads` split runs.
     workers = threads or min(available_threads(), len(chosen))
     plan = None
     if pcap is not None:
@@ -130,12 +129,12 @@ def run_resolved(
 
 
 class Result:
-    """All replications of one scenario.
+    """Results of all replications of a scenario.
 
-    `flows`, `links` and `network` have one row per run and flow, link direction or run; `flow_series` and `link_series` one
-    per run, instant and flow or link (empty unless the scenario sets `sample`). With `report = "groups"` in the scenario there is
-    `groups`, a row per run and group of flows, in place of `flows` and `flow_series`. All are polars frames (the extra `tables`);
-    `to_arrow` and `to_pandas` convert. `mean`, `summary` and `value` average over the runs with 95 % intervals.
+    `flows`, `links` and `network` have one row per run and flow, link direction or run. `flow_series` and `link_series` have one row per
+    run, instant and flow or link (empty unless the scenario sets `sample`). With `report = "groups"` in the scenario, `groups` (a row per
+    run and group of flows) replaces `flows` and `flow_series`. All are polars frames (the extra `tables`); `to_arrow` and `to_pandas`
+    convert them. `mean`, `summary` and `value` average over the runs with 95 % intervals.
     """
 
     def __init__(self, scenario: dict[str, Any] | _core.Resolved, info: list[dict[str, Any]], tables: Mapping[str, pl.DataFrame]) -> None:
@@ -143,14 +142,14 @@ class Result:
         self.info = info
         self._tables = tables
         self.captures: list[Path] = []
-        """Files with packets that the runs wrote."""
+        """Capture files that the runs wrote."""
         self._why: list[str | None] = [None]
         self.traced: Path | None = None
-        """The folder with the event table, a folder for each seed in it; None if nothing was recorded."""
+        """Folder of the event trace, with a folder per seed; None if no events were recorded."""
 
     @cached_property
     def scenario(self) -> dict[str, Any]:
-        """The scenario with every parameter filled in, as `resolve` has it."""
+        """Scenario with every parameter filled in, as `resolve` returns it."""
         tree: dict[str, Any] = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json())
         if "expanded" not in tree and self.reports == "groups":  # a folder keeps no list of a million flows
             tree = json.loads(_core.resolve(json.dumps(tree), "scenario.json", "json", []).json())
@@ -158,13 +157,13 @@ class Result:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """`scenario` without its lists of all nodes, links and flows, which may be long."""
+        """`scenario` without its lists of nodes, links and flows, which may be long."""
         tree = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json(expanded=False))
         return {k: v for k, v in tree.items() if k not in ("expanded", "warnings")}
 
     @classmethod
     def from_runs(cls, scenario: dict[str, Any] | _core.Resolved, runs: list[Any]) -> Result:
-        """Collects what `_core.run` returned."""
+        """Builds a result from the runs that `_core.run` returned."""
         from .tables import Tables
 
         facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
@@ -175,11 +174,11 @@ class Result:
 
     @cached_property
     def reports(self) -> str:
-        """Whose rows it has: "flows" or "groups", as the scenario says."""
+        """Rows of the result: "flows" or "groups", as the scenario says."""
         return "groups" if "groups" in list(self._tables) else "flows"
 
     def _having(self, table: str) -> Mapping[str, pl.DataFrame]:
-        """The tables, which have this one."""
+        """Returns the tables; an error if this one is missing."""
         from .tables import missing_table
 
         if why := missing_table(table, self.reports):
@@ -188,22 +187,22 @@ class Result:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per run and flow; a result of groups has none."""
+        """Table with one row per run and flow; an error for a result of groups."""
         return self._having("flows")["flows"]
 
     @property
     def groups(self) -> pl.DataFrame:
-        """One row per run and group of flows, if the scenario has `report = "groups"`: docs/reference/metrics.md has its numbers."""
+        """Table with one row per run and group of flows, if the scenario has `report = "groups"`; see docs/reference/metrics.md."""
         return self._having("groups")["groups"]
 
     @property
     def links(self) -> pl.DataFrame:
-        """One row per run and direction of a link."""
+        """Table with one row per run and link direction."""
         return self._tables["links"]
 
     @property
     def network(self) -> pl.DataFrame:
-        """One row per run."""
+        """Table with one row per run."""
         return self._tables["network"]
 
     @property
@@ -223,69 +222,69 @@ class Result:
 
     @property
     def fingerprints(self) -> list[str]:
-        """A hash of the trajectory of each run: equal if and only if the runs are."""
+        """Hash of the trajectory of each run: equal if and only if the runs are."""
         return [r["fingerprint"] for r in self.info]
 
     @property
     def warnings(self) -> list[Doubt]:
-        """What to check before trusting the numbers, each once."""
-        told = dict.fromkeys(w if isinstance(w, Doubt) else Doubt(w) for r in self.info for w in r["warnings"])
+        """Warnings of all runs, each once."""
+        found = dict.fromkeys(w if isinstance(w, Doubt) else Doubt(w) for r in self.info for w in r["warnings"])
         if len(self.info) > 1 and len(set(self.fingerprints)) == 1:
-            told[_NO_CHANCE] = None
-        return list(told)
+            found[_NO_CHANCE] = None
+        return list(found)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table by name: flows (or groups), links, network, flow_series or link_series."""
+        """Returns a table by name: flows (or groups), links, network, flow_series or link_series."""
         tables = self._having(name)
         if name not in list(tables):
             raise suggest(name, list(tables), "table")
         return tables[name]
 
     def trace(self) -> pl.LazyFrame:
-        """The events that `run(trace=...)` recorded, one row each, in the order of seed and time, as a lazy polars frame.
+        """Returns the events that `run(trace=...)` recorded, ordered by seed and time, as a lazy polars frame.
 
-        Nothing is read before `collect`, and then only what was asked for. docs/guides/traces.md has the columns.
+        `collect` reads only the requested columns and rows. docs/guides/traces.md has the columns.
         """
         need("tables")
         if self.traced is None:
-            raise FairlaneError("this result has no events on record: run with trace=True, or fairlane run FILE --trace -o DIR")
+            raise FairlaneError("this result has no recorded events: run with trace=True, or fairlane run FILE --trace -o DIR")
         from .trace import scan
 
         return scan(self.traced)
 
     def why(self) -> LimitReport:
-        """What limited each flow, as shares of its time that add up to 1, and who filled each queue; printed, in sentences.
+        """Returns what limited each flow, as shares of its time that add up to 1, and which flows filled each queue.
 
-        Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder keeps it.
+        Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; result folders store it.
         """
         from .limits import limit_report
 
         return limit_report(self._why)
 
     def to_arrow(self, table: str | None = None) -> pa.Table:
-        """A table, by default that of flows or groups, as a pyarrow Table (needs the extra `arrow`)."""
+        """Returns a table, by default that of flows or groups, as a pyarrow Table (needs the extra `arrow`)."""
         need("arrow")
         return self.table(table or self.reports).to_arrow()
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
-        """A table, by default that of flows or groups, as a pandas DataFrame (needs the extra `pandas`)."""
+        """Returns a table, by default that of flows or groups, as a pandas DataFrame (needs the extra `pandas`)."""
         need("pandas")
         return self.table(table or self.reports).to_pandas()
 
     def summary(self, table: str | None = None) -> pl.DataFrame:
-        """Long form: one row per flow (or group), link or network and metric, with mean, low, high, sd, n and unit."""
+        """Returns the means in long form: one row per flow (or group), link or network and metric, with low, high, sd, n and unit."""
         from .tables import summary_frame
 
         return summary_frame(self, table or self.reports)
 
     def mean(self, table: str | None = None) -> pl.DataFrame:
-        """Wide form: one row per flow (or group), link or network; for each metric its mean, and `_low` and `_high` with several runs."""
+        """Returns the means in wide form: one row per flow (or group), link or network, with `_low` and `_high` for several runs."""
         from .tables import mean_frame
 
         return mean_frame(self, table or self.reports)
 
     def value(self, metric: str, *, flow: str | None = None, link: str | None = None, group: str | None = None) -> Interval:
-        """One metric over all runs: of a flow, of a group in a result of groups, of a link's direction, or of the whole network."""
+        """Returns one metric over all runs: of a flow, of a group (in a result of groups), of a link direction, or of the network."""
         from .tables import columns
 
         name = "flows" if flow is not None else "groups" if group is not None else "links" if link is not None else "network"
@@ -301,10 +300,10 @@ class Result:
         return interval(own, within=within(metric))
 
     def warmup(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
-        """How long the start of a time series is not typical yet, by the rule MSER-5, and whether the scenario's own warm-up is as long.
+        """Estimates the initial transient of a time series by MSER-5, and compares it with the warm-up of the scenario.
 
-        `metric`: a series such as "queue", "throughput" or "cwnd". The answer has the longest cut over the runs in `seconds`, None if a run
-        is too short to tell; printed, it says so in words. Needs a scenario with a sampling step. See `fairlane.stats.mser5`.
+        `metric`: a series such as "queue", "throughput" or "cwnd". `seconds` of the answer is the longest cut over the runs, None if a run
+        is too short. Needs a scenario with a sampling step. See `fairlane.stats.mser5`.
         """
         need("tables")
         from .warmup import warmup
@@ -319,18 +318,17 @@ class Result:
         ax: Axes | Iterable[Axes] | None = None,
         **options: Unpack[PlotOptions],
     ) -> Figure:
-        """A figure: one of the kinds that `fairlane plot --list` has ("window", "sequence", "delay-cdf", "ellipses"...), or time series
+        """Draws a figure: a kind of plot that `fairlane plot --list` has ("window", "sequence", "delay-cdf", "ellipses"...), or time series
         ("cwnd", "queue", "throughput"...) and metrics ("goodput", "delay_mean"...), one below the other.
 
-        A notebook shows it. `path` saves it as SVG, PNG or PDF, by its ending; `ax` draws into axes of your own, one for each quantity.
-        `flow`: names of flows or groups, each flow with a line of its own. `group`: groups (True: all), a line for each with the
-        `aggregate` of its flows: "mean", "sum", "min" or "max". `link`: names of links. By default the flows that have the quantity,
-        or from 13 on the means of their groups; or the links with the largest values. `seed`: one run (default: the first), or "all"
-        for the mean over the runs with its 95 % interval as a band. `kind`: "lines" (over time) or "bars" (one number a run) of what
-        has both. `size`: inches. The warm-up, which no metric counts, is shaded. Of a result of groups metrics are drawn, a bar for each
-        group or for those that `group` names, and series of links; what needs a row for each flow is an error.
+        `path` saves the figure as SVG, PNG or PDF, by its ending. `ax`: your own axes, one per quantity. `flow`: names of flows or groups,
+        a line per flow. `group`: groups (True: all), a line per group with the `aggregate` of its flows: "mean", "sum", "min" or "max".
+        `link`: names of links. By default, up to 12 flows that have the quantity are drawn, above that the means of their groups, or the
+        links with the largest values. `seed`: one run (default: the first), or "all" for the mean over the runs with its 95 % interval as a
+        band. `kind`: "lines" (over time) or "bars" (one number per run) for quantities that have both. `size`: inches. The warm-up is
+        shaded. A result of groups has bars of metrics per group (`group` selects) and series of links; plots of single flows are errors.
 
-        Kinds, and a single quantity, take `theory` ("bdp"), `time` ("10s..20s") and `style` ("ieee"), too; see `fairlane.plot`, which draws
+        Kinds of plot and single quantities also take `theory` ("bdp"), `time` ("10s..20s") and `style` ("ieee"). `fairlane.plot` draws
         several results.
         """
         need("plots")
@@ -353,13 +351,13 @@ class Result:
         return figure
 
     def document(self) -> dict[str, Any]:
-        """The document that `fairlane run --json` prints."""
+        """Returns the document that `fairlane run --json` prints."""
         from .document import run_document
 
         return run_document(self)
 
     def to_json(self) -> str:
-        """`document` as text."""
+        """Returns `document` as text."""
         from .document import json_chunks
 
         return "".join(json_chunks(self))
@@ -372,14 +370,14 @@ class Result:
         return save(self, folder, force=force)
 
     def page(self, folder: str = "") -> str:
-        """One HTML page that opens offline: what was run, who got what, charts, the scenario; `folder` is where its scenario.toml lies."""
+        """Returns an HTML report that opens offline: results, charts and scenario. `folder`: the folder of its scenario.toml."""
         need("study")
         from .page import page
 
         return page(self, folder)
 
     def report(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Writes `page` as a file, whole or not at all; one that exists is replaced only with `force`. `fairlane.report` takes several."""
+        """Writes `page` as a file; an existing file is replaced only with `force`. `fairlane.report` takes several results."""
         need("study")
         from ..base.files import save_bytes
         from ..base.outputs import new_file

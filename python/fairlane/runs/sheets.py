@@ -1,4 +1,4 @@
-"""The tables of a result for people: groups of flows or each flow, busy links, the whole network; for terminals and notebooks."""
+"""Tables of a result for terminals, pages and notebooks: groups of flows or single flows, busy links, the whole network."""
 
 from __future__ import annotations
 
@@ -13,35 +13,39 @@ from ..base.metrics import jain, unit, within
 from ..look.sheet import Sheet
 from ..stats import Interval, interval
 from .groups import members
+from .headings import heading
 from .tables import LABELS, columns, intervals, link_loads
 
 if TYPE_CHECKING:
     from .result import Result
 
 FEW = 8
-"""So many flows have a row each; more are told by their groups."""
+"""Most flows with a row each; above that, the table has a row per group."""
 MAX_LINKS = 12
 _TRANSACTIONS = ("transactions", "transaction_time_mean", "transaction_time_p95")
 _FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time", *_TRANSACTIONS)
 _LINKS = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
 _SUMS = ("retransmits", "timeouts", "transactions")
-"""What is added up over the flows of a group; of the rest it is the mean that is told."""
+"""Metrics that are added up over the flows of a group; all others are averaged."""
 _GROUPS = (
     "goodput", "goodput_mean", "jain", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time",
     "completion_time_p95", *_TRANSACTIONS,
 )  # fmt: skip
 _PERCENT = ("utilisation", "loss")
+_RATIOS = ("share", "worst_share")
 _COUNTS = ("marks", "timeouts", "retransmits", "drops", "completion_time", "completion_time_p95", "transactions")
-"""What is left out where it is zero for all."""
+"""Metrics without a column if they are zero in all rows."""
 
 
 def cell(name: str, iv: Interval) -> str:
-    """One number with its interval and unit."""
+    """Formats a metric with its interval and unit."""
+    if name in _RATIOS and iv.mean is not None:
+        return f"{quantity(iv, '1')} ×"
     return quantity(iv.times(100), "%") if name in _PERCENT else quantity(iv, unit(name))
 
 
-def flow_sheet(result: Result, each: bool = False, where: str = "--flows, --json, --out; in Python result.flows") -> Sheet | None:
-    """One row a flow where there are few or `each` is asked for, else one row a group, and `where` each is told."""
+def flow_sheet(result: Result, each: bool = False, where: str = "--flows, or result.flows in Python") -> Sheet | None:
+    """Returns one row per flow if there are few or with `each`, else one row per group and a note where to find the flows (`where`)."""
     if result.reports == "groups":
         return _groups_sheet(result)
     of = Groups(result)
@@ -49,43 +53,42 @@ def flow_sheet(result: Result, each: bool = False, where: str = "--flows, --json
         return None
     if each or of.flows <= FEW:
         rows = intervals(result, "flows")
-        shown = [c for c in _FLOWS if c in rows[0][1] and any(_tells(per[c], c) for _, per in rows)]
+        shown = [c for c in _FLOWS if c in rows[0][1] and any(_worth_showing(per[c], c) for _, per in rows)]
         body = [[labels["flow"], *(cell(c, per[c]) for c in shown)] for labels, per in rows]
-        return Sheet(["flow", *(c.replace("_", " ") for c in shown)], body)
+        return Sheet(["flow", *map(heading, shown)], body)
     return _group_sheet(result, of, where)
 
 
 def _groups_sheet(result: Result) -> Sheet | None:
-    """The rows of a result that has no others."""
     rows = intervals(result, "groups")
     if not rows:
         return None
-    shown = [c for c in _GROUPS if any(_tells(per[c], c) for _, per in rows)]
+    shown = [c for c in _GROUPS if any(_worth_showing(per[c], c) for _, per in rows)]
     if any(per["completed"].mean for _, per in rows):
         shown.append("completed")
-    heads = {"goodput": "goodput of all", "goodput_mean": "goodput", "jain": "Jain"} | {c: f"all {c.replace('_', ' ')}" for c in _SUMS}
+    heads = {"goodput": "total goodput", "goodput_mean": "goodput per flow"} | {c: f"total {heading(c)}" for c in _SUMS}
     body = [[labels["group"], number(per["flows"].mean or 0.0), *(cell(c, per[c]) for c in shown)] for labels, per in rows]
-    note = "Rows are of groups (report = groups): what is said of all is a sum, times are over all packets or transactions of a group."
-    return Sheet(["group", "flows", *(heads.get(c, c.replace("_", " ")) for c in shown)], body, note=note)
+    note = "One row per group (report = groups): totals are sums; times are over all packets or transactions of a group."
+    return Sheet(["group", "flows", *(heads.get(c) or heading(c) for c in shown)], body, note=note)
 
 
 def _group_sheet(result: Result, of: Groups, where: str) -> Sheet:
     groups = members(result)
     present = [c for c in _FLOWS if c in next(filter(None, columns(result, "flows")))]
     per = {g: {c: of.value(names, c) for c in present} for g, names in groups.items()}
-    shown = [c for c in _FLOWS if any(c in p and _tells(p[c], c) for p in per.values())]
-    heads = ["group", "flows", "goodput of all", "goodput", "Jain"]
+    shown = [c for c in _FLOWS if any(c in p and _worth_showing(p[c], c) for p in per.values())]
+    heads = ["group", "flows", "total goodput", "goodput per flow", heading("jain")]
     body = []
     for g, names in groups.items():
         fair = [cell("goodput", of.value(names, "goodput", "sum")), cell("goodput", per[g]["goodput"])]
         body.append([g, str(len(names)), *fair, cell("jain", of.value(names, "goodput", "jain")), *(cell(c, per[g][c]) for c in shown[1:])])
-    names = [f"all {w}" if c in _SUMS else w for c in shown[1:] for w in [c.replace("_", " ")]]
-    note = f"Means over the flows of a group, sums where it says all. Each of the {of.flows} flows: {where}."
+    names = [f"total {heading(c)}" if c in _SUMS else heading(c) for c in shown[1:]]
+    note = f"Means over the flows of a group; totals are sums. All {of.flows} flows: {where}."
     return Sheet([*heads, *names], body, note=note)
 
 
 class Groups:
-    """Metrics of groups of flows over the runs."""
+    """Metrics of sets of flows over the runs."""
 
     def __init__(self, result: Result) -> None:
         rows = [(c, i) for c in columns(result, "flows") if c for i in range(len(c["flow"]))]
@@ -97,7 +100,7 @@ class Groups:
         self._places = {c["flow"][i]: place for place, (c, i) in enumerate(rows[:each])}
 
     def value(self, names: Sequence[str], metric: str, how: str = "") -> Interval:
-        """A metric of some flows: their mean, the sum of counts, or as `how` says: mean, sum, min, max, jain."""
+        """Returns a metric of some flows: their mean, the sum of counts, or with `how` their mean, sum, min, max or Jain's index."""
         how = how or ("sum" if metric in _SUMS else "mean")
         places = [self._places[n] for n in names]
         found = []
@@ -122,17 +125,17 @@ _Weight = tuple[float, float, float]
 
 
 def _busy_links(result: Result) -> tuple[list[tuple[dict[str, str], dict[str, Interval]]], int]:
-    """The links that are told, and how many there are."""
-    told = ("drops", "queue_mean", "utilisation")
+    """Returns the busiest links with their metrics, and the number of all links."""
+    weighed = ("drops", "queue_mean", "utilisation")
     if len(result.info) != 1 or len(runs := [c for c in columns(result, "links") if c]) != 1:
         rows = list(link_loads(result))
         kept = _heaviest(lambda: ((drops, waits, used) for _, (waits, drops, used) in rows))
         return intervals(result, "links", {rows[i][0] for i in kept}), len(rows)
-    # Of one run no mean is formed of what is not shown: there may be millions of links.
+    # With one run, intervals are formed for the shown links only: there may be millions.
     (run,) = runs
     count = len(run["link"])
-    nothing = [0.0] * (0 if all(c in run for c in told) else count)
-    kept = _heaviest(lambda: map(_weight, zip(*(run.get(c, nothing) for c in told), strict=True)))
+    nothing = [0.0] * (0 if all(c in run for c in weighed) else count)
+    kept = _heaviest(lambda: map(_weight, zip(*(run.get(c, nothing) for c in weighed), strict=True)))
     metrics = [c for c in run if c not in LABELS]
     return [({c: run[c][i] for c in LABELS if c in run}, {m: interval([run[m][i]]) for m in metrics}) for i in kept], count
 
@@ -143,29 +146,29 @@ def _weight(values: Sequence[float | None]) -> _Weight:
 
 
 def _heaviest(weights: Callable[[], Iterable[_Weight]]) -> list[int]:
-    """The places of the busy links, in order; else the first one."""
+    """Returns the indices of the busy links in order, or that of the first link if none is busy."""
     least = min(nlargest(MAX_LINKS, weights()), default=(0.0, 0.0, 0.0))
     busy = (i for i, w in enumerate(weights()) if (w[0] > 0 or w[1] > 0.5 or w[2] > 0.9) and w >= least)
     return list(islice(busy, MAX_LINKS)) or list(range(min(1, sum(1 for _ in islice(weights(), 1)))))
 
 
-def link_sheet(result: Result, where: str = "--json, --out; in Python result.links") -> Sheet | None:
-    """The links where most waits or is lost; idle ones say nothing, and `where` has them."""
+def link_sheet(result: Result, where: str = "--json, or result.links in Python") -> Sheet | None:
+    """Returns a table of the links with queueing or drops, with a note where to find the others (`where`)."""
     kept, count = _busy_links(result)
     if not kept:
         return None
     rest = count - len(kept)
-    shown = [c for c in _LINKS if c in kept[0][1] and any(_tells(per[c], c) for _, per in kept)]
+    shown = [c for c in _LINKS if c in kept[0][1] and any(_worth_showing(per[c], c) for _, per in kept)]
     body = [[labels["link"], *(cell(c, per[c]) for c in shown)] for labels, per in kept]
-    note = f"and {rest} more link{'s' if rest > 1 else ''} that {'carry' if rest > 1 else 'carries'} less: {where}" if rest else ""
-    return Sheet(["link", *(c.replace("_", " ") for c in shown)], body, note=note)
+    note = f"{rest} less busy link{'s' * (rest > 1)} not shown (all links: {where})" if rest else ""
+    return Sheet(["link", *map(heading, shown)], body, note=note)
 
 
-def network_words(result: Result) -> str:
-    """The whole network in one sentence."""
+def network_sheet(result: Result) -> Sheet:
+    """Returns a table of the whole network, one row per metric that is not zero."""
     ((_, per),) = intervals(result, "network")
-    return "network: " + ", ".join(f"{name.replace('_', ' ')} {cell(name, iv)}" for name, iv in per.items() if iv.mean)
+    return Sheet(["whole network", "value"], [[heading(name), cell(name, iv)] for name, iv in per.items() if iv.mean])
 
 
-def _tells(iv: Interval, name: str) -> bool:
+def _worth_showing(iv: Interval, name: str) -> bool:
     return iv.mean is not None and (iv.mean != 0 or name not in _COUNTS)

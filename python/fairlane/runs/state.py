@@ -1,4 +1,4 @@
-"""What a simulation in hand shows of its flows and links at the present."""
+"""Current state of the flows and links of a running simulation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES = {"cwnd", "ssthresh", "in_flight", "acked", "sent", "bytes", "mss"}
 
 
 class Names(Mapping[str, T], Generic[T]):
-    """Things by name; one that is not there is an error with a suggestion."""
+    """Mapping by name; an unknown name is an error with a suggestion."""
 
     def __init__(self, names: Sequence[str], make: Callable[[str, int], T], what: str) -> None:
         self._names, self._make, self._what = names, make, what
@@ -42,7 +42,7 @@ class Names(Mapping[str, T], Generic[T]):
 
 
 class Values(Mapping[str, Any]):
-    """Values of one instant, as attributes and by name; `gauges` are the inner variables of the algorithm, among them also by attribute."""
+    """Values at one instant, by attribute or by name. `gauges`: the internal variables of the algorithm, also readable by attribute."""
 
     def __init__(self, title: str, values: Mapping[str, Any], gauges: Mapping[str, float]) -> None:
         self._title, self._values = title, dict(values)
@@ -81,7 +81,7 @@ class Values(Mapping[str, Any]):
 
 
 class Queue(Values):
-    """A queue at one instant: `packets`, `bytes`, and the gauges of its discipline."""
+    """Queue at one instant: `packets`, `bytes`, and the gauges of its discipline."""
 
     def __init__(self, title: str, row: Mapping[str, Mapping[str, Any]], waiting: Callable[[], dict[str, tuple[int, int]]]) -> None:
         super().__init__(title, row["queue"], row.get("gauge", {}))
@@ -89,12 +89,12 @@ class Queue(Values):
 
     @property
     def flows(self) -> dict[str, tuple[int, int]]:
-        """Packets and bytes that wait now, for each flow that has some, in the order of the flows; acknowledgments count for their flow."""
+        """Queued packets and bytes by flow, in the order of the flows; acknowledgments count for their flow."""
         return self._waiting()
 
     @property
     def classes(self) -> dict[int, dict[str, float]]:
-        """The gauges of the classes of a scheduler, by class; empty for a queue without classes."""
+        """Gauges of a scheduler by class; empty for a queue without classes."""
         found: dict[int, dict[str, float]] = {}
         for name, value in self.gauges.items():
             head, _, inner = name.partition("_")
@@ -111,19 +111,19 @@ class _Part:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Its row of the result so far, without names."""
+        """Metrics of the result so far."""
         from .tables import LABELS, columns
 
         row = columns(self._sim.result(), self._table)[0]
         names = list(row[self._key])
         if self.name not in names:
-            raise FairlaneError(f"{self.name!r} is no flow yet: there is only room for it")
+            raise FairlaneError(f"flow {self.name!r} does not exist yet (only its room is reserved): raise its `count`")
         at = names.index(self.name)
         return {k: v[at] for k, v in row.items() if k not in LABELS}
 
 
 class Flow(_Part):
-    """A flow, as it is whenever it is asked."""
+    """Flow of a simulation; each access reads the current state."""
 
     _table, _key = "flows", "flow"
 
@@ -132,36 +132,36 @@ class Flow(_Part):
 
     @property
     def transport(self) -> Values:
-        """Its sender: of TCP the connection (see `tcp`), of UDP what was sent and the gauges of a rate control."""
+        """State of the sender: of TCP the connection (see `tcp`), of UDP the counters and the gauges of a rate control."""
         row = self._row()
         return Values(f"{self.name} at {self._sim.time:g} s", row["transport"], row.get("gauge", {}))
 
     @property
     def tcp(self) -> Values:
-        """Its connection: cwnd, ssthresh, state, srtt, rto, in_flight, what is known of the segments that are out, gauges of its control.
+        """State of the TCP connection: cwnd, ssthresh, state, srtt, rto, in_flight, the scoreboard, and gauges of the congestion control.
 
         Windows are in bytes, times in seconds, `rto_at` and the like are instants.
         """
         values = self.transport
         if "connection" not in values:
-            raise FairlaneError(f"flow {self.name!r} is none of TCP: ask for its `transport`")
+            raise FairlaneError(f"flow {self.name!r} does not use TCP: use its `transport`")
         return values
 
     @property
     def started(self) -> float | None:
-        """When it first wrote, in seconds; None before."""
+        """Time of the first write in seconds; None before it."""
         at: float | None = self._row()["flow"]["started"]
         return at
 
     @property
     def completed(self) -> float | None:
-        """When all was there, in seconds; None before."""
+        """Time of the last delivery in seconds; None before it."""
         at: float | None = self._row()["flow"]["completed"]
         return at
 
     @property
     def delivered(self) -> int:
-        """Payload bytes that were handed to the receiving application."""
+        """Payload bytes delivered to the receiving application."""
         n: int = self._row()["flow"]["delivered"]
         return n
 
@@ -170,7 +170,7 @@ class Flow(_Part):
 
 
 class Link(_Part):
-    """A direction of a link, as it is whenever it is asked."""
+    """Link direction of a simulation; each access reads the current state."""
 
     _table, _key = "links", "link"
 
@@ -179,48 +179,48 @@ class Link(_Part):
 
     @property
     def queue(self) -> Queue:
-        """The queue before it."""
+        """Queue of this link direction."""
         return Queue(f"queue of {self.name} at {self._sim.time:g} s", self._row(), self._waiting)
 
     def _waiting(self) -> dict[str, tuple[int, int]]:
         found = self._sim._core.waiting(self._number)
         if found is None:
-            raise FairlaneError(f"the queue of {self.name} does not let go of its packets, so nobody knows whose they are")
+            raise FairlaneError(f"the queue of {self.name} does not report packets by flow")
         return {self._sim._flows[flow]: (packets, size) for flow, packets, size in found}
 
     @property
     def rate(self) -> float:
-        """Its rate in bit/s, now; of a trace the mean."""
+        """Rate in bit/s; of a trace the mean rate."""
         rate: float = self._row()["link"]["rate"]
         return rate
 
     @property
     def delay(self) -> float:
-        """Its propagation delay in seconds, for packets that enter it now."""
+        """Propagation delay in seconds of packets that enter the link now."""
         delay: float = self._row()["link"]["delay"]
         return delay
 
     @property
     def in_flight(self) -> int:
-        """Packets on it, the one in transmission included."""
+        """Packets on the link, the one in transmission included."""
         n: int = self._row()["link"]["in_flight"]
         return n
 
     @property
     def sent(self) -> int:
-        """Bytes that have left its queue since the warm-up."""
+        """Bytes that have left the queue since the warm-up."""
         n: int = self._row()["link"]["sent"]
         return n
 
     @property
     def drops(self) -> int:
-        """Packets that its queue has dropped since the warm-up."""
+        """Packets dropped by the queue since the warm-up."""
         n: int = self._row()["link"]["drops"]
         return n
 
     @property
     def marks(self) -> int:
-        """Packets that its queue has marked since the warm-up."""
+        """Packets marked by the queue since the warm-up."""
         n: int = self._row()["link"]["marks"]
         return n
 

@@ -1,4 +1,4 @@
-"""What came of a run in three sentences, and what is known of what held each flow back."""
+"""Summary of a result in three sentences, and an estimate of what limited each flow from its counters."""
 
 from __future__ import annotations
 
@@ -20,57 +20,58 @@ if TYPE_CHECKING:
     from .result import Result
 
 MOST_LIMITS = 16
-"""Flows that are told one by one; of more, how many each thing held back."""
+"""Most flows with a row each; above that, flows are counted by group and limit."""
 _CLOSE = 0.9
-"""Share of what a window allows from which on it is the window that holds a flow back."""
+"""Share of the rate that a window allows from which the window counts as the limit."""
 _WAITS = 1e-4
-"""Mean waiting time, seconds, below which nothing is said to wait."""
+"""Mean queueing delay, seconds, below which no queueing is reported."""
 
 
 def sentences(result: Result) -> list[str]:
-    """Who got what, where packets waited, and how sure that is."""
-    return [s for s in (_shares(result), _waiting(result), _sure(result)) if s]
+    """Returns sentences on the goodput of the flows, the longest queue, and the precision."""
+    return [s for s in (_goodput(result), _queueing(result), _precision(result)) if s]
 
 
-def _shares(result: Result) -> str:
+def _goodput(result: Result) -> str:
     if result.reports == "groups":
-        return _group_shares(result)
+        return _goodput_of_groups(result)
     of = Groups(result)
     if not of.flows:
         return ""
     rows = {labels["flow"]: per for labels, per in intervals(result, "flows")} if of.flows <= FEW else {}
     if len(rows) == 1:
         ((name, per),) = rows.items()
-        return f"{name} delivers {cell('goodput', per['goodput'])} of data."
+        return f"The goodput of {name} is {cell('goodput', per['goodput'])}."
     groups = members(result)
     everyone = [f for own in groups.values() for f in own]
     total, fair = (cell(m, of.value(everyone, "goodput", how)) for m, how in (("goodput", "sum"), ("jain", "jain")))
-    lead = f"{of.flows} flows deliver {total} of data together"
+    lead = f"{of.flows} flows deliver {total} in total"
     if rows:
         order = sorted(rows, key=lambda f: -(rows[f]["goodput"].mean or 0.0))
-        most, least = order[0], order[-1]
-        told = [f"{f} ({cell('goodput', rows[f]['goodput'])})" for f in (most, least)]
-        return f"{lead}: most goes to {told[0]}, least to {told[1]}; Jain's index is {fair}."
+        most, least = (
+            f"{f} gets the {word} ({cell('goodput', rows[f]['goodput'])})" for f, word in ((order[0], "most"), (order[-1], "least"))
+        )
+        return f"{lead}: {most}, {least}; Jain's fairness index is {fair}."
     means = [(g, of.value(own, "goodput")) for g, own in groups.items()]
-    means.sort(key=lambda x: -(x[1].mean or 0.0))
-    ends = [means[0]] if len(means) == 1 else [means[0], means[-1]]
-    told = [f"a flow of {g} gets {cell('goodput', iv)} on average" for g, iv in ends]
-    return f"{lead}: {', '.join(told)}; Jain's index of all is {fair}."
+    return f"{lead}: {_per_flow(means)}; Jain's fairness index is {fair}."
 
 
-def _group_shares(result: Result) -> str:
-    """The same where only groups have rows."""
+def _goodput_of_groups(result: Result) -> str:
     rows = [(labels["group"], per) for labels, per in intervals(result, "groups")]
     ((_, whole),) = intervals(result, "network")
     count = number(math.fsum(per["flows"].mean or 0.0 for _, per in rows))
-    lead = f"{count} flows deliver {cell('goodput', whole['goodput'])} of data together"
-    rows.sort(key=lambda r: -(r[1]["goodput_mean"].mean or 0.0))
-    ends = rows[:1] if len(rows) == 1 else [rows[0], rows[-1]]
-    told = [f"a flow of {g} gets {cell('goodput', per['goodput_mean'])} on average" for g, per in ends]
-    return f"{lead}: {', '.join(told)}; Jain's index of all is {cell('jain', whole['jain'])}."
+    lead = f"{count} flows deliver {cell('goodput', whole['goodput'])} in total"
+    means = [(g, per["goodput_mean"]) for g, per in rows]
+    return f"{lead}: {_per_flow(means)}; Jain's fairness index is {cell('jain', whole['jain'])}."
 
 
-def _waiting(result: Result) -> str:
+def _per_flow(means: list[tuple[str, Interval]]) -> str:
+    order = sorted(means, key=lambda x: -(x[1].mean or 0.0))
+    ends = order[:1] if len(order) == 1 else [order[0], order[-1]]
+    return ", ".join(f"a flow of {g} gets {cell('goodput', iv)} on average" for g, iv in ends)
+
+
+def _queueing(result: Result) -> str:
     link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
     if not link:
         return ""
@@ -80,35 +81,34 @@ def _waiting(result: Result) -> str:
         mean = per[name].mean if name in per else None
         return mean if mean is not None and math.isfinite(mean) else 0.0
 
-    used = f"{link} is in use for {cell('utilisation', per['utilisation'])} of the time" if "utilisation" in per else ""
-    lost = "drops nothing"
-    if value(per, "drops"):
-        lost = f"drops {cell('loss', per['loss'])} of the packets"
+    used = f"the utilisation is {cell('utilisation', per['utilisation'])}" if "utilisation" in per else ""
+    lost = f"{cell('loss', per['loss'])} of the packets are dropped" if value(per, "drops") else "no packets are dropped"
     if value(per, "marks"):
-        lost += f" and marks {cell('marks', per['marks'])}"
+        lost += f", {cell('marks', per['marks'])} are ECN-marked"
+    rest = f"{used} and {lost}" if used else lost
     if value(per, "sojourn_mean") < _WAITS:
-        return f"Hardly any packet waits in a queue; {used} and {lost}." if used else ""
-    waits = f"Packets wait longest at {link}: {cell('sojourn_mean', per['sojourn_mean'])} on average"
+        return f"There is almost no queueing; at {link} {rest}." if used else ""
+    waits = f"Queueing delay is largest at {link}: {cell('sojourn_mean', per['sojourn_mean'])} on average"
     if "sojourn_p95" in per and value(per, "sojourn_p95"):
-        waits += f", and 5 % of them longer than {cell('sojourn_p95', per['sojourn_p95'])}"
-    return f"{waits}; {used} and {lost}." if used else f"{waits}; it {lost}."
+        waits += f", more than {cell('sojourn_p95', per['sojourn_p95'])} for 5 % of the packets"
+    return f"{waits}; {rest}."
 
 
-def _sure(result: Result) -> str:
+def _precision(result: Result) -> str:
     runs = len(result.info)
     if runs == 1:
-        return f"This is one run (seed {result.seeds[0]}): what chance does to its numbers is not known; several seeds tell."
+        return f"One run (seed {result.seeds[0]}): the random variation is unknown. Use --seeds 1..10 for confidence intervals."
     if len(set(result.fingerprints)) == 1:
-        return f"All {runs} runs are the same: nothing in this scenario is left to chance."
-    iv = intervals(result, "network")[0][1]["goodput"] if result.reports == "groups" else _goodput_of_all(result)
+        return f"All {runs} runs are identical: nothing in this scenario is random."
+    iv = intervals(result, "network")[0][1]["goodput"] if result.reports == "groups" else _total_goodput(result)
     sure = ""
     if iv is not None and iv.mean and iv.half_width is not None:
-        ends = f"± {number(100 * iv.half_width / iv.mean, 2)} % of it" if iv.even else quantity(iv, unit("goodput"))
-        sure = f"; that of the goodput of all is {ends}"
-    return f"The numbers are means of {runs} runs with different seeds, with 95 % intervals{sure}."
+        ends = f"± {number(100 * iv.half_width / iv.mean, 2)} %" if iv.even else quantity(iv, unit("goodput"))
+        sure = f" (total goodput: {ends})"
+    return f"Means of {runs} runs with different seeds, with 95 % confidence intervals{sure}."
 
 
-def _goodput_of_all(result: Result) -> Interval | None:
+def _total_goodput(result: Result) -> Interval | None:
     of = Groups(result)
     names = [f for own in members(result).values() for f in own]
     return of.value(names, "goodput", "sum") if of.flows else None
@@ -116,15 +116,15 @@ def _goodput_of_all(result: Result) -> Interval | None:
 
 @dataclass(frozen=True)
 class LimitSection:
-    """What limited flows, for a page."""
+    """Section of a page on what limited the flows, measured during the run."""
 
     sentences: list[str]
     sheet: Sheet | None
-    """Shares of the time of each flow; None where the flows are too many."""
+    """Shares of each flow's time; None above `MOST_LIMITS` flows."""
 
 
 def limit_section(result: Result) -> LimitSection | None:
-    """What limited flows, if the run was watched for that."""
+    """Returns the section; None if the run did not record limits."""
     if not result._why or not all(result._why):
         return None
     from .limits import LIMITS
@@ -134,35 +134,31 @@ def limit_section(result: Result) -> LimitSection | None:
     if not 0 < len(flows) <= MOST_LIMITS:
         return LimitSection(why.sentences(), None)
     used = [limit for limit in LIMITS if any((f.shares[limit].mean or 0.0) > 0 for f in flows)]
-    rows = [[f.flow, *(_share(f.shares[limit]) for limit in used)] for f in flows]
-    note = "Shares of the time of each flow by what limited it; they add up to 1."
-    return LimitSection(why.sentences(), Sheet(["flow", *(limit.replace("_", " ") for limit in used)], rows, note=note))
-
-
-def _share(of: Interval) -> str:
-    return quantity(of.times(100), "%")
+    rows = [[f.flow, *(quantity(f.shares[limit].times(100), "%") for limit in used)] for f in flows]
+    note = "Share of each flow's time by limit; a row adds up to 100 %."
+    return LimitSection(why.sentences(), Sheet(["flow", *(LIMITS[limit] for limit in used)], rows, note=note))
 
 
 def limits_sheet(result: Result) -> Sheet | None:
-    """What held each flow back, where the counters of the run say so; None without flows."""
+    """Returns the table of estimated limits; None without flows."""
     found = estimated_limits(result)
     if not found:
         return None
     if len(found) <= MOST_LIMITS:
-        return Sheet(["flow", "held back by", "how that is known"], [[f, *told] for f, told in found.items()], words=(1, 2))
+        return Sheet(["flow", "limited by", "evidence"], [[f, *row] for f, row in found.items()], words=(1, 2))
     counts: dict[tuple[str, str], int] = {}
     groups = {f: g for g, own in members(result).items() for f in own}
-    for f, (what, _) in found.items():
-        counts[groups[f], what] = counts.get((groups[f], what), 0) + 1
-    return Sheet(["group", "held back by", "flows"], [[g, what, str(n)] for (g, what), n in counts.items()], words=(1,))
+    for f, (limit, _) in found.items():
+        counts[groups[f], limit] = counts.get((groups[f], limit), 0) + 1
+    return Sheet(["group", "limited by", "flows"], [[g, limit, str(n)] for (g, limit), n in counts.items()], words=(1,))
 
 
 def estimated_limits(result: Result) -> dict[str, tuple[str, str]]:
-    """For each flow what held it back, and the number that says so.
+    """Returns for each flow what limited it, and the evidence.
 
-    A TCP flow that cut its window was held back by congestion; one that never did, by its receive window if its rate comes near what that
-    allows in a round trip, else by its application if that has an end or a rate of its own. UDP sends as its application says. What none of
-    these explains is not known.
+    A TCP flow that reduced its window was limited by congestion. Without a reduction it was limited by its receive window if its goodput
+    comes near what that window allows per round trip, else by its application if the source is finite or has a rate. UDP is limited by
+    its application. Any other flow has the limit "unknown".
     """
     tables = [] if result.reports == "groups" else columns(result, "flows")
     if not tables or not tables[0] or "goodput" not in tables[0]:
@@ -176,7 +172,7 @@ def estimated_limits(result: Result) -> dict[str, tuple[str, str]]:
     return out
 
 
-def _limit(of: Groups, flow: str, told: Mapping[str, Any]) -> tuple[str, str]:
+def _limit(of: Groups, flow: str, settings: Mapping[str, Any]) -> tuple[str, str]:
     def mean(metric: str) -> float:
         try:
             found = of.value([flow], metric).mean
@@ -184,50 +180,46 @@ def _limit(of: Groups, flow: str, told: Mapping[str, Any]) -> tuple[str, str]:
             return math.nan
         return math.nan if found is None else found
 
-    a_run = " a run" if of.runs > 1 else ""
-
-    def times(metric: str, word: str) -> str:
-        return f"{number(mean(metric), 2)} {word}"
-
-    source = next(iter(told.get("source") or {}), "")
-    if told.get("tcp") is None:
-        rate = ((told.get("source") or {}).get(source) or {}).get("rate")
-        sends = f"it sends {rate} of {source} traffic" if rate else f"it sends {source} traffic" if source else "it adapts to nothing"
+    per_run = " per run" if of.runs > 1 else ""
+    source = next(iter(settings.get("source") or {}), "")
+    if settings.get("tcp") is None:
+        if settings.get("udp") is None:
+            return "unknown", ""
+        rate = ((settings.get("source") or {}).get(source) or {}).get("rate")
+        sends = f"; {source} source{f' at {rate}' if rate else ''}" if source else ""
         lost = mean("loss")
-        gone = f"; {number(100 * lost, 2)} % is lost" if lost > 0 else ""
-        if told.get("udp") is None:
-            return "not known", ""
-        return "its application", f"UDP without congestion control: {sends}{gone}"
+        gone = f"; {number(100 * lost, 2)} % lost" if lost > 0 else ""
+        return "application", f"UDP without congestion control{sends}{gone}"
     cuts, timeouts, marks = mean("cwnd_cuts"), mean("timeouts"), mean("ecn_cuts")
     if cuts > 0:
-        parts = [f"its window was cut {number(cuts, 2)} times{a_run}"]
-        parts += [times("timeouts", "of them by timeouts")] if timeouts > 0 else []
-        parts += [times("ecn_cuts", "by marks")] if marks > 0 else []
+        parts = [f"{number(cuts, 2)} window reductions{per_run}"]
+        parts += [f"{number(timeouts, 2)} by timeouts"] if timeouts > 0 else []
+        parts += [f"{number(marks, 2)} by ECN marks"] if marks > 0 else []
         return "congestion", ", ".join(parts)
-    window, rtt, goodput = si((told["tcp"] or {}).get("receive_window")), mean("rtt_mean"), mean("goodput")
+    window, rtt, goodput = si((settings["tcp"] or {}).get("receive_window")), mean("rtt_mean"), mean("goodput")
     if window and rtt > 0 and goodput * rtt >= _CLOSE * 8 * window:
-        return "its receive window", f"{number(window / 1e3)} kB in a round trip of {_time(rtt)} are {_rate(8 * window / rtt)}"
-    own = (told["tcp"] or {}).get("window")
+        return "receive window", f"{number(window / 1e3)} kB per round trip of {_time(rtt)} allow {_rate(8 * window / rtt)}"
+    own = (settings["tcp"] or {}).get("window")
     allowed = si(own) if own is not None else None
     if allowed and rtt > 0 and str(own).strip().endswith("B") and goodput * rtt >= _CLOSE * 8 * allowed:
-        return "its window", f"{own} in a round trip of {_time(rtt)} are {_rate(8 * allowed / rtt)}"
+        return "window limit", f"{own} per round trip of {_time(rtt)} allow {_rate(8 * allowed / rtt)}"
     if source and source != "bulk":
-        return "its application", f"it never cut its window, and its source ({source}) decides how much it has to send"
+        return "application", f"no window reduction; the source ({source}) determines how much there is to send"
     done = mean("completion_time")
     if math.isfinite(done):
-        return "nothing for long", f"it was done after {_time(done)} without a cut of its window"
-    return "not known", "it never cut its window"
+        return "nothing: the transfer finished first", f"finished after {_time(done)} without a window reduction"
+    return "unknown", "no window reduction"
 
 
 def _time(seconds: float) -> str:
-    return _said(seconds, "rtt_mean")
+    return _formatted(seconds, "rtt_mean")
 
 
 def _rate(rate: float) -> str:
-    return _said(rate, "goodput")
+    return _formatted(rate, "goodput")
 
 
-def _said(value: float, metric: str) -> str:
+def _formatted(value: float, metric: str) -> str:
     from ..stats import interval
 
     return quantity(interval([value]), unit(metric))

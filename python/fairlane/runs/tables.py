@@ -1,6 +1,6 @@
-"""From the columns of the core to polars frames, and from columns to means.
+"""Tables of a result: conversion of the core's columns to polars frames, and means over the runs.
 
-Frames are made when somebody asks for them: a run, its tables on a terminal and its document need neither polars nor NumPy.
+Frames are built on demand: a run, its tables on a terminal and its document need neither polars nor NumPy.
 """
 
 from __future__ import annotations
@@ -25,56 +25,56 @@ if TYPE_CHECKING:
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
 GROUPED = ("groups", "links", "network", "link_series")
-"""The tables of a result that has a row for each flow, and of one with `report = "groups"`."""
+"""Tables of a result with `report = "groups"`; `NAMES` has those of a result with rows of flows."""
 SERIES = ("flow_series", "link_series")
 LABELS = ("flow", "group", "link", "from", "to", "transport")
 _OWN_NAME = {"flows": {"name": "flow"}, "groups": {"name": "group"}, "links": {"name": "link"}}
 
 Columns = Mapping[str, Sequence[Any]]
-"""A table: lists of text, and views of doubles."""
+"""Table as lists of text and views of doubles."""
 
 
 def names_of(report: str) -> tuple[str, ...]:
-    """The tables of a result that reports flows or groups."""
+    """Returns the table names of a result that reports flows or groups."""
     return GROUPED if report == "groups" else NAMES
 
 
 def flow_table(result: Result) -> str:
-    """The table with the rows of flows or of groups, by its name."""
+    """Returns the name of the table of flows or of groups."""
     return "groups" if result.reports == "groups" else "flows"
 
 
 def numeric_columns(table: str, names: Iterable[str]) -> list[str]:
-    """The columns of a table that are numbers; of a group no state of a single flow, which is null there."""
+    """Returns the numeric columns of a table, for groups without the state of single flows, which is null there."""
     void = {m.name for m in metrics() if m.pooled == "null"} if table == "groups" else set()
     return [c for c in names if c not in LABELS and c not in ("seed", "time") and c not in void]
 
 
 def metric_tables(result: Result) -> tuple[str, str, str]:
-    """The tables with a number a run: of flows or groups, of links, of the network."""
+    """Returns the tables with one number per run: of flows or groups, of links, of the network."""
     return flow_table(result), "links", "network"
 
 
 def series_tables(result: Result) -> list[str]:
-    """The time series that a result may have: where groups are told, those of links."""
+    """Returns the time series that a result may have: with rows of groups, those of links."""
     return [name for name in SERIES if not missing_table(name, result.reports)]
 
 
 def missing_table(name: str, report: str) -> str:
-    """What to say of a table that a result does not have because it reports something else; "" for any other."""
+    """Returns the error text for a table that the result lacks because of its `report` setting; "" for other tables."""
     if report == "groups" and name in ("flows", "flow_series"):
-        over = "; series are of links only (link_series)" if name == "flow_series" else ""
+        over = "; time series exist for links only (link_series)" if name == "flow_series" else ""
         return (
-            f'this result has no {name}: its scenario has report = "groups", so no flow has a row of its own; `groups` has a row for each '
-            f"group{over}. Run it with report=flows to have one for each flow"
+            f'this result has no {name}: its scenario has report = "groups", so `groups` has one row per group of flows{over}. '
+            "Run it with report=flows for one row per flow"
         )
     if report == "flows" and name == "groups":
-        return "this result has no groups: `flows` has a row for each flow. Run it with report=groups to have a row for each group instead"
+        return "this result has no groups: `flows` has one row per flow. Run it with report=groups for one row per group"
     return ""
 
 
-class _Five(Mapping[str, "pl.DataFrame"]):
-    """The tables that every result has, which travel as frames."""
+class _ResultTables(Mapping[str, "pl.DataFrame"]):
+    """Tables of a result, pickled as frames."""
 
     _known: tuple[str, ...] = NAMES
 
@@ -88,8 +88,8 @@ class _Five(Mapping[str, "pl.DataFrame"]):
         return dict, (dict(self),)
 
 
-class Tables(_Five):
-    """The five tables of all runs: the core's columns, and polars frames in their place once they are asked for."""
+class Tables(_ResultTables):
+    """Tables of all runs: the core's columns, replaced by polars frames on first access."""
 
     def __init__(self, runs: list[Any]) -> None:
         self._runs = runs
@@ -99,7 +99,7 @@ class Tables(_Five):
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """All runs below one another, each with its seed in front; empty if nothing was sampled."""
+        """Returns the rows of all runs, with the seed as first column; empty without samples."""
         if name not in self._frames:
             if name not in self._columns:
                 raise KeyError(name)
@@ -109,28 +109,28 @@ class Tables(_Five):
         return self._frames[name]
 
     def columns(self, name: str) -> list[Columns]:
-        """The columns of one table, run by run; without a seed."""
+        """Returns the columns of one table, run by run, without a seed."""
         return self._columns[name] if name in self._columns else _columns(self._frames[name])
 
     def names(self, name: str) -> list[str]:
-        """The columns of a series."""
+        """Returns the columns of a series."""
         first = next((c for c in self._columns.get(name, ()) if c), None)
         return ["seed", *first] if first else self._frames[name].columns if name in self._frames else []
 
     def some(self, name: str, wanted: Sequence[str]) -> pl.DataFrame:
-        """Some columns of a series."""
+        """Returns some columns of a series."""
         if name in self._frames:
             return self._frames[name].select(wanted)
         runs: list[Columns] = [{c: run[c] for c in wanted if c != "seed"} for run in self._columns[name] if run]
         return _frame([s for s, run in zip(self._seeds, self._columns[name], strict=True) if run], runs).select(wanted)
 
     def write(self, name: str, path: Path) -> bool:
-        """Writes a series as a file, in memory that does not grow with it; false if nothing was sampled."""
+        """Writes a series as a file in constant memory; returns False without samples."""
         return _core.write_series(self._runs, name, path)
 
 
-class StoredTables(_Five):
-    """The tables of a result folder. Series stay where they are until somebody asks for them, and then a part may be enough."""
+class StoredTables(_ResultTables):
+    """Tables of a result folder; series are read on demand, and only the needed columns."""
 
     def __init__(self, frames: dict[str, pl.DataFrame], files: Mapping[str, Path]) -> None:
         self._frames = frames
@@ -148,7 +148,7 @@ class StoredTables(_Five):
         return self._frames[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table that is read when it is collected."""
+        """Returns a lazy frame of a table."""
         import polars as pl
 
         path = self._files[name]
@@ -157,17 +157,17 @@ class StoredTables(_Five):
         return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
     def names(self, name: str) -> list[str]:
-        """The columns of a series."""
+        """Returns the columns of a series."""
         if name in self._frames:
             return self._frames[name].columns
         return self.scan(name).collect_schema().names() if name in self._files else []
 
     def some(self, name: str, wanted: Sequence[str]) -> pl.DataFrame:
-        """Some columns of a series."""
+        """Returns some columns of a series."""
         return self._frames[name].select(wanted) if name in self._frames else self.scan(name).select(wanted).collect()
 
     def write(self, name: str, path: Path) -> bool:
-        """Copies the file of a series; false if there is none."""
+        """Copies the file of a series; returns False if there is none."""
         if name not in self._files:
             return False
         self.scan(name)
@@ -176,7 +176,7 @@ class StoredTables(_Five):
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells a file from another that takes its place."""
+    """Returns inode, size and time, to detect that a file was replaced."""
     try:
         at = path.stat()
     except OSError:
@@ -185,7 +185,7 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 class _Series(Mapping[str, Sequence[Any]]):
-    """A time series of one run: a column leaves the core when it is asked for."""
+    """Time series of one run; a column is copied from the core on first access."""
 
     def __init__(self, names: Sequence[str], column: Callable[[str], Sequence[Any]]) -> None:
         self._names = dict.fromkeys(names)
@@ -228,7 +228,7 @@ def _frame(seeds: list[int], runs: list[Columns]) -> pl.DataFrame:
 
 
 def _texts(values: list[str]) -> pl.Series:
-    """A column of text; where the same names come over and over, as in a series, each is made once."""
+    """Returns a column of text; periodic names, as in a series, are stored once."""
     import polars as pl
 
     count = next((i for i in range(1, len(values)) if values[i] == values[0]), len(values))
@@ -238,7 +238,7 @@ def _texts(values: list[str]) -> pl.Series:
 
 
 def _columns(frame: pl.DataFrame) -> list[Columns]:
-    """The columns of a frame as plain numbers; those of all runs together."""
+    """Returns the columns of a frame as plain numbers, all runs together."""
     import polars as pl
 
     names = [c for c in frame.columns if c != "seed"]
@@ -246,26 +246,26 @@ def _columns(frame: pl.DataFrame) -> list[Columns]:
 
 
 def columns(result: Result, table: str) -> list[Columns]:
-    """The columns of a table, run by run (those of a folder: all runs together), without frames; empty if nothing was sampled."""
+    """Returns the columns of a table, run by run (of a folder: all runs together), without frames; empty without samples."""
     tables = result._having(table)
     return tables.columns(table) if isinstance(tables, Tables) else _columns(tables[table])
 
 
 def series_names(result: Result, table: str) -> list[str]:
-    """The columns of a time series; none if nothing was sampled."""
+    """Returns the columns of a time series; none without samples."""
     tables = result._having(table)
     return tables.names(table) if isinstance(tables, Tables | StoredTables) else tables[table].columns
 
 
 def series(result: Result, table: str, *wanted: str) -> pl.DataFrame:
-    """`seed`, `time` and the name of the flow or link, and the columns of a time series that are wanted: no more of it is made or read."""
+    """Returns `seed`, `time`, the flow or link, and the `wanted` columns of a time series; no other columns are built or read."""
     names = list(dict.fromkeys(["seed", table.removesuffix("_series"), "time", *wanted]))
     tables = result._having(table)
     return tables.some(table, names) if isinstance(tables, Tables | StoredTables) else tables[table].select(names)
 
 
 def write_series(result: Result, table: str, path: Path) -> bool:
-    """Writes a time series as a Parquet file; false if nothing was sampled, and there is none then."""
+    """Writes a time series as a Parquet file; returns False and writes nothing without samples."""
     tables = result._tables
     if isinstance(tables, Tables | StoredTables):
         return tables.write(table, path)
@@ -276,7 +276,7 @@ def write_series(result: Result, table: str, path: Path) -> bool:
 
 
 def metrics_of(result: Result, table: str) -> list[str]:
-    """The names of a table's metrics; none if nothing was sampled."""
+    """Returns the metrics of a table; none if it is empty."""
     first = next((c for c in columns(result, table) if c), {})
     return [c for c in first if c not in LABELS]
 
@@ -284,9 +284,9 @@ def metrics_of(result: Result, table: str) -> list[str]:
 def values(
     result: Result, table: str, metrics: Sequence[str] | None = None, only: Collection[str] | None = None
 ) -> Iterator[tuple[dict[str, str], dict[str, list[Any]]]]:
-    """Per flow, link or network, in the order of the table: its labels and the values of each metric in all runs; one row at a time.
+    """Yields the rows of a table: labels and the values of each metric in all runs.
 
-    `metrics`: some of them, of which those count that there are; `only`: names of some rows.
+    `metrics`: the metrics to include, as far as the table has them; `only`: the names of the rows to include.
     """
     runs = [c for c in columns(result, table) if c]
     if not runs:
@@ -306,12 +306,13 @@ def values(
 
 
 def intervals(result: Result, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
-    """Per flow, link or network, in the order of the table: its labels and the interval of each metric."""
+    """Returns the rows of a table: labels and the interval of each metric."""
     return [(labels, {m: interval(v, within=within(m)) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
 
 
 def link_loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    """Of each link the means over the runs of what waits, is dropped and is used; links may be millions, so of nothing else."""
+    """Yields each link with its mean queue length, drops and utilisation."""
+    # No other metrics: there may be millions of links.
     wanted = ("queue_mean", "drops", "utilisation")
     for labels, per in values(result, "links", wanted):
         waits, drops, used = (_mean(per.get(m, ())) for m in wanted)
@@ -324,7 +325,7 @@ def _mean(given: Sequence[Any]) -> float:
 
 
 def summary_frame(result: Result, table: str) -> pl.DataFrame:
-    """Long form of the means."""
+    """Returns the means in long form; see `Result.summary`."""
     need("tables")
     import polars as pl
 
@@ -338,7 +339,7 @@ def summary_frame(result: Result, table: str) -> pl.DataFrame:
 
 
 def mean_frame(result: Result, table: str) -> pl.DataFrame:
-    """Wide form of the means."""
+    """Returns the means in wide form; see `Result.mean`."""
     need("tables")
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What `fairlane run` prints for people."""
+"""Output of `fairlane run` on a terminal."""
 
 from __future__ import annotations
 
@@ -7,29 +7,42 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import number
 from ..base.printable import one_line
 from ..look.sheet import Words
-from .sheets import flow_sheet, link_sheet, network_words
+from .sheets import flow_sheet, link_sheet, network_sheet
 
 if TYPE_CHECKING:
     from .result import Result
 
 
 def head(result: Result, seconds: float | None = None) -> str:
-    """What was simulated, how often, and if it is known how fast."""
+    """Returns the name, the simulated time and the seeds; with `seconds` of wall-clock time also the speed."""
     runs = len(result.info)
     hops = sum(r["packet_hops"] for r in result.info)
     cpu = sum(r["cpu_s"] for r in result.info)
-    cost = f", {cpu * 1e9 / hops:.0f} ns a packet-hop" if hops and cpu else ""
+    cost = f", {cpu * 1e9 / hops:.0f} ns per hop" if hops and cpu else ""
     many = f", {runs} runs, means with 95 % intervals" if runs > 1 else f", seed {result.seeds[0]}"
     name, span = one_line(result.description.get("name") or "run"), result.description["duration"]
     if seconds is None:
         return f"{name}: {span} simulated{many}"
-    return f"{name}: {span} simulated in {seconds:.2f} s{many} ({number(hops)} packet-hops{cost})"
+    return f"{name}: {span} simulated in {seconds:.2f} s{many} ({_short(hops)} packet-hops{cost})"
+
+
+def _short(count: int) -> str:
+    """Returns a count with three digits and a prefix.
+
+    >>> _short(472826), _short(1234567), _short(999999), _short(42)
+    ('473 k', '1.23 M', '1.00 M', '42')
+    """
+    for size, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if count >= 0.9995 * size:
+            x = count / size
+            return f"{x:.{2 if x < 9.995 else 1 if x < 99.95 else 0}f}{prefix}"
+    return number(count)
 
 
 def run_report(result: Result, seconds: float, each: bool = False, why: bool = False) -> list[Any]:
-    """What to print after a run: head line, flows (`each`: one by one however many), links, network, `why`, warnings."""
-    sheets = [s for s in (flow_sheet(result, each), link_sheet(result)) if s is not None]
-    parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s)), "", Words(network_words(result))]
+    """Returns what is printed after a run: head line, flows (`each`: a row per flow), links, network, limits (`why`), warnings."""
+    sheets = [s for s in (flow_sheet(result, each), link_sheet(result), network_sheet(result)) if s is not None]
+    parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s))]
     if why:
         parts += ["", *(Words(sentence) for sentence in result.why().sentences())]
     parts += [Words(f"warning: {w}") for w in result.warnings]

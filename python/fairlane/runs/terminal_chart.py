@@ -1,4 +1,4 @@
-"""The picture that `fairlane run` draws on a terminal: the fullest queue, and what the flows carry, over time."""
+"""Chart that `fairlane run` draws on a terminal: the longest queue and the throughput of the flows over time."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ MAX_CURVES = 6
 MAX_WIDTH = 110
 _QUEUE_LINES, _RATE_LINES = 6, 3
 _NUMBERS = 5
-"""Characters of the numbers on an axis."""
+"""Width of the numbers on an axis in characters."""
 _QUEUE = "cyan"
 _RATES = ("green", "yellow", "magenta", "blue", "red", "cyan")
-"""Colours of the terminal's own palette, so that they stand on its ground."""
+"""Colours of the terminal's palette, readable on its background."""
 
 
 def picture(result: Result, width: int) -> list[Any]:
-    """Lines of at most `width` characters, with rich's styles; none where nothing was sampled, or nothing happened.
+    """Returns lines of at most `width` characters with rich's styles; none without samples or traffic.
 
-    The first seed's run. Of more than six flows the sums of their groups are drawn.
+    The chart shows the run with the first seed. Above six flows it shows the sums of their groups.
     """
     flows: Columns = columns(result, "flow_series")[0] if result.reports == "flows" else {}
     links = columns(result, "link_series")[0]
-    rates, waits = _rates(flows), _fullest(links)
+    rates, waits = _rates(flows), _longest_queue(links)
     if not rates and waits is None:
         return []
     width = min(width, MAX_WIDTH)
@@ -61,7 +61,7 @@ def _finite(x: float) -> float:
 
 
 def _of_each(table: Columns, key: str, what: str) -> dict[str, list[float]]:
-    """The series of each flow or link. A table has all names of an instant, then those of the next."""
+    """Returns the series of each flow or link. A table has all names of one instant, then those of the next."""
     if not table or what not in table:
         return {}
     names, values = table[key], table[what]
@@ -80,8 +80,8 @@ def _rates(flows: Columns) -> list[tuple[str, list[float]]]:
     return list(each.items())[:MAX_CURVES]
 
 
-def _fullest(links: Columns) -> tuple[str, list[float]] | None:
-    """The link where most waits on the average, and its queue; None if nothing ever did."""
+def _longest_queue(links: Columns) -> tuple[str, list[float]] | None:
+    """Returns the link with the longest mean queue and its series; None if all queues stayed empty."""
     each = {name: [_finite(x) for x in values] for name, values in _of_each(links, "link", "queue").items()}
     name = max(each, key=lambda n: sum(each[n]), default=None)
     return None if name is None or max(each[name]) <= 0 else (name, each[name])
@@ -98,7 +98,7 @@ def _title(text: str, width: int) -> Any:
 
 
 def _chart(name: str, values: Sequence[float], top: float, sizes: tuple[int, int], height: int, colour: str) -> list[Any]:
-    """The lines of one curve: its name and the numbers of its axis before it."""
+    """Returns the lines of one curve, with its name and the numbers of its axis at the left."""
     from rich.text import Text
 
     label = sizes[0]
@@ -111,7 +111,7 @@ def _chart(name: str, values: Sequence[float], top: float, sizes: tuple[int, int
 
 
 def _axis(table: Columns, margin: int, width: int) -> Any:
-    """The times at both ends and in the middle."""
+    """Returns the time axis with labels at both ends and in the middle."""
     from rich.text import Text
 
     first, last = table["time"][0], table["time"][len(table["time"]) - 1]

@@ -1,4 +1,4 @@
-"""What a run in hand looks like on a terminal: its queues and flows now, and their rates since the look before."""
+"""Live statistics of a running simulation for `fairlane top`: queues, flows, and rates since the previous snapshot."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ if TYPE_CHECKING:
 
 TOP_SCHEMA = "fairlane.top/1"
 BAR = 16
-"""Characters of a bar."""
+"""Width of a bar in characters."""
 _FULL, _EMPTY = "#", "."
 _LEAST = 3
-"""Rows of a table that are there however low the screen is."""
+"""Least rows of a table, on a screen of any height."""
 _AROUND = 9
-"""Lines of the screen that are no rows: head, headings, notes, keys."""
+"""Lines of the screen around the rows: head, headings, notes, keys."""
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """A direction of a link."""
+    """State of a link direction."""
 
     name: str
     packets: int
     bytes: int
     most: int
-    """Most packets that have waited at one look."""
+    """Largest queue length of all snapshots so far."""
     capacity: float
     rate: float | None
-    """Bits a second that have left its queue since the look before; None at the first."""
+    """Bits per second that left the queue since the previous snapshot; None in the first one."""
     drops: int
     marks: int
 
 
 @dataclass(frozen=True)
 class FlowState:
-    """A flow."""
+    """State of a flow."""
 
     name: str
     rate: float | None
-    """Bits of data a second that have arrived since the look before."""
+    """Bits of data per second that arrived since the previous snapshot; None in the first one."""
     cwnd: int | None
     in_flight: int | None
     srtt: float | None
     state: str
-    """What it is doing: `waits`, `open`, `recovery`..., `sends`, `over`."""
+    """`waits`, `open`, `recovery`..., `sends` or `over`."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All of it at one instant."""
+    """State of all links and flows at one instant."""
 
     time: float
     links: list[LinkState]
     flows: list[FlowState]
 
     def document(self) -> dict[str, Any]:
-        """The same as data."""
+        """Returns the snapshot as JSON data."""
         return {"time": self.time, "links": [vars(x) for x in self.links], "flows": [vars(x) for x in self.flows]}
 
 
 class Top:
-    """Looks at a simulation again and again."""
+    """Takes snapshots of a simulation."""
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
@@ -77,7 +77,7 @@ class Top:
         self._last: Snapshot | None = None
 
     def look(self) -> Snapshot:
-        """How it is now. A second look at the same instant is the first one."""
+        """Returns the current state; a second call at the same instant returns the same snapshot."""
         sim = self._sim
         if self._last is not None and self._at == sim.time:
             return self._last
@@ -105,18 +105,18 @@ class Top:
 
 
 def _rate(now: int, before: int | None, span: float | None) -> float | None:
-    # Counters of links begin anew at the end of the warm-up.
+    # Counters of links restart at the end of the warm-up.
     return None if before is None or not span or now < before else 8 * (now - before) / span
 
 
 def bar(share: float, width: int = BAR) -> str:
-    """A bar of so many characters."""
+    """Returns a bar of `width` characters."""
     full = round(width * min(1.0, max(0.0, share)))
     return _FULL * full + _EMPTY * (width - full)
 
 
 def sheets(look: Snapshot, rows: int | None = None) -> list[Sheet]:
-    """The tables of links and flows; `rows`: lines of the screen, None: as many as there are."""
+    """Returns the tables of links and flows; `rows`: lines of the screen (None: no limit)."""
     busy = sorted(look.links, key=lambda x: (-x.packets, -(x.rate or 0.0), -x.most))
     busy = [x for x in busy if x.most or x.rate or x.drops] or busy[:1]
     flows = look.flows if rows is None else sorted(look.flows, key=lambda x: -(x.rate or 0.0))
@@ -127,7 +127,7 @@ def sheets(look: Snapshot, rows: int | None = None) -> list[Sheet]:
 
 
 def _left(all_: Sequence[Any], shown: int, what: str) -> str:
-    return f"and {len(all_) - shown} more {what}" if len(all_) > shown else ""
+    return f"{len(all_) - shown} more {what} not shown" if len(all_) > shown else ""
 
 
 def _links(links: list[LinkState], shown: int) -> Sheet:
@@ -137,7 +137,7 @@ def _links(links: list[LinkState], shown: int) -> Sheet:
          "" if x.rate is None or not x.capacity else f"{100 * x.rate / x.capacity:.0f} %", str(x.drops), str(x.marks)]
         for x in links[:shown]
     ]  # fmt: skip
-    return Sheet(["queue of", "packets", "of its most so far", per, "used", "drops", "marks"], rows, styles={2: "cyan"},
+    return Sheet(["queue", "packets", "of peak", per, "utilisation", "drops", "marks"], rows, styles={2: "cyan"},
                  note=_left(links, shown, "queues"))  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _flows(flows: list[FlowState], shown: int) -> Sheet:
          "" if x.srtt is None else f"{x.srtt * 1000:.1f}", x.state]
         for x in flows[:shown]
     ]  # fmt: skip
-    return Sheet(["flow", per, "of the fastest", "cwnd kB", "srtt ms", "state"], rows, styles={2: "green"},
+    return Sheet(["flow", per, "of fastest flow", "cwnd kB", "SRTT ms", "TCP state"], rows, styles={2: "green"},
                  note=_left(flows, shown, "flows"))  # fmt: skip
 
 
