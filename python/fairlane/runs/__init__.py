@@ -1,1 +1,1 @@
-"""Runs of a scenario: the network, its replications, and what came of them."""
+"""Runs of a scenario: networks, replications and results."""

@@ -1,4 +1,4 @@
-"""Result folders: written whole under a temporary name, then renamed, so that a folder is complete or absent."""
+"""Result folders: written under a temporary name and renamed at the end, so that a folder is complete or absent."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = "fairlane.results/2"
 _EARLIER = "fairlane.results/1"
-"""The same, but for the manifest's own sum."""
+"""Earlier format, without the checksum of the manifest."""
 _TABLES = ("flows", "groups", "links", "network")
 
 
 def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
-    """The folder's path, if results may be written there; otherwise an error, before any time is spent on a run."""
+    """Returns the path if results can be written there; raises an error before any run otherwise."""
     path = Path(fspath(folder))
     put_back(path)
     if os.path.lexists(path):
@@ -45,7 +45,7 @@ def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
             raise FolderError(f"{path} exists and is not a folder: not replaced")
         if not _may_replace(path):
             raise FolderError(f"{path} is not a result folder (it has no manifest.json of fairlane): not replaced")
-    # It is made beside, and takes the place of this one in the end.
+    # The folder is written next to the target and renamed at the end.
     open_folder(path.absolute().parent)
     try:
         path.lstat()
@@ -57,7 +57,7 @@ def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
 
 
 def _may_replace(path: Path) -> bool:
-    """True for a result folder, and for an empty one."""
+    """Returns True for a result folder and for an empty folder."""
     if not path.is_dir() or path.is_symlink():
         return False
     return ((path / MANIFEST).is_file() and is_kept(path)) or not any(path.iterdir())
@@ -68,7 +68,7 @@ def _as_json(value: Any) -> bytes:
 
 
 def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = (), moves: bool = False) -> Path:
-    """Writes a result folder; see `Result.save`. The files `captures` move into it, and with `moves` the event table, too."""
+    """Writes a result folder; see `Result.save`. The files `captures` are moved into it, and with `moves` also the event trace."""
     from .. import _core
     from ..base import toml
     from ..base.document import finite
@@ -81,7 +81,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         def put(name: str, data: bytes) -> None:
             written[name] = {"sha256": write_file(temp / name, data), "bytes": len(data)}
 
-        # Where flows have no rows, a list of them is not wanted either.
+        # Without rows of flows, the expanded scenario is not stored: it may list millions of flows.
         put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", result.to_json().encode())
@@ -117,18 +117,18 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
 
 
 def _parts(folder: Path) -> list[tuple[str, Path]]:
-    """The files of an event table, by their names in a result folder."""
+    """Returns the files of an event trace with their names in a result folder."""
     files = sorted([*folder.glob("seed=*/*.parquet"), *folder.glob("seed=*.tr"), *folder.glob("seed=*.nam")])
     return [(f"{FOLDER}/{p.relative_to(folder).as_posix()}", p) for p in files]
 
 
 def _is_large(name: str) -> bool:
-    """Whether a file may be larger than memory: captures, event tables and series are not read with the rest."""
+    """Returns True for files that may be larger than memory: captures, event traces and series."""
     return name.endswith(ENDING) or PART.fullmatch(name) is not None or name.removesuffix(".parquet") in SERIES
 
 
 def load(folder: str | PathLike[str]) -> Result:
-    """Reads a result folder back, checking every file against the manifest, and the manifest against its own sum."""
+    """Reads a result folder, checks every file against the manifest, and the manifest against its own checksum."""
     import polars as pl
 
     from .result import Result
@@ -145,7 +145,7 @@ def load(folder: str | PathLike[str]) -> Result:
         frames = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in rows}
         tables = StoredTables(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
         for name in SERIES:
-            tables.names(name)  # a file that is no table is told now, not when somebody asks for it
+            tables.names(name)  # reports an invalid file now, not on first access
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
         told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
         result._why = limit_tables.runs_of(result.seeds, told)
@@ -157,7 +157,7 @@ def load(folder: str | PathLike[str]) -> Result:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a folder, whole."""
+    """Reads and checks the manifest of a folder."""
     try:
         with open_file(path / MANIFEST) as f:
             raw = f.read()
@@ -180,7 +180,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _compare(path: Path, name: str, told: dict[str, Any], keep: dict[str, bytes] | None) -> str:
-    """What is wrong with a file, "" if it is as the manifest says; what was read goes into `keep`."""
+    """Returns the fault of a file, "" if it matches the manifest; its data goes into `keep`."""
     try:
         if keep is None:
             digest = digest_in(path / name)
@@ -196,7 +196,7 @@ def _compare(path: Path, name: str, told: dict[str, Any], keep: dict[str, bytes]
 
 
 def is_kept(folder: Path) -> bool:
-    """Whether the `manifest.json` of a folder is that of results: other programs have files of this name, too."""
+    """Returns True if the `manifest.json` of a folder is one of fairlane: other programs use this name, too."""
     if any((folder / name).exists() for name in ("scenario.toml", "run.json")):
         return True
     try:
@@ -207,7 +207,7 @@ def is_kept(folder: Path) -> bool:
 
 
 def faults(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> tuple[int, dict[str, str]]:
-    """How many files a result folder names, its manifest included, and what is wrong with which of those that are wanted."""
+    """Returns the number of files of a result folder, with its manifest, and the faults of the `wanted` files."""
     try:
         files = _manifest(folder)["files"]
     except FolderError as e:

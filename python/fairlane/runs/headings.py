@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 _HEADINGS = {
+    "avg": "average queue length",
     "completed": "finished flows",
     "completion_time": "completion time",
     "completion_time_p95": "completion time (p95)",
+    "cwnd": "congestion window",
     "delay_mean": "delay (mean)",
     "delay_p95": "delay (p95)",
     "delay_p99": "delay (p99)",
@@ -17,6 +19,8 @@ _HEADINGS = {
     "loss": "packet loss",
     "lost": "packets lost on links",
     "marks": "ECN marks",
+    "queue": "queue length",
+    "queue_bytes": "queue length in bytes",
     "queue_max": "queue length (max)",
     "queue_mean": "queue length (mean)",
     "retransmits": "retransmissions",
@@ -24,6 +28,8 @@ _HEADINGS = {
     "share": "share of fair share",
     "sojourn_mean": "queueing delay (mean)",
     "sojourn_p95": "queueing delay (p95)",
+    "srtt": "smoothed RTT",
+    "ssthresh": "slow-start threshold",
     "transaction_time_mean": "page/response time (mean)",
     "transaction_time_p95": "page/response time (p95)",
     "utilisation": "utilisation",

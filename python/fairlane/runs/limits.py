@@ -107,7 +107,7 @@ class QueueUsage:
 
 
 class LimitReport:
-    """What limited the flows: `flows` and `queues` by name. `print` shows one sentence for each.
+    """Limits of the flows and usage of the queues, by name (`flows`, `queues`); `print` shows a sentence for each.
 
     Times count after the warm-up, from the start of a flow to its end. The limit of a sender is its tightest bound, from one call of the
     sender to the next. A wait for a timeout is known afterwards: the time since the last segment from the other end.

@@ -1,4 +1,4 @@
-"""Who listens to a run in hand: events one at a time as `Event`, or in batches as tables."""
+"""Listeners of a simulation: events one at a time as `Event`, or in batches as tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 ROW = struct.Struct("<5Q5I4B")
-"""A row of the core: time, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail."""
+"""Row of the core: time, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail."""
 FIELDS = (
     "time_ps",
     "packet",
@@ -40,15 +40,15 @@ _SOURCES = {
     "cwnd": "seq", "ssthresh": "ack", "value": "seq", "ecn": "field", "back": "field",
     "reason": "detail", "state": "detail", "gauge": "detail",
 }  # fmt: skip
-"""Where a row has a column of another name."""
+"""Fields of a row that hold columns of other names."""
 _NARROW = ("length", "payload", "queue_packets")
 """Columns of 32 bits."""
 
 
 class Event(NamedTuple):
-    """What happened: the columns of event tables that it has, the others are None.
+    """Event of a simulation, with the columns of event traces; columns that do not apply are None.
 
-    `docs/guides/traces.md` says what they are.
+    `docs/guides/traces.md` describes the columns.
     """
 
     time: float
@@ -74,23 +74,23 @@ class Event(NamedTuple):
     time_ps: int = 0
 
     def __repr__(self) -> str:
-        told = (f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True) if value is not None and name != _TIME)
-        return f"Event({', '.join(told)})"
+        known = (f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True) if value is not None and name != _TIME)
+        return f"Event({', '.join(known)})"
 
 
 class Listener:
-    """Somebody who listens, as `Simulation.on` returns it: `off()` ends that, as does the end of a `with` block."""
+    """Registered listener that `Simulation.on` returns; `off()` or the end of a `with` block removes it."""
 
     def __init__(self, simulation: Simulation, number: int, heard: Callable[[Any], object], batch: bool, what: str) -> None:
         self._simulation, self._number, self._heard, self._batch, self._what = simulation, number, heard, batch, what
 
     @property
     def on(self) -> bool:
-        """Whether it still listens."""
+        """True while the listener is registered."""
         return self in self._simulation.listeners
 
     def off(self) -> None:
-        """Listens no more; a second time does nothing."""
+        """Removes the listener; a second call has no effect."""
         if self.on:
             self._simulation.off(self)
 
@@ -105,13 +105,13 @@ class Listener:
 
 
 class Listeners:
-    """All who listen to a simulation, and what they have not heard yet."""
+    """Listeners of a simulation with their pending events."""
 
     def __init__(self, simulation: Simulation, core: _core.Simulation) -> None:
         self._simulation, self._core = simulation, core
         self.listeners: dict[int, Listener] = {}
         self._left: list[tuple[int, Any]] = []
-        self._telling = False
+        self._delivering = False
         self._texts: dict[str, list[str]] = {}
 
     def on(
@@ -123,16 +123,16 @@ class Listeners:
         batch: bool,
         heard: Any,
     ) -> Listener:
-        """One more, who hears what `Simulation.on` says."""
+        """Adds a listener; see `Simulation.on`."""
         names = list(events), list(flows), list(links)
         for name in (n for own in names for n in own):
             if not isinstance(name, str):
-                raise FairlaneError(f"{name!r} is no name: write text, such as 'drop'")
+                raise FairlaneError(f"{name!r} is not a name: write text, such as 'drop'")
         for time in span:
             if time is not None and not isinstance(time, str):
                 raise FairlaneError(f"the time {time!r} has no unit: write it as text, such as '10s'")
         if not callable(heard):
-            raise FairlaneError(f"{heard!r} cannot be called: give a function, which is handed each {'batch' if batch else 'event'}")
+            raise FairlaneError(f"{heard!r} is not callable: give a function that takes {'a batch' if batch else 'an event'}")
         if batch:
             from ..base.extras import need
 
@@ -143,38 +143,36 @@ class Listeners:
         return listener
 
     def off(self, listener: Listener) -> None:
-        """One less."""
+        """Removes a listener."""
         if self.listeners.get(listener._number) is not listener:
-            raise FairlaneError(f"{listener!r} does not listen to this simulation")
+            raise FairlaneError(f"{listener!r} is not registered with this simulation")
         del self.listeners[listener._number]
         self._core.leave(listener._number)
 
     def advance(self, to: int) -> None:
-        """Goes on to a time in picoseconds, and tells on the way what is to be heard."""
-        if self._telling:
-            raise FairlaneError(
-                "a listener is called while its run goes on: it cannot go on with it; take a branch, or listen and go on afterwards"
-            )
-        self._telling = True
+        """Advances to a time in picoseconds and delivers events on the way."""
+        if self._delivering:
+            raise FairlaneError("a listener cannot advance its own run: advance a branch, or advance after the listener has returned")
+        self._delivering = True
         try:
-            self._tell()
+            self._deliver()
             while True:
                 there = self._core.advance(to)
                 self._left += self._core.told()
                 if self._left:
-                    self._tell()
+                    self._deliver()
                 elif not self._take() and there:
                     break
         finally:
-            self._telling = False
+            self._delivering = False
 
     def _take(self) -> bool:
         self._left += self._core.batches()
         taken = bool(self._left)
-        self._tell()
+        self._deliver()
         return taken
 
-    def _tell(self) -> None:
+    def _deliver(self) -> None:
         while self._left:
             number, rows = self._left.pop(0)
             if listener := self.listeners.get(number):
@@ -183,7 +181,7 @@ class Listeners:
     def _text(self, column: str, number: int) -> str:
         own = self._texts.get(column, ())
         if number >= len(own):
-            # Variables get their numbers as they come.
+            # Gauges are numbered on first use.
             self._texts = self._core.texts() or self._texts
             own = self._texts[column]
         return own[number]
@@ -228,7 +226,7 @@ def _has(kind: int) -> frozenset[str]:
 
 
 def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
-    """Rows of the core as a table with the columns of event tables."""
+    """Converts rows of the core to a table with the columns of event traces."""
     import numpy as np
     import polars as pl
 
@@ -243,7 +241,7 @@ def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
             pl.String if name in texts else {"value": pl.Float64, "back": pl.Boolean}.get(name, pl.Int32 if name in _NARROW else pl.Int64)
         )
         if not own:
-            # No event of this table has one.
+            # No event of this batch has the column.
             series.append(pl.Series([None], dtype=dtype).new_from_index(0, len(raw)).alias(name))
             continue
         if own not in masks:
@@ -255,7 +253,7 @@ def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
             has = known if has is None else has & known
         if name in texts:
             numbers = (values & 3 if name == "ecn" else values).astype(np.uint32)
-            # A text for each number, and behind them none.
+            # One text per number, and None as the last entry.
             words = [*texts[name], None]
             places = numbers if has is None else np.where(has, numbers, np.uint32(len(words) - 1))
             series.append(pl.Series(words, dtype=dtype).gather(pl.Series(places)).alias(name))
@@ -274,7 +272,7 @@ def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
 
 
 def names(value: str | Iterable[str] | None) -> Iterator[str]:
-    """One name, several, or several in one text with commas."""
+    """Yields the names of one name, of several, or of a text with commas."""
     if value is None:
         return
     for one in [value] if isinstance(value, str) else value:

@@ -1,4 +1,4 @@
-"""`Network`: a scenario built in Python, the same tree as a scenario file."""
+"""`Network`: a scenario built in Python, equivalent to a scenario file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _takes(settings: type) -> Callable[[_Method], _Method]:
-    """Adds the list of settings to the docstring of a method, so that `help` shows them."""
+    """Returns a decorator that adds the list of settings to the docstring of a method."""
 
     def listed(method: _Method) -> _Method:
-        if method.__doc__ and settings.__doc__:  # there are none under -OO
+        if method.__doc__ and settings.__doc__:  # None under -OO
             method.__doc__ = f"{cleandoc(method.__doc__)}\n\n{cleandoc(settings.__doc__).partition(chr(10) * 2)[2]}\n"
         return method
 
@@ -36,11 +36,11 @@ def _takes(settings: type) -> Callable[[_Method], _Method]:
 
 
 class Network(Builders):
-    """A network, its flows and how long to run them.
+    """Network with its flows and the duration of a run.
 
-    Every argument takes what the scenario file takes under the same name: text with a unit (`"10Mbit/s"`,
+    Arguments take the values of a scenario file under the same name: text with a unit (`"10Mbit/s"`,
     `"20ms"`, `"50p"`), an algorithm's name, a table as a dict, or a parameter class such as
-    `fairlane.Red(min="10p")`. Nothing is checked until `run`, `resolve` or `save`; then all problems come at once.
+    `fairlane.Red(min="10p")`. `run`, `resolve` and `save` check the network and report all problems together.
 
     >>> net = Network(duration="10s", sample="100ms").link("a", "b", rate="1Mbit/s", delay="5ms")
     >>> net = net.flow("tcp", "a", "b", tcp="newreno")
@@ -63,10 +63,10 @@ class Network(Builders):
 
     @_takes(NetworkSettings)
     def __init__(self, *, duration: str, **settings: Unpack[NetworkSettings]) -> None:
-        """Starts an empty network; runs of it simulate this `duration`."""
+        """Creates an empty network; its runs simulate this `duration`."""
         self._tree: dict[str, Any] = plain({"duration": duration, **settings})
         self.shown = "<network>"
-        """What messages call it; files that it names are looked for in the folder of this name."""
+        """Name in messages; the files of the scenario are relative to the folder of this name."""
 
     # --- topology -------------------------------------------------------------------------------------
 
@@ -79,12 +79,12 @@ class Network(Builders):
 
     @_takes(LinkSettings)
     def link(self, start: str, end: str, /, *, name: str | None = None, **settings: Unpack[LinkSettings]) -> Self:
-        """Adds a link from `start` to `end` and, unless `duplex=False`, back; its name is "start-end" by default."""
+        """Adds a link from `start` to `end` and, unless `duplex=False`, back. The default name is "start-end"."""
         return self._add("links", name or f"{start}-{end}", {"from": start, "to": end, **plain(settings)})
 
     @_takes(LinkSettings)
     def refine(self, link: str, **settings: Unpack[LinkSettings]) -> Self:
-        """Changes settings of a link that the topology builder makes."""
+        """Changes settings of a link that the topology builder creates."""
         return self._add("links", link, plain(settings))
 
     @classmethod
@@ -98,11 +98,11 @@ class Network(Builders):
         most: int | None = None,
         **settings: Unpack[NetworkSettings],
     ) -> Self:
-        """A network from a graph of networkx, or from a file: GraphML, GML (as in the Topology Zoo), or a list of edges (CSV).
+        """Imports a network from a networkx graph or a file: GraphML, GML (as in the Topology Zoo), or a list of edges (CSV).
 
-        Nodes keep their labels and places. Links have their own rates and delays; those without a rate get `rate`, those without a delay
-        that of light in fibre over the great circle, if both ends have a latitude and a longitude, else `delay`. More than 200,000 links
-        are read if `most` says so. docs/guides/graphs-of-others.md has the attributes that are read.
+        Nodes keep their labels and positions, links their rates and delays. The default rate is `rate`. The default delay is that of light
+        in fibre over the great circle if both ends have a latitude and a longitude, else `delay`. `most` raises the limit of 200,000 links.
+        docs/guides/graphs-of-others.md lists the attributes.
 
         >>> import networkx as nx
         >>> Network.from_graph(nx.path_graph(3), duration="1s").flow("f", "0", "2", tcp={})
@@ -117,7 +117,7 @@ class Network(Builders):
 
     @_takes(WirelessSettings)
     def wireless(self, name: str, /, **settings: Unpack[WirelessSettings]) -> Self:
-        """Adds a wireless channel (IEEE 802.11) with its stations; the interface of a station is the link "NODE-NAME".
+        """Adds a Wi-Fi channel (IEEE 802.11) with its stations; the interface of a station is the link "NODE-NAME".
 
         >>> net = Network(duration="9s").wireless("air", nodes={"a": [0, 0], "b": [50, 0]}, rate="11Mbit/s")
         >>> net.to_dict()["wireless"]
@@ -129,7 +129,7 @@ class Network(Builders):
 
     @_takes(FlowSettings)
     def flow(self, name: str, sender: str = "", receiver: str = "", /, **settings: Unpack[FlowSettings]) -> Self:
-        """Adds a flow, or with `count` a group whose hosts may contain `{i}`. Without hosts, `pairs` or `load` says who they are.
+        """Adds a flow, or with `count` a group whose hosts may contain `{i}`. Without hosts, `pairs` or `load` selects them.
 
         >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
         {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
@@ -155,8 +155,7 @@ class Network(Builders):
     def set(self, path: str, value: Any) -> Self:
         """Sets any value by its dotted path, as `--set` does: `net.set("links.bottleneck.queue.red.min", "10p")`.
 
-        Meant for values that are in the tree already or start a new branch; paths into links made by a
-        builder are refinements of it.
+        A path into a link of a topology builder refines that link.
 
         >>> Network(duration="1s").set("links.x.queue.red.min", "5p").to_dict()["links"]
         {'x': {'queue': {'red': {'min': '5p'}}}}
@@ -164,11 +163,11 @@ class Network(Builders):
         node, parts = self._tree, split(path)
         if parts is None:
             raise FairlaneError(
-                f"cannot set {path!r}: it is no path; write for instance links.bottleneck.rate, and names with spaces or dots in quotes"
+                f"cannot set {path!r}: not a path; write for instance links.bottleneck.rate, and names with spaces or dots in quotes"
             )
         for i, part in enumerate(parts[:-1]):
             below = node.setdefault(part, {})
-            if isinstance(below, str):  # an algorithm by name alone: give its table a place
+            if isinstance(below, str):  # an algorithm without parameters becomes a table
                 below = node[part] = {below: {}} if parts[i + 1] == below else {}
             if not isinstance(below, dict):
                 raise FairlaneError(f"cannot set {path!r}: {'.'.join(parts[: i + 1])!r} is not a table")
@@ -177,25 +176,25 @@ class Network(Builders):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """The tree, as a scenario file would hold it."""
+        """Returns the scenario as a dict."""
         import copy
 
         return copy.deepcopy(self._tree)
 
     def to_toml(self) -> str:
-        """The scenario file of this network."""
+        """Returns the scenario file of this network."""
         return toml.dumps(self._tree)
 
     @classmethod
     def from_toml(cls, text: str) -> Network:
-        """A network from the text of a scenario file, to change it further."""
+        """Creates a network from the text of a scenario file."""
         return cls._from(text, "<network>", "toml")
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Network:
-        """A network from a scenario file, TOML or JSON as `fairlane run` takes it, to change it further.
+        """Creates a network from a scenario file, TOML or JSON.
 
-        Files that it names, such as traces, are looked for beside it.
+        Paths in the file, such as those of traces, are relative to its folder.
         """
         net = cls._from(*read_scenario(path))
         net.shown = str(Path(fspath(path)).parent / "<network>")
@@ -213,29 +212,29 @@ class Network(Builders):
         save_bytes(path, self.to_toml().encode("utf-8"))
 
     def resolve(self) -> dict[str, Any]:
-        """The scenario with every parameter filled in; raises `ScenarioError` with all problems."""
+        """Returns the scenario with every parameter filled in; raises `ScenarioError` with all problems."""
         return resolve(self)
 
     def run(self, seeds: int | str | Iterable[int] | None = None, **options: Unpack[RunOptions]) -> Result:
-        """Runs the network, as `fairlane.run` does with the same `seeds` and options."""
+        """Runs the network; takes the options of `fairlane.run`."""
         from .result import run
 
         return run(self, seeds, **options)
 
     def partition(self, seed: int | None = None, *, threads: int | None = None) -> Partition:
-        """How a run of the network is cut into parts for several threads, or why it is not: see `fairlane.Partition`.
+        """Returns how a run is partitioned for several threads, or why it is not; see `fairlane.Partition`.
 
-        `threads`: parts that are carried out together by so many threads (2 at least) are told as one. Without it each part is told.
+        `threads` (at least 2): parts that run on one thread are reported as one. Without it, every part is reported.
         """
         from ..base.scenario import checked
         from .partition import partition_of
 
         if threads is not None and threads < 2:
-            raise FairlaneError(f"threads = {threads}: a network is cut for 2 or more")
+            raise FairlaneError(f"threads = {threads}: a partition needs 2 or more")
         return partition_of(checked(self), seed, threads)
 
     def start(self, seed: int | None = None, *, why: bool = False) -> Simulation:
-        """The run with this seed (by default the network's own) in hand, before anything has happened: see `fairlane.Simulation`."""
+        """Creates a simulation at time 0 with this seed (default: that of the network); see `fairlane.Simulation`."""
         from .simulation import start
 
         return start(self, seed, why=why)
@@ -260,5 +259,5 @@ class Network(Builders):
 
 
 def _named(algorithm: str | Params, settings: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Name and settings of an algorithm that may be given as its class."""
+    """Returns name and settings of an algorithm, given by name or as its class."""
     return (algorithm._name, {**algorithm.table(), **settings}) if isinstance(algorithm, Params) else (algorithm, settings)

@@ -43,7 +43,6 @@ def page(result: Result, folder: str = "") -> str:
         description=scenario.get("description") or "", sentences=sentences(result),
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="CSV file"),
-    
         flows_exact=exact[result.reports], links_exact=exact["links"], network=network_sheet(result),
         limits=limits_sheet(result), why=limit_section(result),
         cut=f"The full table of {' and '.join(cut)} is too long for a page; it is in the result folder." if cut else "",

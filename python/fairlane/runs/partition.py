@@ -1,4 +1,4 @@
-"""How one run is cut into parts that several threads carry out."""
+"""Partition of one run into parts for several threads."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from .. import _core
 
 _NAMED = 6
-"""Names that a line shows of many, as far as it has room for them."""
+"""Most names that a line shows."""
 _WIDTH = 80
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part: its nodes, and the share of all events (0 to 1) that it is expected to have."""
+    """Part of a network: its nodes, and its expected share of all events (0 to 1)."""
 
     nodes: tuple[str, ...]
     load: float
@@ -26,12 +26,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Partition:
-    """Where a network is cut, which depends on the network alone; results depend on it as little as on the number of threads. Fewer threads
-    than parts carry out bundles of them, which `Network.partition(threads=N)` tells.
+    """Partition of a network. It depends on the network only; results depend neither on it nor on the number of threads. Fewer threads than
+    parts run bundles of parts, which `Network.partition(threads=N)` shows.
 
-    `links` are the link directions that lead from one part into another. `window`: seconds for which parts run without hearing from each
-    other, the shortest delay of these links. `events`: how many are expected in a window, in all parts together; `crossing`: the share
-    of all transmissions that lead into another part. `whole`: why the run stays in one piece all the same, or None.
+    `links`: the link directions between parts. `window`: seconds that parts run without synchronisation, the shortest delay of these links.
+    `events`: expected events per window in all parts. `crossing`: share of all transmissions that lead into another part. `whole`: the
+    reason if the run is not partitioned, else None.
     """
 
     parts: tuple[Part, ...]
@@ -42,7 +42,7 @@ class Partition:
     whole: str | None
 
     def document(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Returns the partition as JSON data."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -57,25 +57,25 @@ class Partition:
 
     def __str__(self) -> str:
         if not self.parts or self.window is None:
-            return f"one part: {self.whole}"
+            return f"not parallel: {self.whole}"
         factor, unit = scale("s", self.window)
         window = f"{number(self.window * factor)} {unit} with about {number(self.events, 2)} events"
         lines = [f"{len(self.parts)} parts, windows of {window}"]
         lines += [_some(f"  part {i}: {100 * p.load:.0f} % of the events, ", "node", p.nodes) for i, p in enumerate(self.parts, 1)]
-        lines.append(_some(f"  cut: {100 * self.crossing:.0f} % of all transmissions, ", "direction", self.links))
-        lines.append("runs on several threads" if self.whole is None else f"runs in one piece all the same: {self.whole}")
+        lines.append(_some(f"  cut: {100 * self.crossing:.0f} % of all transmissions, ", "link direction", self.links))
+        lines.append("runs on several threads" if self.whole is None else f"not parallel: {self.whole}")
         return "\n".join(lines)
 
 
 def partition_of(resolved: _core.Resolved, seed: int | None = None, threads: int | None = None) -> Partition:
-    """That of what `checked` returned, in the run with this seed; the parts that so many threads carry out, if given."""
+    """Returns the partition of a resolved scenario in the run with this seed; with `threads` the bundles that they run."""
     told = json.loads(resolved.partition(resolved.seed if seed is None else seed, threads))
     parts = tuple(Part(tuple(p["nodes"]), p["load"]) for p in told["parts"])
     return Partition(parts, tuple(told["links"]), told["window_s"], told["events"], told["crossing"], told["whole"])
 
 
 def _some(line: str, what: str, names: tuple[str, ...]) -> str:
-    """A line that ends with how many there are, and the names of the first of them."""
+    """Appends the number of names and the first of them to a line."""
     line += f"{len(names)} {what}{'s' * (len(names) != 1)} ("
     named = list(names[:_NAMED])
     while True:

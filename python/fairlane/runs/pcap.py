@@ -1,4 +1,4 @@
-"""Packet capture: what is captured, into which files, and how packets are written. The files are pcapng."""
+"""Packet captures in pcapng files: selection of links, nodes and flows, names of files, and packet options."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from ..errors import FairlaneError, FolderError
 ENDING = ".pcapng"
 KINDS = ("link", "node", "flow", "monitor")
 SNAPLEN_MIN = 128
-"""All headers there are: Ethernet 14, IPv6 40, TCP with options 60."""
+"""Bytes of all headers: Ethernet 14, IPv6 40, TCP with options 60."""
 SNAPLEN_MAX = 262_144
-"""The largest that readers take."""
+"""Largest value that readers accept."""
 
 Names = str | Iterable[str] | Mapping[str, "str | PathLike[str] | None"]
 
 
 @dataclass(frozen=True)
 class Pcap:
-    """What `run` captures.
+    """Packet capture for `run`.
 
-    `what` names links, nodes, flows, groups of flows or wireless channels: one, several, or a dict from names to files. Where two things
-    have one name, write `link:NAME`, `node:NAME`, `flow:NAME` or `monitor:NAME`; `monitor:` with the interface of a station is all that its
-    antenna hears. A file without a name is NAME.pcapng in `folder`; with several seeds it is NAME.SEED.pcapng.
-    An existing file is an error unless `force`.
+    `what` names links, nodes, flows, groups of flows or wireless channels: one, several, or a dict from names to files. If a name is
+    ambiguous, write `link:NAME`, `node:NAME`, `flow:NAME` or `monitor:NAME`; `monitor:` with the interface of a station captures all frames
+    that it receives. The default file is NAME.pcapng in `folder`, with several seeds NAME.SEED.pcapng.
+    An existing file is an error without `force`.
 
-    `snaplen`: bytes kept of a packet, from 128 to 262144 (0: all of it; None: its headers). `ip`: 4 or 6. `queue`: a comment with the
-    length of the queue on each packet that leaves one.
+    `snaplen`: bytes kept per packet, from 128 to 262144 (0: whole packets; None: headers only). `ip`: 4 or 6. `queue`: adds a comment with
+    the queue length to each dequeued packet.
     """
 
     what: Names
@@ -51,22 +51,22 @@ class Pcap:
         from ..look.sheet import Sheet
 
         rows = [[what, _plain(what) if file is None else fspath(file)] for what, file in self._pairs()]
-        kept = "headers alone" if self.snaplen is None else f"{self.snaplen} bytes of a packet" if self.snaplen else "whole packets"
-        told = [kept, f"IPv{self.ip}", *(["lengths of queues as comments"] if self.queue else [])]
+        kept = "headers only" if self.snaplen is None else f"{self.snaplen} bytes per packet" if self.snaplen else "whole packets"
+        options = [kept, f"IPv{self.ip}", *(["queue lengths as comments"] if self.queue else [])]
         folder = fspath(self.folder) or "the working directory"
         return card(
-            "Captures to make", Sheet(["what", "file"], rows, labels=2), muted(f"{', '.join(told)}; in {folder}: run(..., pcap=this).")
+            "Captures", Sheet(["what", "file"], rows, labels=2), muted(f"{', '.join(options)}; in {folder}. Use run(..., pcap=this).")
         )
 
     def plan(self, seeds: Sequence[int]) -> Plan:
-        """The files, one for each name and seed; an error before any time is spent if one cannot be written."""
+        """Returns the files, one per name and seed; an error if one of them cannot be written."""
         snaplen = self.snaplen
         if snaplen is not None:
             snaplen = operator.index(snaplen) or SNAPLEN_MAX
             if not SNAPLEN_MIN <= snaplen <= SNAPLEN_MAX:
                 raise FairlaneError(f"snaplen {self.snaplen} is not between {SNAPLEN_MIN} and {SNAPLEN_MAX} bytes, or 0 for whole packets")
         if self.ip not in (4, 6):
-            raise FairlaneError(f"there is no IP version {self.ip!r} to write: 4 or 6")
+            raise FairlaneError(f"unknown IP version {self.ip!r}: use 4 or 6")
         requests, taken = [], dict[Path, str]()
         for what, file in self._pairs():
             base = Path(fspath(self.folder)) / (_plain(what) if file is None else _named(file))
@@ -91,7 +91,7 @@ class Pcap:
 
 @dataclass(frozen=True)
 class Plan:
-    """A `Pcap` as the engine takes it."""
+    """Requests of a `Pcap` in the form that the engine takes."""
 
     requests: list[tuple[str, list[str]]]
     snaplen: int | None
@@ -102,7 +102,7 @@ class Plan:
 
     @contextmanager
     def placed(self) -> Iterator[Plan]:
-        """The same plan with files that nobody sees; they get their names when the runs are over and well."""
+        """Yields the plan with hidden files, which are renamed after all runs succeeded."""
         with ExitStack() as stack:
             stages: dict[Path, Path] = {}
             try:
@@ -122,16 +122,16 @@ class Plan:
                 raise FolderError(shown) from None
 
     def arguments(self) -> tuple[list[tuple[str, list[str]]], int | None, bool, bool]:
-        """What `_core.run` takes."""
+        """Returns the arguments of `_core.run`."""
         return self.requests, self.snaplen, self.ipv6, self.queue
 
     def files(self) -> list[Path]:
-        """All files that will be there."""
+        """Returns the paths of all files."""
         return [Path(f) for _, files in self.requests for f in files]
 
 
 def as_pcap(value: Any) -> Pcap:
-    """Names, a dict from names to files, or a `Pcap`, as a `Pcap`."""
+    """Converts names, a dict from names to files, or a `Pcap` to a `Pcap`."""
     if isinstance(value, Pcap):
         return value
     if isinstance(value, str | Mapping) or (isinstance(value, Iterable) and not isinstance(value, bytes)):
@@ -142,7 +142,7 @@ def as_pcap(value: Any) -> Pcap:
 
 
 def _pair(text: str) -> tuple[str, str | None]:
-    """NAME or NAME=FILE."""
+    """Parses NAME or NAME=FILE."""
     what, equals, file = text.partition("=")
     if not what or (equals and not file):
         raise FairlaneError(f"cannot read {text!r}: write NAME or NAME=FILE{ENDING}")
@@ -150,7 +150,7 @@ def _pair(text: str) -> tuple[str, str | None]:
 
 
 def _plain(what: str) -> str:
-    """The file of a name: without the kind, and without what a file system may not take."""
+    """Returns the file for a name: without its kind, and with characters that every file system accepts."""
     kind, colon, rest = what.partition(":")
     name = rest if colon and kind in KINDS else what
     return re.sub(r"[^\w.+@-]", "_", name).lstrip(".") + ENDING

@@ -1,4 +1,4 @@
-"""Figures of a result: time series as lines, metrics as bars with intervals. SVG, PNG or PDF, without a display."""
+"""Figures of a result: time series as lines, metrics as bars with intervals."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, groups_of, members
+from .headings import heading
 from .tables import SERIES, metric_tables, numeric_columns, series, series_names, series_tables
 
 if TYPE_CHECKING:
@@ -26,27 +27,27 @@ if TYPE_CHECKING:
     from .result import Result
 
 MAX_LINES = 12
-"""Links, and flows, that are drawn if nobody names them; more flows than that are drawn as means of their groups."""
+"""Most links or flows that are drawn by default; above that, flows are drawn as means of their groups."""
 KINDS = ("lines", "bars")
 _DASHES = ("-", "--", ":", "-.")
 _SIZE = (7.0, 3.6)
 _LOWER = 2.5
 """Height of each of several panels, inches."""
 _WRAP = 26
-"""Characters of a name in one line of a legend or an axis."""
+"""Width of names in a legend or on an axis in characters."""
 _TABLES = {
     "flow_series": "over time, of flows",
     "link_series": "over time, of links",
-    "flows": "one number a run, of flows",
-    "groups": "one number a run, of groups of flows",
-    "links": "one number a run, of links",
-    "network": "one number a run, of the network",
+    "flows": "one number per run, of flows",
+    "groups": "one number per run, of groups of flows",
+    "links": "one number per run, of links",
+    "network": "one number per run, of the network",
 }
 
 
 @dataclass(frozen=True)
 class PlotRequest:
-    """What of the result is to be shown."""
+    """Selection of flows, links and runs for a plot."""
 
     flow: str | Iterable[str] | None = None
     link: str | Iterable[str] | None = None
@@ -69,7 +70,7 @@ def draw(
     kind: str = "",
     size: tuple[float, float] | None = None,
 ) -> Figure:
-    """The figure of `what`; see `Result.plot`."""
+    """Draws the quantities `what`; see `Result.plot`."""
     import matplotlib as mpl
 
     from ..look.picture import Picture, on_white
@@ -81,7 +82,7 @@ def draw(
     panels = [_panel(result, q, asked) for q in quantities]
     for option, given_it, first in (("flow", flow is not None, "f"), ("group", bool(group), "f"), ("link", link is not None, "l")):
         if given_it and not any(p.table.startswith(first) for p in panels):
-            raise FairlaneError(f"{' and '.join(quantities)}: nothing of a {option}: leave out {option}=")
+            raise FairlaneError(f"{' and '.join(quantities)}: not a quantity of a {option}; leave out {option}=")
     with mpl.rc_context(on_white()):
         if ax is None:
             both = size or (_SIZE if len(panels) == 1 else (_SIZE[0], _LOWER * len(panels)))
@@ -101,7 +102,7 @@ def draw(
 
 
 def _what(result: Result, what: str, asked: PlotRequest) -> tuple[bool, str]:
-    """Whether it is a series, and the table that has it."""
+    """Returns True for a time series, and the table of the quantity."""
     own = (
         {"flow_series", "flows"} if asked.flow is not None or asked.group else {"link_series", "links"} if asked.link is not None else set()
     )
@@ -118,7 +119,7 @@ def _what(result: Result, what: str, asked: PlotRequest) -> tuple[bool, str]:
     if series_of(what) and result.reports == "groups" and any(s.table == "flow_series" for s in series_of(what)):
         result._having("flow_series")
     if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
-        raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
+        raise FairlaneError(f'no time series of {what}: set sample = "100ms" in the scenario to record one')
     known = {c for t in result._tables for c in _names(result, t)}
     near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
     hint = f": {near}" if near.startswith("did you mean") else ""
@@ -130,22 +131,22 @@ def _names(result: Result, table: str) -> list[str]:
 
 
 def _with(result: Result, table: str, what: str) -> pl.DataFrame:
-    """A table that has a quantity; of a series only that."""
+    """Returns the table with a quantity; of a series only that column."""
     return series(result, table, what) if table in SERIES else result.table(table)
 
 
 def _known(result: Result) -> str:
-    """What can be drawn, table by table."""
+    """Lists the quantities by table."""
     lines = []
     for table, words in ((t, words) for t, words in _TABLES.items() if t in result._tables):
-        told = ", ".join(_names(result, table)) or 'nothing: set sample = "100ms" in the scenario'
+        told = ", ".join(_names(result, table)) or 'none: set sample = "100ms" in the scenario'
         lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
 
 
 def _panel(result: Result, what: str, asked: PlotRequest) -> Lines | Bars:
     if asked.aggregate not in AGGREGATES:
-        raise suggest(asked.aggregate, list(AGGREGATES), "way to form one number of the flows of a group")
+        raise suggest(asked.aggregate, list(AGGREGATES), "aggregate over the flows of a group")
     if asked.seed is not None and asked.seed != "all" and asked.seed not in result.seeds:
         raise suggest(str(asked.seed), [*map(str, result.seeds), "all"], "seed")
     over_time, table = _what(result, what, asked)
@@ -158,7 +159,7 @@ def _panel(result: Result, what: str, asked: PlotRequest) -> Lines | Bars:
 
 
 def _members(result: Result, table: str, what: str, key: str, asked: PlotRequest) -> dict[str, list[str]]:
-    """What is drawn: the name of each curve or bar, and the flows or links it stands for."""
+    """Returns the name of each curve or bar with its flows or links."""
     if key == "link":
         return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}
     if key == "group":
@@ -184,14 +185,14 @@ def _counted(name: str, flows: Sequence[str], aggregate: str) -> str:
 
 
 def _having(frame: pl.DataFrame, what: str) -> list[str]:
-    """The flows that have the quantity; one over UDP has no window (0 in the table), a bulk flow does not complete."""
+    """Returns the flows that have the quantity: UDP has no window (0 in the table), a bulk flow never completes."""
     present = frame["flow"].unique(maintain_order=True).to_list()
     some = set(frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))["flow"].unique().to_list())
     return [name for name in present if name in some] or present[:MAX_LINES]
 
 
 def _links(frame: pl.DataFrame, what: str, asked: str | Iterable[str] | None) -> list[str]:
-    """The links asked for, else those with the largest values."""
+    """Returns the requested links, else those with the largest values."""
     present = frame["link"].unique(maintain_order=True).to_list()
     if asked is not None:
         chosen = [asked] if isinstance(asked, str) else list(asked)
@@ -206,7 +207,7 @@ def _links(frame: pl.DataFrame, what: str, asked: str | Iterable[str] | None) ->
 
 @dataclass(frozen=True)
 class _Part:
-    """One quantity in its axes."""
+    """Quantity in its axes."""
 
     result: Result
     what: str
@@ -216,14 +217,14 @@ class _Part:
     seed: int | str | None
 
     def _named(self, label: str) -> str:
-        """What an axis shows, in words: "completion time (s)", "queue (packets)"."""
+        """Returns the label of an axis, such as "queue (packets)"."""
         name = "packets" if label == "p" else label
-        words = self.what.replace("_", " ")
+        words = heading(self.what)
         return f"{words} ({name})" if name else words
 
 
 class Lines(_Part):
-    """A quantity over time."""
+    """Quantity over time."""
 
     over_time = True
     differs = False
@@ -265,7 +266,7 @@ class Lines(_Part):
 
 
 class Bars(_Part):
-    """One number a run: means with their intervals."""
+    """Metric as bars: means with their intervals."""
 
     over_time = False
     differs = True
@@ -305,11 +306,11 @@ class Bars(_Part):
 
 
 def _legend(axes: Axes, handles: Sequence[Any], names: Sequence[str], own: bool) -> None:
-    """Names beside the axes, where they cover nothing; inside where the axes are not ours."""
+    """Draws the legend next to our own axes, or inside axes of the caller."""
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
     if not own:
         place = {"loc": "best", "framealpha": 0.8}
-    # matplotlib leaves out what begins with an underscore.
+    # matplotlib omits labels that begin with an underscore.
     labels = [textwrap.fill(f"\u200b{n}" if n.startswith("_") else n, _WRAP) for n in names]
     axes.legend(handles, labels, fontsize="small", frameon=not own, ncols=1 + len(names) // 16, **place)
 

@@ -1,4 +1,4 @@
-"""Questions about a result folder in SQL, answered by DuckDB over all of its tables."""
+"""SQL queries on a result folder with DuckDB."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .folder import MANIFEST, faults, is_kept
 from .trace import FOLDER, escape_glob, parts_of
 
 _ROWS = 10_000
-"""Of an answer, at a time."""
+"""Rows fetched at a time."""
 TABLES = ("flows", "groups", "links", "network", "flow_series", "link_series", "why", "why_queues")
 
 
 @dataclass(frozen=True)
 class Question:
-    """One that is often asked."""
+    """Predefined query."""
 
     name: str
     asks: str
@@ -71,64 +71,64 @@ from sent s join flows f on f.seed = s.seed and f.flow = s.flow group by all ord
 QUESTIONS = (
     Question(
         "goodput",
-        "Who got how much?",
+        "Goodput and share of each flow",
         "select flow, avg(goodput) as goodput, avg(share) as share from flows group by flow order by flow",
     ),
     Question(
         "utilisation",
-        "Which links are busy, and how long is the queue?",
+        "Utilisation and queue length of each link",
         "select link, avg(utilisation) as utilisation, avg(queue_mean) as queue_mean, max(queue_max) as queue_max from links "
         "group by link order by utilisation desc",
     ),
     Question(
         "limits",
-        "What kept each flow from sending more?",
+        "Limits of each flow as shares of its time",
         "select flow, limited_by, avg(share) as share, avg(seconds) as seconds, avg(timeouts) as timeouts from why "
         "group by flow, limited_by "
         "having avg(share) > 0 order by flow, share desc",
     ),
     Question(
         "filled",
-        "Who filled each queue, and whom did it hit?",
+        "Share of each flow in each queue, its drops and marks",
         "select link, flow, sum(byte_seconds) / nullif(sum(sum(byte_seconds)) over (partition by link), 0) as filled, avg(drops) as drops, "
         "avg(marks) as marks from why_queues where flow is not null group by link, flow order by link, filled desc",
     ),
     Question(
         "drops",
-        "Where are packets dropped, and why?",
+        "Drops by link and reason",
         "select link, reason, count(*) as packets, min(time) as first_s, max(time) as last_s from trace where event = 'drop' "
         "group by link, reason order by packets desc",
     ),
     Question(
         "losers",
-        "Whose packets are dropped?",
+        "Drops by flow",
         "select flow, count(*) filter (event = 'enqueue') as offered, count(*) filter (event = 'drop') as dropped, "
         "dropped / nullif(offered, 0) as share from trace where event in ('enqueue', 'drop') group by flow order by share desc",
     ),
-    Question("queueing-delay", "How long do packets wait in each queue?", _PAIRS),
-    Question("path-delay", "How long is data under way?", _PATHS),
+    Question("queueing-delay", "Queueing delay by link", _PAIRS),
+    Question("path-delay", "One-way delay by flow", _PATHS),
     Question(
         "throughput",
-        "What arrives of each flow, second by second?",
+        "Throughput of each flow in each second",
         "select seed, flow, cast(floor(time) as bigint) as second, sum(payload) * 8 / 1e6 as mbit_s from trace "
         "where event = 'receive' and not back group by all order by seed, flow, second",
     ),
     Question(
         "retransmissions",
-        "How much is sent again, and how often does the timer run out?",
+        "Retransmissions and timeouts by flow",
         "select flow, count(*) filter (event in ('send', 'retransmit') and not back and payload > 0) as sent, "
         "count(*) filter (event = 'retransmit') as again, again / nullif(sent, 0) as share, "
         "count(*) filter (event = 'timeout') as timeouts from trace where event in ('send', 'retransmit', 'timeout') "
         "group by flow order by flow",
     ),
-    Question("pairs", "What goes to and fro between each pair of ends?", _CONVERSATIONS),
-    Question("loss-bursts", "Do losses come alone? (A burst ends with 100 ms without one.)", _BURSTS),
-    Question("gaps", "For how long did nothing arrive?", _GAPS),
+    Question("pairs", "Packets and bytes between each pair of hosts", _CONVERSATIONS),
+    Question("loss-bursts", "Loss bursts by link (a burst ends after 100 ms without loss)", _BURSTS),
+    Question("gaps", "Longest gaps between arrivals of each flow", _GAPS),
 )
 
 
 def tables(folder: str | PathLike[str]) -> dict[str, str]:
-    """The tables of a folder and what DuckDB reads them by."""
+    """Returns the tables of a folder with the SQL that reads them."""
     path = Path(fspath(folder))
     if not path.is_dir():
         raise FolderError(f"{path} is not a result folder{where_it_is(path)}")
@@ -153,18 +153,18 @@ def _quoted(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a question may take."""
+    """Resource limits of a query."""
 
     seconds: float = 300.0
-    """From its beginning to its last row."""
+    """Time from the start to the last row."""
     memory: int = 4 << 30
-    """Bytes that DuckDB may hold; what it does not count (single texts and lists) is limited where `fairlane query` runs."""
+    """Memory of DuckDB in bytes. `fairlane query` also limits the process, because DuckDB does not count single texts and lists."""
     disk: int = 16 << 30
-    """Bytes that it may put aside on the disk, in a folder of its own that is removed in the end."""
+    """Bytes of temporary files on disk, in a folder that is removed at the end."""
 
 
 class QueryTimeout(FairlaneError):
-    """A question that took longer than it may. `going`: True if DuckDB cannot be stopped and goes on in a thread."""
+    """Query that exceeded its time limit. `going`: True if DuckDB could not be stopped and still runs in a thread."""
 
     def __init__(self, message: str, *, going: bool = False) -> None:
         super().__init__(message)
@@ -172,7 +172,7 @@ class QueryTimeout(FairlaneError):
 
 
 def query(folder: str | PathLike[str], question: str, limits: Limits | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL that reads."""
+    """Returns column names and rows. `question`: a read-only SQL statement, or the name of a predefined query."""
     with stream_query(folder, question, limits) as (heads, rows):
         return heads, [row for some in rows for row in some]
 
@@ -181,7 +181,7 @@ def query(folder: str | PathLike[str], question: str, limits: Limits | None = No
 def stream_query(
     folder: str | PathLike[str], question: str, limits: Limits | None = None
 ) -> Iterator[tuple[list[str], Iterator[list[tuple[Any, ...]]]]]:
-    """The answer as it comes: names of columns, and some thousand rows at a time."""
+    """Yields column names and an iterator over some thousand rows at a time."""
     need("query")
     import duckdb
 
@@ -190,7 +190,7 @@ def stream_query(
     ready = {q.name: q.sql for q in QUESTIONS}
     sql = ready.get(question, question)
     if not sql.strip():
-        raise FairlaneError("there is no question: write SQL, or one of " + ", ".join(ready))
+        raise FairlaneError("empty query: write SQL, or one of " + ", ".join(ready))
     limits = limits or Limits()
     until = time.monotonic() + limits.seconds
     with _place() as place, _connection(duckdb) as db:
@@ -202,19 +202,19 @@ def stream_query(
             reads = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
             if other := next((s for s in told if s.type not in reads), None):
                 what = other.type.name.lower().replace("_", " ")
-                raise FairlaneError(f"this would {what}: a question only reads, with select, describe, summarize or explain")
+                raise FairlaneError(f"this statement would {what}: queries are read-only (select, describe, summarize or explain)")
             if len(told) != 1:
-                raise FairlaneError(f"these are {len(told)} questions: ask one at a time")
+                raise FairlaneError(f"{len(told)} statements: run one at a time")
             answer = _heard(db, lambda: db.execute(sql), until, limits)
             some = iter(lambda: _heard(db, lambda: answer.fetchmany(_ROWS), until, limits), [])
             yield [column[0] for column in answer.description or ()], some
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise FairlaneError(f"the question needs more than {limits.memory / 2**30:g} GiB of memory{_MORE}") from None
+            raise FairlaneError(f"the query needs more than {limits.memory / 2**30:g} GiB of memory{_MORE}") from None
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
                 rows = {
-                    "flows": 'run with report=flows, or ask groups, as in: select "group", goodput from groups',
+                    "flows": 'run with report=flows, or query groups: select "group", goodput from groups',
                     "groups": "run with report=groups",
                     "flow_series": "run with report=flows and set `sample`",
                     "why": "run with report=flows and --why",
@@ -226,12 +226,12 @@ def stream_query(
                 raise FairlaneError(f"{folder} has no table `{missing[0]}`: {how}; it has {', '.join(found)}") from None
             if " " not in question.strip():
                 known = ", ".join(ready)
-                raise FairlaneError(f"there is no question `{question}`: write SQL, or one of {known}") from None
-            raise FairlaneError(f"DuckDB cannot answer this: {e}") from None
+                raise FairlaneError(f"unknown query `{question}`: write SQL, or one of {known}") from None
+            raise FairlaneError(f"DuckDB reports: {e}") from None
 
 
 def _check(folder: Path) -> None:
-    """Nothing is asked of a table that is not as it was written; a folder that a run still fills does not say how that was."""
+    """Raises an error if a table was changed after it was written. A folder without a manifest (the run is not finished) is not checked."""
     if not ((folder / MANIFEST).is_file() and is_kept(folder)):
         return
     _, wrong = faults(folder, lambda name: name.endswith(".parquet"))
@@ -239,12 +239,12 @@ def _check(folder: Path) -> None:
         raise FolderError(f"{folder / damaged[0]} {damaged[1]}")
 
 
-_MORE = ", which it may not take: ask for less (fewer rows or columns, shorter texts), or allow it more"
+_MORE = " (its limit): select fewer rows or columns, or raise the limit"
 
 
 @contextmanager
 def _place() -> Iterator[Path]:
-    """Where DuckDB puts aside what does not fit in memory: nobody else reads it, and nothing else lies in it."""
+    """Yields a private folder for the temporary files of DuckDB."""
     with tempfile.TemporaryDirectory(prefix="fairlane-query-", ignore_cleanup_errors=True) as place:
         yield Path(place)
 
@@ -255,7 +255,7 @@ def _connection(duckdb: Any) -> Iterator[Any]:
     try:
         yield db
     except QueryTimeout as e:
-        if not e.going:  # closing would wait for it
+        if not e.going:  # `close` would wait for the running query
             db.close()
         raise
     except BaseException:
@@ -266,14 +266,13 @@ def _connection(duckdb: Any) -> Iterator[Any]:
 
 
 _GRACE = 1.0
-"""Seconds that DuckDB has to hear that it is to stop."""
+"""Seconds that DuckDB has to react to an interrupt."""
 
 
 def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any:
-    """What DuckDB answers, until a time of the monotonic clock.
+    """Calls DuckDB in a thread and returns its answer, until a time of the monotonic clock.
 
-    It is asked from another thread, so that the clock and Ctrl-C are heard here whatever DuckDB does with them: 2.0.1 goes on within one
-    function of SQL.
+    The thread lets the time limit and Ctrl-C take effect here: DuckDB 2.0.1 ignores interrupts within a single SQL function.
     """
     done: list[Any] = []
     failed: list[BaseException] = []
@@ -289,7 +288,7 @@ def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any
 
     def stopped() -> bool:
         end = time.monotonic() + _GRACE
-        while not over.wait(0.1) and time.monotonic() < end:  # again, for it may not have begun when it is told for the first time
+        while not over.wait(0.1) and time.monotonic() < end:  # repeated: the query may not have started at the first interrupt
             db.interrupt()
         return over.is_set()
 
@@ -297,8 +296,8 @@ def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any
     try:
         while not over.wait(0.1):
             if time.monotonic() > until:
-                said = f"the question took longer than {limits.seconds:g} s: ask for less, or allow it more"
-                raise QueryTimeout(said, going=not stopped())
+                message = f"the query took longer than {limits.seconds:g} s: select less, or raise the limit"
+                raise QueryTimeout(message, going=not stopped())
     except KeyboardInterrupt:
         if not stopped():
             raise QueryTimeout("interrupted", going=True) from None
@@ -309,12 +308,12 @@ def _heard(db: Any, ask: Callable[[], Any], until: float, limits: Limits) -> Any
 
 
 def _close(db: Any, folder: Path, place: Path, limits: Limits) -> None:
-    """From here on a question reads the result folder, and nothing else: no other file, no network, no extension, no setting."""
-    # DuckDB lets a question read this folder whatever else is said, and it is ./.tmp if nobody names another.
+    """Restricts DuckDB to the result folder: no other files, network, extensions or settings."""
+    # DuckDB always allows reads in its temporary folder, whose default is ./.tmp.
     db.execute(f"set temp_directory = {_quoted(place)}")
     db.execute(f"set max_temp_directory_size = '{limits.disk}B'")
     db.execute(f"set memory_limit = '{limits.memory}B'")
-    # DuckDB compares with the pattern as it stands.
+    # DuckDB compares paths with the pattern literally.
     places = ", ".join(dict.fromkeys(_quoted(p) for p in (folder, escape_glob(folder))))
     db.execute(f"set allowed_directories = [{places}]")
     db.execute("set enable_external_access = false")
@@ -322,7 +321,7 @@ def _close(db: Any, folder: Path, place: Path, limits: Limits) -> None:
 
 
 def columns(folder: str | PathLike[str]) -> dict[str, list[tuple[str, str]]]:
-    """Names and types of the columns of each table."""
+    """Returns the names and types of the columns of each table."""
     _, rows = query(folder, "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index")
     found = {name: [(str(column), str(kind)) for table, column, kind in rows if table == name] for name in (*TABLES, "trace")}
     return {name: own for name, own in found.items() if own}

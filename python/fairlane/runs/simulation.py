@@ -1,4 +1,4 @@
-"""`Simulation`: a run in hand, which goes on as far as it is asked to, is looked at, changed and branched."""
+"""`Simulation`: a run that a program advances step by step, inspects, changes and branches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PS = 1e12
 STEP = "1ms"
 WAITING = ("move", "drop")
 _PIECES = 50
-"""Parts of the way in which branches go on, so that Ctrl-C is heard in between."""
+"""Steps in which branches advance, so that Ctrl-C takes effect between them."""
 
 
 def start(
@@ -34,21 +34,21 @@ def start(
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     why: bool = False,
 ) -> Simulation:
-    """The run of a scenario file or `Network` with this seed (by default the scenario's own), before anything has happened.
+    """Creates a simulation of a scenario file or `Network` at time 0, with this seed (default: that of the scenario).
 
-    `sets` changes values by dotted path, as `--set` does. `why`: what limits flows is watched, for `Result.why`.
+    `sets` changes values by dotted path, as `--set` does. `why` records what limits flows, for `Result.why`.
     """
     resolved = checked(scenario, sets)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64):
-        raise FairlaneError(f"a simulation has one seed, a whole number from 0 to 2^64 - 1, and not {seed!r}")
+        raise FairlaneError(f"invalid seed {seed!r}: a simulation takes one integer from 0 to 2^64 - 1")
     return Simulation(_core.Simulation(resolved, resolved.seed if seed is None else seed, why))
 
 
 class Simulation:
-    """One run in hand. `fairlane.start` and `Network.start` begin one.
+    """One run under the control of a program. `fairlane.start` and `Network.start` create it.
 
-    `advance` goes on; `flows` and `links` tell what is now; `result` what came of it so far; `set` changes the network, `branch` gives
-    the same state another future. Neither looking nor going on in pieces changes a run.
+    `advance` continues the run; `flows` and `links` show the current state; `result` returns the results so far; `set` changes the network;
+    `branch` copies the state into a second run. Inspection and the number of steps do not change a run.
 
     >>> import fairlane as fl
     >>> net = fl.Network(duration="20s").link("a", "b", rate="1Mbit/s", delay="5ms").flow("web", "a", "b", tcp={})
@@ -63,39 +63,39 @@ class Simulation:
         self._flows, self._links = core.flow_names(), core.link_names()
         self._ears: Listeners | None = None
         self.number = number
-        """Of a branch with random numbers of its own its number, else None."""
+        """Number of a branch with its own random numbers, else None."""
 
-    # --- going on -------------------------------------------------------------------------------------
+    # --- advancing ------------------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
-        """The present in seconds of simulated time."""
+        """Simulated time in seconds."""
         return self._core.now / PS
 
     @property
     def duration(self) -> float:
-        """When the run is over, in seconds."""
+        """End of the run in seconds."""
         return self._core.end / PS
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed of the run."""
         return self._core.seed
 
     @property
     def events(self) -> int:
-        """Events carried out so far."""
+        """Number of events so far."""
         return self._core.events
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the trajectory so far: two runs that are the same up to now have the same one."""
+        """Hash of the trajectory so far: equal for two runs that are identical up to now."""
         return self._core.fingerprint
 
     def advance(self, duration: str | None = None, *, to: str | None = None) -> None:
-        """Goes on by a `duration` such as "10s", `to` a time such as "30s", or without either to the end.
+        """Advances by a `duration` such as "10s", `to` a time such as "30s", or by default to the end.
 
-        The interpreter's lock is free meanwhile. Ctrl-C stops it between two events; it may go on from there.
+        The interpreter's lock is released meanwhile. Ctrl-C stops between two events; `advance` can continue from there.
         """
         self._go(self._target(duration, to))
 
@@ -106,13 +106,13 @@ class Simulation:
             self._ears.advance(target)
 
     def advance_until(self, condition: Callable[[Simulation], Any], *, step: str = STEP, limit: str | None = None) -> bool:
-        """Goes on until `condition(simulation)` holds, which is asked now and after every `step`; whether it did.
+        """Advances until `condition(simulation)` is true, tested now and after every `step`; returns True if it became true.
 
-        At the latest after `limit`, such as "5s", or at the end of the run.
+        It stops after `limit`, such as "5s", or at the end of the run.
         """
         by, end = _span(step, "step"), self._core.end if limit is None else self._target(limit, None)
         if by == 0:
-            raise FairlaneError("a step of 0 leads nowhere: write for instance step='1ms'")
+            raise FairlaneError("a step must be longer than 0: write for instance step='1ms'")
         while not condition(self):
             now = self._core.now
             if now >= end:
@@ -122,16 +122,18 @@ class Simulation:
 
     def _target(self, duration: str | None, to: str | None) -> int:
         if duration is not None and to is not None:
-            raise FairlaneError("write how long to go on, or to which time, and not both")
+            raise FairlaneError("give a duration or an end time (to=), not both")
         now, end = self._core.now, self._core.end
         target = end if duration is None and to is None else now + _span(duration, "duration") if duration is not None else _span(to, "to")
         if target > end:
-            raise FairlaneError(f"the run is over at {end / PS:g} s, and now it is {now / PS:g} s: give the scenario a longer duration")
+            raise FairlaneError(
+                f"cannot advance to {target / PS:g} s: the run ends at {end / PS:g} s (now {now / PS:g} s); give the scenario a longer duration"
+            )
         if target < now:
-            raise FairlaneError(f"it is {now / PS:g} s already: a run does not go back; take a branch before it goes on")
+            raise FairlaneError(f"cannot go back: the time is {now / PS:g} s already; take a branch before you advance")
         return target
 
-    # --- listening ------------------------------------------------------------------------------------
+    # --- listeners ------------------------------------------------------------------------------------
 
     def on(
         self,
@@ -144,69 +146,69 @@ class Simulation:
         stop: str | None = None,
         batch: bool = False,
     ) -> Listener:
-        """Calls `heard` from now on with what happens: `sim.on("drop", print, link="bottleneck")`.
+        """Calls `heard` with each event from now on: `sim.on("drop", print, link="bottleneck")`.
 
-        `kind`: names of events as in event tables ("drop", "mark", "timeout", "window"...), one or several; none, as in `()`: all
-        but "gauge". `link` and `flow` are names, one or several (a group stands for its flows); `start` and `stop` times such as "10s".
-        Each that is given has to match.
+        `kind`: names of events as in event traces ("drop", "mark", "timeout", "window"...), one or several; `()` means all but "gauge".
+        `link` and `flow`: names, one or several (a group stands for its flows). `start` and `stop`: times such as "10s". An event must
+        match all given conditions.
 
-        An `Event` at a time: the run stands still at that instant meanwhile, and may be looked at, changed and branched. With
-        `batch=True` a polars DataFrame of many events with the columns of event tables. What `heard` raises stops `advance`, which may
-        be called again. Listening changes no result.
+        `heard` receives one `Event` at a time; the run pauses at that instant and may be inspected, changed and branched. With
+        `batch=True` it receives a polars DataFrame of many events with the columns of event traces. An exception in `heard` stops
+        `advance`, which can be called again. Listeners do not change results.
         """
         if self._ears is None:
             self._ears = Listeners(self, self._core)
         return self._ears.on(names(kind), names(flow), names(link), (start, stop), batch, heard)
 
     def off(self, listener: Listener) -> None:
-        """That listener hears no more."""
+        """Removes a listener."""
         if self._ears is None:
-            raise FairlaneError("nobody listens to this simulation")
+            raise FairlaneError("this simulation has no listeners")
         self._ears.off(listener)
 
     @property
     def listeners(self) -> Sequence[Listener]:
-        """Who listens. A branch begins without anybody."""
+        """Active listeners; a branch starts with none."""
         return [] if self._ears is None else list(self._ears.listeners.values())
 
-    # --- looking --------------------------------------------------------------------------------------
+    # --- state ----------------------------------------------------------------------------------------
 
     @property
     def flows(self) -> Mapping[str, Flow]:
-        """The flows by name, as they are now: `sim.flows["web.0"].tcp.cwnd`."""
+        """Current state of the flows by name: `sim.flows["web.0"].tcp.cwnd`."""
         return Names(self._flows, lambda name, number: Flow(self, name, number), "flow")
 
     @property
     def links(self) -> Mapping[str, Link]:
-        """The directions of links by name, as they are now: `sim.links["bottleneck"].queue.packets`."""
+        """Current state of the link directions by name: `sim.links["bottleneck"].queue.packets`."""
         return Names(self._links, lambda name, number: Link(self, name, number), "link")
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The scenario as it stands, every change included as if it had been so from the beginning."""
+        """Scenario with all changes so far, as if they had been made at the start."""
         tree: dict[str, Any] = json.loads(self._core.state())
         return tree
 
     def result(self) -> Result:
-        """What came of it so far, as `fairlane.run` gives it: that of a scenario which ends now, with the changes that were made."""
+        """Returns the results so far, as `fairlane.run` returns them for the changed scenario that ends now."""
         resolved, run = self._core.result()
         return Result.from_runs(resolved, [run])
 
-    # --- other futures --------------------------------------------------------------------------------
+    # --- changes and branches -------------------------------------------------------------------------
 
     def set(self, path: str | Mapping[str, Any], value: Any = None, *, waiting: str = "move") -> None:
-        """Changes a value by its path, now: `sim.set("links.bottleneck.rate", "2Mbit/s")`; or several at once, as a dict.
+        """Changes a value by its path at the current time: `sim.set("links.bottleneck.rate", "2Mbit/s")`; or several, as a dict.
 
-        Links may change their rate, delay, loss, duplicate and queue with all its parameters; groups of flows
-        their number, their stop, and their start if they have not begun or have stopped: they begin again with a new connection.
-        `waiting`: packets in a queue that is replaced "move" to the new one, or are to "drop". Anything else is refused, and then nothing
-        has changed. The same as `[[at]]` in a scenario file.
+        Links can change their rate, delay, loss, duplicate and queue with all its parameters. Groups of flows can change their number,
+        their stop, and their start if they have not started or have stopped: they restart with a new connection. `waiting`: "move" the
+        packets of a replaced queue to the new one, or "drop" them. Other changes are errors and have no effect. `[[at]]` in a scenario
+        file does the same.
         """
         from ..base.spec import plain
         from ..base.toml import value as as_toml
 
         if waiting not in WAITING:
-            raise FairlaneError(f"packets that wait {waiting!r}? write waiting='move' or waiting='drop'")
+            raise FairlaneError(f"unknown value waiting={waiting!r}: write waiting='move' or waiting='drop'")
         values = path if isinstance(path, Mapping) else {path: value}
         if wrong := next((p for p, v in values.items() if v is None), None):
             raise FairlaneError(f"{wrong!r} has no value: write sim.set(path, value)")
@@ -214,11 +216,12 @@ class Simulation:
         self._core.set(pairs, waiting == "drop")
 
     def branch(self, number: int | None = None) -> Simulation:
-        """The same past with its own future: the same as long as nothing is changed, or with a `number` that of other random numbers."""
+        """Copies the state into a second run. It continues identically until something is changed; with a `number` it has its own random
+        numbers."""
         return Simulation(self._core.branch(number), self.number if number is None else number)
 
     def branches(self, n: int, *, first: int = 1) -> Branches:
-        """`n` branches, each with its own random numbers from now on (those of the numbers from `first` on), which go on together."""
+        """Returns `n` branches, numbered from `first`, each with its own random numbers from now on."""
         if n < 1:
             raise FairlaneError("there must be at least one branch")
         return Branches([self.branch(number) for number in range(first, first + n)])
@@ -231,8 +234,8 @@ class Simulation:
 
     def __reduce_ex__(self, _protocol: object) -> Any:
         raise FairlaneError(
-            f"{self!r} cannot be pickled: the state of a run lives in this process\n"
-            "  = help: `branch()` copies it, `branches(n)` go on on all cores; the same seed and changes give the same run elsewhere"
+            f"{self!r} cannot be pickled: its state exists in this process only\n"
+            "  = help: `branch()` copies it, `branches(n)` use all cores; equal seeds and changes give the same run elsewhere"
         )
 
     def __repr__(self) -> str:
@@ -241,9 +244,9 @@ class Simulation:
 
 
 class Branches(Sequence[Simulation]):
-    """Branches of one state, each with its own random numbers: what happens from here on, in so many futures?
+    """Branches of one state, each with its own random numbers.
 
-    `advance` goes on with all of them on all cores; `result` has one run for each, so that its means have intervals over the futures.
+    `advance` advances all of them on all cores; `result` has one run per branch, so its means have intervals over the branches.
     """
 
     def __init__(self, sims: Sequence[Simulation]) -> None:
@@ -260,7 +263,7 @@ class Branches(Sequence[Simulation]):
         return len(self._sims)
 
     def advance(self, duration: str | None = None, *, to: str | None = None, threads: int | None = None) -> None:
-        """Goes on with all of them, as `Simulation.advance` does, `threads` at a time (0 or None: one a core)."""
+        """Advances all branches, as `Simulation.advance` does, `threads` at a time (0 or None: one per core)."""
         targets = [s._target(duration, to) for s in self._sims]
         stopped = Flag()
 
@@ -278,16 +281,16 @@ class Branches(Sequence[Simulation]):
                 stopped.set()
 
     def set(self, path: str | Mapping[str, Any], value: Any = None, *, waiting: str = "move") -> None:
-        """Changes all of them, as `Simulation.set` does."""
+        """Changes all branches, as `Simulation.set` does."""
         for sim in self._sims:
             sim.set(path, value, waiting=waiting)
 
     def branch(self) -> Branches:
-        """A branch of each with the same random numbers: to change them, and compare."""
+        """Returns a branch of each with the same random numbers, to change and compare."""
         return Branches([s.branch() for s in self._sims])
 
     def result(self) -> Result:
-        """What came of them so far, a run for each; `seed` is the number of the branch."""
+        """Returns the results so far, one run per branch; `seed` is the number of the branch."""
         parts = [s._core.result() for s in self._sims]
         numbers = [s.number if s.number is not None else i for i, s in enumerate(self._sims, 1)]
         return Result.from_runs(parts[0][0], [_Numbered(run, n) for n, (_, run) in zip(numbers, parts, strict=True)])
@@ -297,7 +300,7 @@ class Branches(Sequence[Simulation]):
 
 
 class _Numbered:
-    """A run under another number than its seed."""
+    """Run with the number of its branch in place of the seed."""
 
     def __init__(self, run: _core.Run, number: int) -> None:
         self._run, self.seed = run, number

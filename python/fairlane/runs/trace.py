@@ -1,4 +1,4 @@
-"""Event tables: what is recorded of a run, the Parquet files it goes to while the run goes on, and how they are read."""
+"""Event traces: filters, the Parquet files that a run writes, and their tables."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 FOLDER = "trace"
 PART = re.compile(r"trace/seed=\d+(/\d{6}\.parquet|\.tr|\.nam)")
-"""Files of a table in a result folder: for each run a folder with parts in the order of time, or one file with lines."""
+"""Files of a trace in a result folder: per run a folder with parts in the order of time, or one file with lines."""
 FORMATS = ("parquet", "ns2", "nam")
 UNFINISHED = ".unfinished"
 _LINES = ("enqueue", "dequeue", "arrive", "drop")
-"""What ns-2 has lines for: `+`, `-`, `r`, `d`."""
+"""Events with a line in ns-2: `+`, `-`, `r`, `d`."""
 _KEYS = {"event": "events", "flow": "flows", "link": "links"}
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What `run` records, one row an event.
+    """Event trace for `run`, one row per event.
 
-    `events`, `flows` and `links` are names, one or several (a group stands for its flows); a row has to match each that is given, so
-    `links` leaves out what happens at endpoints. `time`: from when and to when, such as `("10s", "20s")`, either may be None. `folder`:
-    where the files go, a folder for each seed; without it they last as long as the program. `format`: "parquet", or "ns2"
-    for the lines that ns-2 writes or "nam" for those of its animator, in one file for each seed.
+    `events`, `flows` and `links`: names, one or several (a group stands for its flows). A row must match all given conditions, so `links`
+    excludes events of endpoints. `time`: start and end, such as `("10s", "20s")`, either may be None. `folder`: target with a folder per
+    seed; without it, files exist until the program ends. `format`: "parquet", or one file per seed with the lines of ns-2 ("ns2") or
+    of its animator ("nam").
     """
 
     events: str | Iterable[str] = ()
@@ -53,19 +53,19 @@ class Trace:
 
         rows = [[what, ", ".join(_names(getattr(self, what))) or "all"] for what in ("events", "flows", "links")]
         first, last = self.time
-        rows += [["time", f"{first or 'the beginning'} to {last or 'the end'}"], ["format", self.format]]
-        return card("Events to record", Sheet(["", ""], rows, words=(1,)), muted("run(..., trace=this); then result.trace()."))
+        rows += [["time", f"{first or 'the start'} to {last or 'the end'}"], ["format", self.format]]
+        return card("Event trace", Sheet(["", ""], rows, words=(1,)), muted("Use run(..., trace=this), then result.trace()."))
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise suggest(self.format, list(FORMATS), "format of traces")
 
     def arguments(self, folder: Path) -> tuple[list[str], list[str], list[str], str | None, str | None, str, str]:
-        """What `_core.run` takes; the files go to `folder`."""
+        """Returns the arguments of `_core.run`; the files go to `folder`."""
         lines = self.format != "parquet"
         events = _names(self.events) or (list(_LINES) if lines else [])
         if lines and (other := [e for e in events if e not in _LINES]):
-            raise FairlaneError(f"{'ns-2' if self.format == 'ns2' else 'nam'} has no lines for `{other[0]}`: only for {', '.join(_LINES)}")
+            raise FairlaneError(f"{'ns-2' if self.format == 'ns2' else 'nam'} has no lines for `{other[0]}`, only for {', '.join(_LINES)}")
         return events, _names(self.flows), _names(self.links), *self.time, self.format, str(folder.absolute())
 
 
@@ -74,7 +74,7 @@ def _names(value: str | Iterable[str]) -> list[str]:
 
 
 def as_trace(value: Any) -> Trace:
-    """True, the text of a filter, or a `Trace`, as a `Trace`."""
+    """Converts True, the text of a filter, or a `Trace` to a `Trace`."""
     if isinstance(value, Trace):
         return value
     if value is True:
@@ -85,7 +85,7 @@ def as_trace(value: Any) -> Trace:
 
 
 def parse_filter(text: str, folder: str | PathLike[str] | None = None, format: str = "parquet") -> Trace:
-    """The filter `event=drop,mark flow=tcp link=bottleneck time=10s..20s`; names alone are those of events.
+    """Parses a filter such as `event=drop,mark flow=tcp link=bottleneck time=10s..20s`; names without a key are events.
 
     >>> parse_filter("drop,mark link=bottleneck time=10s..").time
     ('10s', None)
@@ -110,29 +110,29 @@ def parse_filter(text: str, folder: str | PathLike[str] | None = None, format: s
 
 
 def recording_path(folder: str | PathLike[str], *, force: bool = False) -> Path:
-    """Where the table of a result folder lies while the run goes on: beside it, for all to see, since a killed run leaves it."""
+    """Returns the folder of a trace during the run: visible next to the result folder, because a killed run leaves it behind."""
     path = Path(fspath(folder)).absolute()
     place = path.with_name(path.name + UNFINISHED)
     if os.path.lexists(place):
         if not force:
-            raise FolderError(f"{place} exists: a run that did not end has recorded it; move it away, or replace it with force=True")
+            raise FolderError(f"{place} exists (the trace of an interrupted run): move it, or replace it with force=True")
         if place.is_symlink() or not place.is_dir() or {p.name for p in place.iterdir()} - {FOLDER}:
-            raise FolderError(f"{place} is not what a run has recorded: not replaced")
+            raise FolderError(f"{place} is not a trace of fairlane: not replaced")
         with held(place) as gone:
             if gone is False:
-                raise FolderError(f"another run records into {place}: wait for it, or choose another folder")
+                raise FolderError(f"another run writes to {place}: wait for it, or choose another folder")
             shutil.rmtree(place)
     return place
 
 
 @contextmanager
 def recording_folder(folder: str | PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """The table's place while the run goes on, removed in the end: what is whole has moved on, what failed is not kept."""
+    """Yields the folder of a trace during the run and removes it at the end; complete traces have been moved by then."""
     place = recording_path(folder, force=force)
     try:
         place.mkdir(parents=True)
     except FileExistsError:
-        raise FolderError(f"another run records into {place}: wait for it, or choose another folder") from None
+        raise FolderError(f"another run writes to {place}: wait for it, or choose another folder") from None
     except OSError as e:
         raise FolderError(f"cannot write {place}: {reason(e)}") from e
     with held(place):
@@ -143,34 +143,34 @@ def recording_folder(folder: str | PathLike[str], *, force: bool = False) -> Ite
 
 
 _UNNAMED: list[tempfile.TemporaryDirectory[str]] = []
-"""Folders that go when the program ends: a lazy frame may outlive the result it is of."""
+"""Folders that are removed when the program ends: a lazy frame may outlive its result."""
 
 
 def temporary_folder() -> Path:
-    """A folder for a table that nobody named."""
+    """Creates a temporary folder for a trace without a named folder."""
     _UNNAMED.append(tempfile.TemporaryDirectory(prefix="fairlane-trace-"))
     return Path(_UNNAMED[-1].name)
 
 
 def parts_of(folder: Path) -> list[tuple[int, Path]]:
-    """The seeds of a table, and the pattern of the parts of each."""
+    """Returns the seeds of a trace with the glob pattern of their parts."""
     names = (p.name.removeprefix("seed=") for p in folder.glob("seed=*"))
     seeds = sorted(int(name) for name in names if name.isdecimal() and any((folder / f"seed={name}").glob("*.parquet")))
     return [(seed, escape_glob(folder / f"seed={seed}") / "*.parquet") for seed in seeds]
 
 
 def escape_glob(path: Path) -> Path:
-    """A path in which brackets and stars stand for themselves where patterns are read."""
+    """Escapes brackets and stars in a path that is used as a glob pattern."""
     return Path(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def scan(folder: Path) -> pl.LazyFrame:
-    """The table, lazily, with `time` in seconds."""
+    """Returns the trace as a lazy frame, with `time` in seconds."""
     import polars as pl
 
     parts = parts_of(folder)
     if not parts:
-        raise FairlaneError(f"{folder} has lines for ns-2 or nam, and no table")
+        raise FairlaneError(f"{folder} has lines for ns-2 or nam, but no table")
     frame = pl.concat(
         pl.scan_parquet(of, hive_partitioning=False).select(pl.lit(seed, dtype=pl.UInt64).alias("seed"), pl.all()) for seed, of in parts
     )

@@ -1,6 +1,6 @@
-"""Pictures that the field prints, by name: a file each, and a line here. What all of them share is in `figure.py`, `pen.py` and `view.py`.
+"""Kinds of plots by name: a file and an entry here for each; `figure.py`, `pen.py` and `view.py` have the shared code.
 
-A kind draws into one `Axes` with a `Pen`, which remembers what was drawn, so that the numbers behind a picture can be written beside it.
+A kind draws into one `Axes` with a `Pen`, which records the drawn numbers for the document of the plot.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ SAMPLE = 'sample = "20ms" in the scenario, or --set sample=20ms'
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of picture."""
+    """Kind of plot."""
 
     name: str
     shows: str
     file: str
-    """Module, and the function in it."""
+    """Module and function."""
     theory: tuple[str, ...] = ()
-    """What can be drawn in on demand, by its name in `formulas.py`."""
+    """Theoretical curves it can show, by their names in `formulas.py`."""
     sample: bool = False
-    """Whether it is made of time series."""
+    """True if it needs time series."""
     trace: str = ""
-    """The events that it is made of, as a filter of `--trace`."""
+    """Required events, as a filter of `--trace`."""
     more: str = ""
-    """Events that it shows where they are on record."""
+    """Optional events."""
     together: bool = True
-    """Whether several results share one panel; otherwise each has its own."""
+    """True if several results share one panel; otherwise each has its own."""
     pooled: bool = False
-    """Whether it is of all runs, unless one is chosen."""
+    """True if it shows all runs by default."""
     each: str = ""
-    """`flow` or `link`, if each of those has a panel of its own."""
+    """`flow` or `link`, if each of them has its own panel."""
     flows: bool = True
-    """Whether it is of single flows, which a result of groups does not have."""
+    """True if it shows single flows, which a result of groups does not have."""
 
     def draws(self) -> Callable[..., None]:
-        """The function that draws it: `f(pen, views)`."""
+        """Returns the drawing function `f(pen, views)`."""
         module, _, function = self.file.partition(":")
         found: Callable[..., None] = getattr(import_module(f".{module}", __name__), function)
         return found
 
     def document(self) -> dict[str, Any]:
-        """As `fairlane plot --list --json` has it."""
+        """Returns the entry of `fairlane plot --list --json`."""
         needs = [*(["sample"] if self.sample else []), *([f"trace {self.trace}"] if self.trace else [])]
         return {"name": self.name, "shows": self.shows, "theory": list(self.theory), "needs": needs}
 
@@ -64,7 +64,7 @@ _ALL = (
     ),
     Kind(
         "rtt",
-        "round-trip time over time: smoothed, and each sample where events are on record",
+        "round-trip time over time: smoothed, and single samples if events were recorded",
         "rtt:draw",
         ("rtt", "full"),
         sample=True,
@@ -73,7 +73,7 @@ _ALL = (
     Kind("rtt-cdf", "distribution of the round-trip time", "rtt_cdf:draw", ("rtt", "full"), trace="send,retransmit,receive"),
     Kind(
         "queue-events",
-        "queue over time with its average, the thresholds of its discipline, drops and marks",
+        "queue length over time with its average, the thresholds of its discipline, drops and marks",
         "queue_events:draw",
         ("bdp", "md1"),
         sample=True,
@@ -84,7 +84,7 @@ _ALL = (
     ),
     Kind(
         "throughput-stack",
-        "throughput over time, the flows on top of one another",
+        "stacked throughput of the flows over time",
         "stack:draw",
         ("capacity",),
         sample=True,
@@ -93,7 +93,7 @@ _ALL = (
     Kind("delay-cdf", "distribution of the one-way delay of data packets", "delay:cdf", ("delay", "md1"), trace="send,retransmit,receive"),
     Kind(
         "delay-ccdf",
-        "its tail: the share of packets that take longer, on a logarithmic axis",
+        "tail of the one-way delay: share of packets with a longer delay, on a logarithmic axis",
         "delay:ccdf",
         ("delay", "md1"),
         trace="send,retransmit,receive",
@@ -105,21 +105,21 @@ _ALL = (
         ("fair", "delay"),
         pooled=True,
     ),
-    Kind("jain-time", "Jain's index of fairness over time", "jain:over_time", (), sample=True),
+    Kind("jain-time", "Jain's fairness index over time", "jain:over_time", (), sample=True),
     Kind(
         "jain-scale",
-        "Jain's index of fairness over the time scale: how long one must look for shares to be equal",
+        "Jain's fairness index over the length of the averaging window",
         "jain:over_scale",
         (),
         sample=True,
     ),
-    Kind("drop-timeline", "when packets were dropped, by reason", "drops:draw", (), trace="drop", together=False, flows=False),
-    Kind("phase", "congestion windows against the queue: what cycles, and what settles", "phase:draw", ("bdp",), sample=True),
-    Kind("sharing", "heat map of who got what: flows down, time across", "sharing:draw", (), sample=True, together=False),
+    Kind("drop-timeline", "packet drops over time, by reason", "drops:draw", (), trace="drop", together=False, flows=False),
+    Kind("phase", "congestion windows against the queue length: cycles and equilibria", "phase:draw", ("bdp",), sample=True),
+    Kind("sharing", "heat map of goodput: one row per flow over time", "sharing:draw", (), sample=True, together=False),
     Kind("fct", "flow completion time by size, with percentiles", "fct:draw", ("ideal",), pooled=True),
     Kind(
         "loss-throughput",
-        "goodput of flows against their loss, for the laws of TCP's throughput",
+        "goodput of flows against their loss, for formulas of TCP throughput",
         "loss:draw",
         ("sqrt", "pftk"),
         pooled=True,
@@ -127,4 +127,4 @@ _ALL = (
 )
 
 KINDS = {kind.name: kind for kind in _ALL}
-"""All kinds, by name; none is called as a metric or a time series is."""
+"""All kinds by name; no name is also that of a metric or time series."""

@@ -1,4 +1,4 @@
-"""What the event table does not have of acknowledgments, out of a packet capture of ours: SACK blocks and the advertised window."""
+"""SACK blocks and the advertised window, which event traces lack, from a packet capture of fairlane."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ _PACKET = 6
 _ORDER = 0x1A2B3C4D
 _HEADER = 0x0A0D0D0A
 _SPEND = 1 << 28
-"""Bytes of a capture that are read for a picture."""
+"""Most bytes of a capture that are read for a plot."""
 _SENDER_PORT, _SENDER_BITS, _RECEIVER_PORT, _RECEIVER_BITS = 49_152, 14, 35_000, 10
-"""Ports of a flow by its number: docs/background/captures.md."""
+"""First ports of the flows; see docs/background/captures.md."""
 _SCALE, _SACK = 3, 5
 _SYN = 0x02
 
 
 @dataclass
 class Answers:
-    """Acknowledgments of one flow, numbers counted from the first of the sender's."""
+    """Acknowledgments of one flow, with sequence numbers relative to the first one."""
 
     times: list[float] = field(default_factory=list)
     limits: list[int] = field(default_factory=list)
-    """Acknowledgment plus window: the end of what may be sent."""
+    """Right edge of the window: acknowledgment plus window."""
     sacks: list[tuple[float, int, int]] = field(default_factory=list)
-    """Time, and the first and last number of a block."""
+    """Time, start and end of each SACK block."""
 
 
 def ports(flow: int) -> tuple[int, int]:
-    """Ports of the sender and the receiver of the flow with this number."""
+    """Returns the ports of sender and receiver of the flow with this number."""
     return _SENDER_PORT + (flow & ((1 << _SENDER_BITS) - 1)), _RECEIVER_PORT + (flow >> _SENDER_BITS & ((1 << _RECEIVER_BITS) - 1))
 
 
 def answers(path: Path, flow: int, start: float | None, end: float | None) -> Answers | None:
-    """The acknowledgments of the flow with this number in a capture; None if the capture has none of its handshake."""
+    """Returns the acknowledgments of a flow in a capture; None if its handshake is missing."""
     sender, receiver = ports(flow)
     out = Answers()
     first: int | None = None
@@ -68,12 +68,12 @@ def answers(path: Path, flow: int, start: float | None, end: float | None) -> An
 
 
 def _near(number: int, known: int) -> int:
-    """The number of 32 bits that lies nearest to a known one."""
+    """Returns the full sequence number nearest to a known one that has the given 32 low bits."""
     return known + ((number - known + (1 << 31)) % (1 << 32)) - (1 << 31)
 
 
 def _segments(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Time and TCP header of each packet that was sent: those on interface 0 of a file of ours."""
+    """Yields time and TCP header of each sent packet, on interface 0 of the capture."""
     with path.open("rb") as file:
         data = file.read(_SPEND)
     if len(data) < 12 or struct.unpack_from("<I", data)[0] != _HEADER or struct.unpack_from("<I", data, 8)[0] != _ORDER:
@@ -93,7 +93,7 @@ def _segments(path: Path) -> Iterator[tuple[float, bytes]]:
 
 
 def _tcp(frame: bytes) -> bytes:
-    """The TCP segment of an Ethernet frame; empty if it has none."""
+    """Returns the TCP segment of an Ethernet frame; empty without one."""
     kind = frame[12:14]
     if kind == b"\x08\x00" and len(frame) > 34 and frame[23] == 6:
         return frame[14 + (frame[14] & 15) * 4 :]
@@ -103,7 +103,7 @@ def _tcp(frame: bytes) -> bytes:
 
 
 def _options(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kinds and values of the options (RFC 9293, section 3.1)."""
+    """Yields kinds and values of the TCP options (RFC 9293, section 3.1)."""
     at = 0
     while at < len(data) and data[at] != 0:
         if data[at] == 1:

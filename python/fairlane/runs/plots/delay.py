@@ -1,4 +1,4 @@
-"""Distribution of the one-way delay, and its tail."""
+"""Distribution of the one-way delay and its tail."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .view import View, number_of
 
 
 def cdf(pen: Pen, views: Sequence[View]) -> None:
-    """The share of packets that took no longer."""
+    """Draws the cumulative distribution."""
     _draw(pen, views, tail=False)
 
 
 def ccdf(pen: Pen, views: Sequence[View]) -> None:
-    """The share that took longer, on a logarithmic axis, so that one in a thousand can be seen."""
+    """Draws the share of packets with a longer delay, on a logarithmic axis."""
     _draw(pen, views, tail=True)
 
 
@@ -39,13 +39,13 @@ def _draw(pen: Pen, views: Sequence[View], *, tail: bool) -> None:
 
 
 def _station(view: View) -> tuple[float, float, float]:
-    """Base delay, load and service time of the narrowest link that all flows drawn have in common."""
+    """Returns base delay, load and service time of the common bottleneck link of all drawn flows."""
     routes = Routes(view.result.scenario)
     names = view.flows()
     links = {routes.path(f).narrowest for f in names}
     if len(links) != 1:
         raise FairlaneError(
-            f"md1 needs flows that share their narrowest link, not {', '.join(sorted(links))}: choose some with --flow, or flow="
+            f"md1 needs flows with one common bottleneck link, not {', '.join(sorted(links))}: select some with --flow, or flow="
         )
     link = links.pop()
     start, end = view.measured
@@ -57,5 +57,5 @@ def _station(view: View) -> tuple[float, float, float]:
     service = 8 * size / paths[0].rate
     load = number_of(view, "links", "utilisation", {"link": link})
     if load >= 0.999:
-        raise FairlaneError(f"md1 has no answer for a link that is always busy: the load of {link} is {load:.3f}")
+        raise FairlaneError(f"md1 is undefined at full load: the load of {link} is {load:.3f}")
     return float(np.mean([p.delay for p in paths])), load, service

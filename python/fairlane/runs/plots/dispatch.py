@@ -1,4 +1,4 @@
-"""`Result.plot` of a kind: what of its options is meant for kinds, and what for quantities."""
+"""`Result.plot` for kinds of plots: separates their options from those of quantities."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ OF_QUANTITIES = ("group", "aggregate", "kind")
 
 
 def single(result: Result, names: Sequence[str], ax: Axes | Iterable[Axes] | None, options: Mapping[str, Any]) -> Figure | None:
-    """The figure of a kind; None if quantities are asked for, in the way of `runs.plot`."""
+    """Returns the figure of a kind; None for quantities, which `runs.plot` draws."""
     kinds = [n for n in names if n in KINDS]
     asked = [k for k in OF_KINDS if options.get(k)]
     if not kinds and not asked:
         return None
     if len(names) > 1:
-        what = f"{kinds[0]!r} is a picture by itself" if kinds else f"{asked[0]}= goes with one quantity"
-        raise FairlaneError(f"{what}: draw it alone, or give each axes of its own (ax=)")
+        what = f"{kinds[0]!r} is a figure of its own" if kinds else f"{asked[0]}= needs a single quantity"
+        raise FairlaneError(f"{what}: draw it alone, or give each its own axes (ax=)")
     for name in OF_QUANTITIES:
         if options.get(name):
             raise FairlaneError(
-                f'{name}= goes with quantities such as "queue", not with {kinds[0] if kinds else asked[0] + "="!r}: leave it out'
+                f'{name}= applies to quantities such as "queue", not to {kinds[0] if kinds else asked[0] + "="!r}: leave it out'
             )
     from .figure import draw
 

@@ -1,4 +1,4 @@
-"""Distributions as curves: of one run as steps, over several as the mean of their quantiles with a band."""
+"""Distributions as curves: steps for one run, mean quantiles with a band for several runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RECORDED = "send,retransmit,receive"
 def draw(
     pen: Pen, views: Sequence[View], samples: Callable[[View, Sequence[str]], pl.DataFrame], column: str, words: str, *, tail: bool = False
 ) -> tuple[float, str]:
-    """Draws the distribution of each flow, or of each group together; gives factor and unit of the axis."""
+    """Draws the distribution of each flow or group; returns factor and unit of the axis."""
     found: list[tuple[str, list[np.ndarray]]] = []
     for v in views:
         of = v.curves(how="all of", most=8)
@@ -51,7 +51,7 @@ def draw(
         least = min(least, float(1 - shares[-1]) if len(shares) else 1.0)
     pen.label(
         (words, unit),
-        ("share of packets that take longer" if tail else "share of packets", "") if column == "delay" else ("share of samples", ""),
+        ("share of packets with a longer delay" if tail else "share of packets", "") if column == "delay" else ("share of samples", ""),
     )
     if tail:
         pen.ax.set_yscale("log")

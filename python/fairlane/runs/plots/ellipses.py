@@ -1,4 +1,4 @@
-"""Throughput against delay, an ellipse at one standard deviation, as Winstein and Balakrishnan draw schemes (SIGCOMM 2013, figure 4)."""
+"""Throughput against delay with ellipses at one standard deviation (Winstein and Balakrishnan, SIGCOMM 2013, figure 4)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .pen import Ink, Pen
 from .view import View
 
 _WIDE = 6.0
-"""Delays farther apart than this stand on a logarithmic axis."""
+"""Ratio of delays from which the axis is logarithmic."""
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """Each flow of each run is a point; each group of flows of each result an ellipse around its mean."""
+    """Draws a point per flow and run, and an ellipse around the mean per group of flows and result."""
     found: list[tuple[str, np.ndarray, Ellipse]] = []
     for v in views:
         wanted = set(v.flows())
@@ -35,7 +35,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
             if shape is not None:
                 found.append((v.called(group, len(groups)), points, shape))
     if not found:
-        raise FairlaneError("ellipses need flows that deliver something, and none did")
+        raise FairlaneError("ellipses need flows with delivered data, and this result has none")
     factor, unit = scale("bit/s", max(e.throughput for *_, e in found))
     per, per_unit = scale("s", float(np.median([e.delay for *_, e in found])))
     least = min(float(p[:, 0].min()) for _, p, _ in found)
@@ -46,7 +46,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     for name, points, shape in found:
         own = pen.next(name)
         pen.dots(f"{name}: flows", points[:, 0] * per, points[:, 1] * factor, own, size=2.8, key=False, alpha=0.5, zorder=2)
-        # Beyond the shortest delay seen an ellipse has no meaning, and a logarithm none below zero.
+        # An ellipse has no meaning below the shortest measured delay, nor a logarithm below zero.
         xs, ys = (np.array(c) for c in zip(*shape.contour(96), strict=True))
         xs = np.maximum(xs, 0.5 * least)
         pen.ax.fill(xs * per, ys * factor, color=own.colour, alpha=0.13, lw=0, zorder=1)

@@ -1,4 +1,4 @@
-"""Flow completion times by size, with percentiles (Dukkipati and McKeown 2006: why it is the time that counts)."""
+"""Flow completion times by size, with percentiles (Dukkipati and McKeown 2006)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .view import View
 
 PERCENTILES = (50, 95, 99)
 _CLASS = 20
-"""Flows in a class of sizes, at least."""
+"""Least flows per class of sizes."""
 _CLASSES = 8
 _DASHES = ("-", (0, (5, 1.6)), (0, (1, 1.2)))
 
 
 def completed(view: View) -> tuple[np.ndarray, np.ndarray, int]:
-    """Sizes (bytes delivered) and completion times of the flows that ended, over all runs asked for; and how many flows there are."""
+    """Returns sizes (bytes delivered) and completion times of the finished flows over all selected runs, and the number of all flows."""
     seeds = view.result.seeds if view.wish.seed in (None, "all") else view.seeds
     rows = view.result.flows.filter(pl.col("seed").is_in(seeds) & pl.col("flow").is_in(view.flows()))
     if "completion_time" not in rows.columns:
         return np.zeros(0), np.zeros(0), rows.height
     ended = rows.filter(pl.col("completion_time").is_finite())
     if view.time != (None, None):
-        raise FairlaneError("fct is of whole flows: leave out --time, or time=")
+        raise FairlaneError("fct shows whole flows: leave out --time, or time=")
     start, end = view.measured
     return (ended["goodput"] * (end - start) / 8).to_numpy(), ended["completion_time"].to_numpy(), rows.height
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """A point a flow; the percentiles of classes of equal number, the smallest to the largest."""
+    """Draws a point per flow, and percentiles of size classes with equal numbers of flows."""
     found = []
     for v in views:
         sizes, times, of = completed(v)
@@ -84,7 +84,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
 
 
 def split(sizes: np.ndarray) -> list[np.ndarray]:
-    """Numbers of the flows of each class: of equal number, in the order of sizes; one size is never in two classes.
+    """Returns the indices of the flows in each class: equal numbers, in the order of sizes; a size is never in two classes.
 
     >>> [c.tolist() for c in split(np.array([3.0, 3.0, 3.0]))]
     [[0, 1, 2]]
@@ -108,7 +108,7 @@ def _ideal(pen: Pen, found: Sequence[tuple[View, np.ndarray]], by: float, per: f
             p = routes.path(f)
             paths[round(p.rtt, 12), p.rate] = p
     if len(paths) > 4:
-        raise FairlaneError(f"ideal differs for {len(paths)} paths: choose flows with --flow, or flow=")
+        raise FairlaneError(f"ideal differs for {len(paths)} paths: select flows with --flow, or flow=")
     sizes = np.concatenate([s for _, s in found])
     x = np.geomspace(sizes.min(), max(sizes.max(), sizes.min() * 1.0001), 60)
     for p in paths.values():

@@ -1,4 +1,4 @@
-"""From results to a figure: panels, their views, titles, one legend; and the document of what was drawn."""
+"""Figure of results: panels, views, titles and legend, and the document of the drawn numbers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 24
 _RATIO = 0.52
-"""Height of a lone panel over its width; narrow ones are a little higher."""
+"""Height over width of a single panel; narrow panels are higher."""
 _LOWEST = 0.25
-"""Inches that a panel is high at least, for a point of its letters."""
+"""Least height of a panel in inches per point of its font size."""
 
 
 @dataclass
 class Drawn:
-    """A figure, and what is in it."""
+    """Figure with its kind, pens and views."""
 
     figure: Figure
     kind: Kind
@@ -41,11 +41,11 @@ class Drawn:
 
     @property
     def notes(self) -> list[str]:
-        """What the picture could not show, each once."""
+        """Notes on data that could not be drawn, each once."""
         return list(dict.fromkeys(n for pen in self.pens for n in pen.notes))
 
     def document(self) -> dict[str, Any]:
-        """The document that `fairlane plot --json` prints: the numbers of each panel, in the units of its axes."""
+        """Returns the document that `fairlane plot --json` prints: the numbers of each panel, in the units of its axes."""
         from ... import _core
 
         panels = [{"title": p.title, **p.axes, "drawn": [{k: _plain(v) for k, v in d.items()} for d in p.drawn]} for p in self.pens]
@@ -78,13 +78,13 @@ def draw(
     panels: Sequence[str] = (),
     ax: Axes | Iterable[Axes] | None = None,
 ) -> Drawn:
-    """Draws a kind of picture, or a quantity, of results with their labels; `panels` has the title of the panel of each."""
+    """Draws a kind of plot, or a quantity, for labelled results; `panels`: the title of the panel of each result."""
     import matplotlib as mpl
 
     from ...look.picture import Picture, on_white
 
     if not results:
-        raise FairlaneError("there is no result to draw")
+        raise FairlaneError("no result to draw")
     if kind in KINDS:
         own = KINDS[kind]
         for _, r in results if own.flows else ():
@@ -124,7 +124,7 @@ def draw(
                 _alike(pens)
             _outer([pen.ax for pen in pens])
         _legend(figure, pens, form, mine=ax is None)
-        if ax is None:  # ticks depend on the room that they leave, which is known when all has been laid out once
+        if ax is None:  # ticks depend on the final layout
             figure.draw_without_rendering()
     return Drawn(figure, own, pens, views, form)
 
@@ -134,7 +134,7 @@ def _names(value: str | Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def span(time: str | tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
-    """The span `10s..20s`, `10s..` or `..20s`, in seconds.
+    """Parses the span `10s..20s`, `10s..` or `..20s` to seconds.
 
     >>> span("500ms..2s"), span("3s..")
     ((0.5, 2.0), (3.0, None))
@@ -151,12 +151,12 @@ def span(time: str | tuple[float | None, float | None] | None) -> tuple[float | 
     except ValueError:
         raise FairlaneError(f"cannot read the span {time!r}: write 10s..20s, 10s.. or ..20s") from None
     if out[0] is not None and out[1] is not None and out[0] >= out[1]:
-        raise FairlaneError(f"the span {time} has no length: its end is not after its beginning")
+        raise FairlaneError(f"the span {time} is empty: its end is not after its start")
     return out
 
 
 def _split(kind: Kind, views: Sequence[View], panels: Sequence[str]) -> list[tuple[str, list[View]]]:
-    """The panels: title, and what is in it."""
+    """Returns the panels with their titles and views."""
     groups: dict[str, list[View]] = {}
     for title, v in zip(panels, views, strict=True):
         groups.setdefault(title, []).append(v)
@@ -170,25 +170,23 @@ def _split(kind: Kind, views: Sequence[View], panels: Sequence[str]) -> list[tup
             names = _each(kind, v)
             out += [(", ".join(x for x in (head, n if len(names) > 1 or not head else "") if x), [v.of(n)]) for n in names]
     if len(out) > MOST_PANELS:
-        raise FairlaneError(
-            f"{kind.name} would have {len(out)} panels, and {MOST_PANELS} are the most: choose fewer results, flows or links"
-        )
+        raise FairlaneError(f"{kind.name} has {len(out)} panels, more than {MOST_PANELS}: choose fewer results, flows or links")
     return out
 
 
 def _each(kind: Kind, view: View) -> list[str]:
-    """What has a panel of its own."""
+    """Returns the flows or links with their own panels."""
     if kind.each == "link":
         found = view.links()
         if not found:
-            raise FairlaneError(f"{kind.name} needs a link, and there is none")
+            raise FairlaneError(f"{kind.name} needs a link, and this result has none")
         return found
     if kind.each == "flow":
         if view.wish.flow is not None:
             return view.flows()
         tcp = [f["name"] for f in view.result.scenario["expanded"]["flows"] if f["transport"] == "tcp"]
         if not tcp:
-            raise FairlaneError(f"{kind.name} needs a flow over TCP, and there is none")
+            raise FairlaneError(f"{kind.name} needs a TCP flow, and this result has none")
         return tcp[:1]
     return [""]
 
@@ -219,13 +217,13 @@ def _grid(picture: Any, n: int, style: Style, size: tuple[float, float] | None) 
 
 
 def _alike(pens: Sequence[Pen]) -> None:
-    """Small multiples have the same scales, so that they can be compared."""
+    """Gives all panels equal scales, so that they can be compared."""
     axes = [pen.ax for pen in pens]
     for axis in ("x", "y"):
         ends = [getattr(a, f"get_{axis}lim")() for a in axes]
         scales = {getattr(a, f"get_{axis}scale")() for a in axes}
         low, high = min(min(e) for e in ends), max(max(e) for e in ends)
-        if len(scales) > 1:  # what is far apart in one of them stands on a logarithmic axis in all
+        if len(scales) > 1:  # one logarithmic panel makes all logarithmic
             low = min(min(e) for e in ends if min(e) > 0)
             for pen in pens:
                 getattr(pen.ax, f"set_{axis}scale")("log")
@@ -235,7 +233,7 @@ def _alike(pens: Sequence[Pen]) -> None:
 
 
 def _outer(axes: Sequence[Axes]) -> None:
-    """What all panels say alike stands at the left and at the bottom."""
+    """Keeps axis labels that all panels share at the left and at the bottom only."""
     if len({a.get_ylabel() for a in axes}) == 1:
         for a in axes:
             if not a.get_subplotspec().is_first_col():  # type: ignore[union-attr]
@@ -249,7 +247,7 @@ def _outer(axes: Sequence[Axes]) -> None:
 
 
 def _legend(figure: Figure, pens: Sequence[Pen], style: Style, *, mine: bool) -> None:
-    """One legend for all panels, outside where it covers nothing; inside where the axes are not ours."""
+    """Draws one legend for all panels outside of our own axes, or inside axes of the caller."""
     keys: dict[str, Any] = {}
     for pen in pens:
         own = pen.keys if len(pens) > 1 or len(pen.keys) > 1 else []
@@ -262,7 +260,7 @@ def _legend(figure: Figure, pens: Sequence[Pen], style: Style, *, mine: bool) ->
     labels = [named(n) for n in names]
     if len(keys) > MOST:
         pens[0].note(f"the legend has {MOST} of {len(keys)} names")
-    # Letters are about half as wide as high; a handle takes some more.
+    # Letters are about half as wide as high; handles take additional space.
     longest = max(len(line) for label in labels for line in label.splitlines())
     room = style.width if figure.get_size_inches()[0] <= 0 else float(figure.get_size_inches()[0])
     columns = max(1, min(len(labels), int(room * 72 / (style.font * 0.875 * (0.55 * longest + 3.6)))))

@@ -1,4 +1,4 @@
-"""Theory drawn in: which formulas a picture is asked for, with the numbers of its flows and links."""
+"""Theoretical curves in a plot, with the parameters of its flows and links."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .view import View
 
 MOST_LEVELS = 6
-"""Different values of one formula in one picture."""
+"""Most values of one formula in a plot."""
 _WORDS = {
     "fair": "fair share",
     "capacity": "capacity",
-    "rtt": "base round trip",
+    "rtt": "base RTT",
     "full": "full buffer",
     "delay": "base delay",
     "bdp": "bandwidth-delay product",
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def check(kind: Kind, asked: Sequence[str]) -> None:
-    """Raises an error for what is no theory, or none of this picture."""
+    """Raises an error for an unknown formula, or one that this kind of plot cannot show."""
     from . import KINDS
 
     for name in asked:
@@ -37,12 +37,12 @@ def check(kind: Kind, asked: Sequence[str]) -> None:
             raise suggest(name, list(NAMES), "theory")
         if name not in kind.theory:
             others = ", ".join(k.name for k in KINDS.values() if name in k.theory)
-            has = f"it can draw in {', '.join(kind.theory)}" if kind.theory else "nothing can be drawn into it"
-            raise FairlaneError(f"{kind.name} has no place for the theory {name!r}: {has}; {name} goes with {others}")
+            has = f"it can show {', '.join(kind.theory)}" if kind.theory else "it can show none"
+            raise FairlaneError(f"{kind.name} cannot show the theory {name!r}: {has}; use {name} with {others}")
 
 
 def levels(pen: Pen, views: Sequence[View], units: Mapping[str, tuple[str, float]], *, upright: bool = False) -> None:
-    """Straight lines at what the formulas say of the flows that are drawn; `units`: unit and factor of the axis for each formula."""
+    """Draws straight lines at the values of the formulas for the drawn flows; `units`: unit and factor of the axis by formula."""
     for name, (unit, factor) in units.items():
         if name not in views[0].wish.theory:
             continue
@@ -52,10 +52,10 @@ def levels(pen: Pen, views: Sequence[View], units: Mapping[str, tuple[str, float
             for flow in v.flows():
                 found.setdefault(float(f"{_value(routes, name, flow, unit, size_of(v, flow)):.9g}"), []).append(v.called(flow))
         if len(found) > MOST_LEVELS:
-            raise FairlaneError(f"{name} differs for {len(found)} flows: choose some with --flow NAME, or flow=")
+            raise FairlaneError(f"{name} differs for {len(found)} flows: select some with --flow NAME, or flow=")
         for value, flows in sorted(found.items()):
             if math.isinf(value):
-                raise FairlaneError(f"{name}: the narrowest link of {flows[0]} has no limit")
+                raise FairlaneError(f"{name}: the bottleneck link of {flows[0]} has no buffer limit")
             fitted, shown = scale(unit, value)
             of = "" if len(found) == 1 else f" of {flows[0]}" + (f" and {len(flows) - 1} more" if len(flows) > 1 else "")
             pen.level(f"{_WORDS[name]}{of} {number(value * fitted, 3)} {shown}".rstrip(), value * factor, upright=upright)
@@ -63,7 +63,7 @@ def levels(pen: Pen, views: Sequence[View], units: Mapping[str, tuple[str, float
 
 
 def reach(pen: Pen, value: float, *, upright: bool = False) -> None:
-    """Makes room for a level."""
+    """Extends the axis to show a level."""
     low, high = pen.ax.get_xlim() if upright else pen.ax.get_ylim()
     if value > high - 0.05 * (high - low):
         (pen.ax.set_xlim if upright else pen.ax.set_ylim)(low, low + 1.12 * (value - low))
@@ -72,7 +72,7 @@ def reach(pen: Pen, value: float, *, upright: bool = False) -> None:
 
 
 def size_of(view: View, flow: str) -> float | None:
-    """Mean bytes of the packets of a flow over UDP, as it sends them; None of one over TCP, whose full size the scenario tells."""
+    """Returns the mean packet size of a UDP flow in bytes; None for TCP, whose segment size is in the scenario."""
     from .view import number_of
 
     if next(f["transport"] for f in view.result.scenario["expanded"]["flows"] if f["name"] == flow) == "tcp":

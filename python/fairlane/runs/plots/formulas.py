@@ -1,4 +1,4 @@
-"""What theory says of a network: formulas, each with its source, and what they take of a scenario.
+"""Formulas of queueing and TCP throughput with their sources, and their parameters from a scenario.
 
 Rates are in bit/s, times in seconds, sizes in bytes.
 """
@@ -18,25 +18,25 @@ from ...base.format import seconds as as_seconds
 from ...errors import FairlaneError
 
 NAMES = {
-    "fair": "fair share: the rate of the narrowest link by the flows over it (Jain, Chiu and Hawe 1984: equal shares)",
-    "capacity": "rate of the narrowest link",
-    "rtt": "base round trip: propagation and transmission, and no queue (Kurose and Ross, section 1.4)",
-    "full": "round trip over the full buffer of the narrowest link",
+    "fair": "fair share: bottleneck rate / number of flows (Jain, Chiu and Hawe 1984: equal shares)",
+    "capacity": "bottleneck rate",
+    "rtt": "base RTT: propagation and transmission without queueing (Kurose and Ross, section 1.4)",
+    "full": "RTT with a full buffer at the bottleneck link",
     "delay": "base one-way delay: propagation and transmission of a packet",
-    "bdp": "bandwidth-delay product: rate times base round trip (RFC 1072, section 1)",
-    "md1": "M/D/1: Poisson arrivals, one size (Kleinrock 1975, section 5; Franx 2001)",
-    "ideal": "one round trip, then the size at the full rate",
+    "bdp": "bandwidth-delay product: rate times base RTT (RFC 1072, section 1)",
+    "md1": "M/D/1 queue: Poisson arrivals, one packet size (Kleinrock 1975, section 5; Franx 2001)",
+    "ideal": "ideal completion time: one RTT plus size / rate",
     "sqrt": "square-root law: MSS / RTT * sqrt(3 / (2 b p)) (Mathis, Semke, Mahdavi and Ott 1997)",
-    "pftk": "with timeouts (Padhye, Firoiu, Towsley and Kurose 1998, equation 30)",
+    "pftk": "TCP throughput with timeouts (Padhye, Firoiu, Towsley and Kurose 1998, equation 30)",
 }
-"""What can be drawn in, and where it is from."""
+"""Theoretical curves with their sources."""
 
 
 # --- formulas -------------------------------------------------------------------------------------------------
 
 
 def fair_share(rate: float, flows: int) -> float:
-    """An equal share of a link for each of so many flows.
+    """Returns the equal share of a link for `n` flows.
 
     >>> fair_share(10e6, 4)
     2500000.0
@@ -45,7 +45,7 @@ def fair_share(rate: float, flows: int) -> float:
 
 
 def bandwidth_delay(rate: float, rtt: float) -> float:
-    """Bytes in flight that fill a path without a queue (RFC 1072, section 1).
+    """Returns the bytes in flight that fill a path without a queue (RFC 1072, section 1).
 
     >>> bandwidth_delay(10e6, 0.04)
     50000.0
@@ -54,7 +54,7 @@ def bandwidth_delay(rate: float, rtt: float) -> float:
 
 
 def square_root(rtt: float, p: Any, mss: float, b: float = 1.0) -> Any:
-    """Rate of a TCP with periodic losses: MSS / RTT * sqrt(3 / (2 b p)), `b` segments an acknowledgment (Mathis et al. 1997).
+    """Returns the TCP rate with periodic losses: MSS / RTT * sqrt(3 / (2 b p)), `b` segments per acknowledgment (Mathis et al. 1997).
 
     >>> round(float(square_root(0.1, 0.0001, 1460)) / 1e6, 2)
     14.31
@@ -63,14 +63,14 @@ def square_root(rtt: float, p: Any, mss: float, b: float = 1.0) -> Any:
 
 
 def pftk(rtt: float, p: Any, mss: float, b: float = 1.0, rto: float = 1.0) -> Any:
-    """Rate of a Reno with timeouts of `rto` (Padhye, Firoiu, Towsley and Kurose 1998, equation 30, without a limit of the window)."""
+    """Returns the Reno rate with timeouts of `rto` (Padhye, Firoiu, Towsley and Kurose 1998, equation 30, without a window limit)."""
     p = np.asarray(p, float)
     timeouts = rto * np.minimum(1.0, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
     return 8 * mss / (rtt * np.sqrt(2 * b * p / 3) + timeouts)
 
 
 def md1_waiting(load: float) -> float:
-    """Mean number waiting, the one in service not counted: load^2 / (2 (1 - load)) (Pollaczek and Khinchine; Kleinrock 1975, section 5.6).
+    """Returns the mean queue length without the packet in service: load^2 / (2 (1 - load)) (Kleinrock 1975, section 5.6).
 
     >>> round(md1_waiting(0.5), 6)
     0.25
@@ -79,7 +79,7 @@ def md1_waiting(load: float) -> float:
 
 
 def md1_cdf(times: Any, load: float, service: float) -> np.ndarray:
-    """P(wait <= t) in an M/D/1 queue, by positive terms only (Franx, Operations Research Letters 29, 2001, theorem 1 with one server).
+    """Returns P(wait <= t) in an M/D/1 queue, by positive terms only (Franx, Operations Research Letters 29, 2001, theorem 1, one server).
 
     >>> md1_cdf([0.0], 0.75, 1.0).round(9).tolist()
     [0.25]
@@ -87,7 +87,7 @@ def md1_cdf(times: Any, load: float, service: float) -> np.ndarray:
     t = np.asarray(times, float)
     most = int(np.ceil(max(t.max(initial=0.0) / service, 0.0))) + 2
     sums = np.cumsum(_md1_numbers(load, most + 1))
-    # Q[m]: at most m wait, that is at most m + 1 are there.
+    # Q[m]: probability of at most m waiting, that is at most m + 1 in the system.
     q = sums[1:]
     out = np.zeros(t.shape)
     rate = load / service
@@ -105,13 +105,13 @@ def md1_cdf(times: Any, load: float, service: float) -> np.ndarray:
 
 
 def _md1_numbers(load: float, most: int) -> np.ndarray:
-    """P(n in the system), n = 0 ... `most`, by Ramaswami's recursion, which subtracts nothing (Stochastic Models 4, 1988)."""
+    """Returns P(n in the system), n = 0 ... `most`, by Ramaswami's recursion without subtractions (Stochastic Models 4, 1988)."""
     a = np.empty(most + 2)
     a[0] = math.exp(-load)
     for k in range(1, most + 2):
         a[k] = a[k - 1] * load / k
     tail = np.maximum(0.0, 1.0 - np.cumsum(a))  # tail[k] = P(more than k arrive during a service)
-    # From the small end, where one minus a sum loses its digits.
+    # Summed from the small end: one minus a sum would lose digits.
     for k in range(most + 1):
         if tail[k] < 1e-6:
             tail[k] = math.fsum(a[k + 1 :])
@@ -127,39 +127,39 @@ def _md1_numbers(load: float, most: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Path:
-    """A flow's way through the network, there and back."""
+    """Path of a flow and its return path."""
 
     links: tuple[str, ...]
     narrowest: str
     rate: float
-    """Of the narrowest link."""
+    """Rate of the bottleneck link."""
     delay: float
-    """One-way delay of a packet of full size that never waits."""
+    """One-way delay of a full-sized packet without queueing."""
     back: float
-    """The same of an acknowledgment on its way back."""
+    """One-way delay of an acknowledgment on the return path without queueing."""
     buffer: float
-    """Bytes that may wait at the narrowest link; infinite where nothing says so."""
+    """Buffer of the bottleneck link in bytes; infinite if unknown."""
     size: float
-    """Bytes of a packet on the wire."""
+    """Packet size on the wire in bytes."""
 
     @property
     def rtt(self) -> float:
-        """The base round trip."""
+        """Base round-trip time."""
         return self.delay + self.back
 
     @property
     def full(self) -> float:
-        """The round trip over a full buffer."""
+        """Round-trip time with a full buffer."""
         return self.rtt + 8 * self.buffer / self.rate
 
 
 _ACK = 40.0
-"""Bytes of an acknowledgment, IP and TCP without options."""
+"""Size of an acknowledgment in bytes, IP and TCP without options."""
 _HEADERS = 40.0
 
 
 def quantity(kind: str, text: Any) -> float | None:
-    """A number of what a scenario has with its unit; None where it has none. Sizes in packets are negative."""
+    """Parses a quantity of a scenario; None if it is missing. Sizes in packets are negative."""
     if not isinstance(text, str):
         return None
     try:
@@ -173,7 +173,7 @@ Link = Mapping[str, Any]
 
 
 class Routes:
-    """The paths of a scenario's flows, as the engine lays them."""
+    """Paths of a scenario's flows, as the engine routes them."""
 
     def __init__(self, scenario: Mapping[str, Any]) -> None:
         self.scenario = scenario
@@ -181,7 +181,7 @@ class Routes:
         leaves: dict[str, list[Link]] = {}
         for x in scenario["expanded"]["links"]:
             leaves.setdefault(x["from"], []).append(x)
-        # A host at the edge leads nowhere: thousands of them need not be looked at for each flow.
+        # Hosts at the edge are on no other path, so thousands of them are skipped for each flow.
         self._on = {n: [x for x in own if len(leaves.get(x["to"], ())) > 1] for n, own in leaves.items()}
         self._into: dict[tuple[str, str], list[Link]] = {}
         for x in scenario["expanded"]["links"]:
@@ -196,7 +196,7 @@ class Routes:
         return float(link.get("weight") or 1) if self._by == "weight" else 1.0
 
     def path(self, flow: str, size: float | None = None) -> Path:
-        """The path of a flow; an error if routes leave several that differ, or a link that has no one rate."""
+        """Returns the path of a flow; an error if it is ambiguous, or if a link has no constant rate."""
         own = self.flows[flow]
         spec = self.scenario["flows"].get(own["group"], {})
         if size is None:
@@ -208,7 +208,7 @@ class Routes:
         return Path(tuple(x["name"] for x in there), narrow["name"], _rate(narrow, flow), delay, returned, _buffer(narrow, size), size)
 
     def over(self, link: str) -> int:
-        """How many flows have a link as a part of their path."""
+        """Returns the number of flows over a link."""
         if link not in self._over:
             ways = (self._shortest(f["from"], f["to"], name) for name, f in self.flows.items())
             self._over[link] = sum(any(x["name"] == link for x in way) for way in ways)
@@ -221,7 +221,7 @@ class Routes:
 
     def _laid(self, start: str, end: str, flow: str) -> list[Link]:
         if self.scenario.get("wireless"):
-            raise FairlaneError(f"theory has no base times for {flow}: stations of a wireless channel have no fixed ones")
+            raise FairlaneError(f"theory: {flow} has no fixed base RTT, because its path has a Wi-Fi channel")
         best: dict[str, float] = {start: 0.0}
         into: dict[str, list[Link]] = {start: []}
         done: set[str] = set()
@@ -242,14 +242,14 @@ class Routes:
                 elif to not in done and abs(reached - best[to]) <= 1e-12:
                     into[to].append(x)
         if end not in done:
-            raise FairlaneError(f"theory finds no path for {flow} from {start} to {end}")
+            raise FairlaneError(f"theory: no path for {flow} from {start} to {end}")
         ways: dict[str, set[tuple[tuple[str, str], ...]]] = {start: {()}}
 
         def alike(node: str) -> set[tuple[tuple[str, str], ...]]:
             if node not in ways:
                 ways[node] = {tuple(sorted((*w, (x["rate"], x["delay"])))) for x in into[node] for w in alike(x["from"])}
                 if len(ways[node]) > 1:
-                    raise FairlaneError(f"theory has no base times for {flow}: several paths that differ are equally short")
+                    raise FairlaneError(f"theory: {flow} has no unique base RTT, because several different paths are equally short")
             return ways[node]
 
         alike(end)
@@ -263,7 +263,7 @@ class Routes:
 def _rate(link: Link, flow: str) -> float:
     value = quantity("rate", link.get("rate"))
     if value is None or link.get("trace") or link.get("rates"):
-        raise FairlaneError(f"theory has no rate for the path of {flow}: that of the link {link['name']} changes")
+        raise FairlaneError(f"theory: the path of {flow} has no constant rate, because that of the link {link['name']} changes")
     return value
 
 

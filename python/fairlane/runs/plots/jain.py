@@ -1,4 +1,4 @@
-"""Jain's index of fairness over time, and over the time scale (Jain, Chiu and Hawe 1984; Koksal, Kassab and Balakrishnan 2000)."""
+"""Jain's fairness index over time and over the time scale (Jain, Chiu and Hawe 1984; Koksal, Kassab and Balakrishnan 2000)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .pen import Pen
 from .view import View, spread
 
 _WINDOWS = 100
-"""Spans into which the time is cut for the index over time."""
+"""Number of spans for the index over time."""
 _SCALES = 25
 FEWEST = 4
-"""Windows that a time scale has at least."""
+"""Least windows of a time scale."""
 
 
 def index(shares: np.ndarray, places: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """Jain's index of each row: (sum)^2 / (n * sum of squares); NaN where nobody has anything.
+    """Returns Jain's index of each row: (sum)^2 / (n * sum of squares); NaN if all values are zero.
 
     `places`: the columns of the flows with the same bottleneck, for each bottleneck. Each flow is taken in units of their mean then.
 
@@ -37,17 +37,19 @@ def index(shares: np.ndarray, places: Sequence[np.ndarray] = ()) -> np.ndarray:
 
 
 def means(values: np.ndarray, k: int) -> np.ndarray:
-    """Means over `k` rows each; what is left over at the end is left out."""
+    """Returns means over `k` rows each; an incomplete last block is dropped."""
     n = len(values) // k * k
     found: np.ndarray = np.nan_to_num(values[:n]).reshape(-1, k, values.shape[1]).mean(axis=1)
     return found
 
 
 def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], list[list[np.ndarray]], float]:
-    """Instants, goodputs of all flows in each run, which of them have the same bottleneck, and the step between samples."""
+    """Returns instants, goodputs of all flows by run, the flows by bottleneck, and the sampling step."""
     flows = view.flows()
     if len(flows) < 2:
-        raise FairlaneError(f"{view.wish.kind.name} needs at least two flows that share something: here is {', '.join(flows) or 'none'}")
+        raise FairlaneError(
+            f"{view.wish.kind.name} needs at least two flows with a common bottleneck; selected: {', '.join(flows) or 'none'}"
+        )
     found = [view.rates("goodput", flows, seed) for seed in view.seeds]
     times = found[0][0]
     places = [_places(view, flows, seed) for seed in view.seeds]
@@ -55,7 +57,7 @@ def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], list[list[np.nd
 
 
 def _places(view: View, flows: Sequence[str], seed: int) -> list[np.ndarray]:
-    """The flows with the same bottleneck, by their numbers; they have the same `fair_share`."""
+    """Returns the indices of flows by bottleneck; flows with a common bottleneck have equal `fair_share`."""
     table = view.result.flows
     if "fair_share" not in table.columns:
         return []
@@ -65,7 +67,7 @@ def _places(view: View, flows: Sequence[str], seed: int) -> list[np.ndarray]:
 
 
 def over_time(pen: Pen, views: Sequence[View]) -> None:
-    """The index of the goodputs in spans of the same length."""
+    """Draws the index of the goodputs in spans of equal length."""
     spans = set()
     for v in views:
         times, runs, places, step = _goodputs(v)
@@ -85,7 +87,7 @@ def over_time(pen: Pen, views: Sequence[View]) -> None:
 
 
 def over_scale(pen: Pen, views: Sequence[View]) -> None:
-    """The mean index over windows of each length, warm-up left out."""
+    """Draws the mean index over windows of each length, without the warm-up."""
     for v in views:
         times, runs, places, step = _goodputs(v)
         start, end = v.measured
@@ -93,7 +95,7 @@ def over_scale(pen: Pen, views: Sequence[View]) -> None:
         n = int(inside.sum())
         if n < FEWEST:
             raise FairlaneError(
-                f"jain-scale needs {FEWEST} samples after the warm-up, and there are {n}: a longer run, or a smaller sample step"
+                f"jain-scale needs {FEWEST} samples after the warm-up and found {n}: use a longer run, or a smaller sampling step"
             )
         ks = np.unique(np.geomspace(1, n // FEWEST, _SCALES).round().astype(int))
         rows = [np.array([_mean(index(means(m[inside], k), own)) for k in ks]) for m, own in zip(runs, places, strict=True)]

@@ -1,4 +1,4 @@
-"""Goodput of flows against their loss: what the laws of TCP's throughput are about."""
+"""Goodput of flows against their loss, to compare with formulas of TCP throughput."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .pen import Pen
 from .view import View
 
 _RTO = 1.0
-"""Seconds of a timeout where a scenario sets no minimum: that of RFC 6298, section 2.4."""
+"""Default timeout in seconds, the minimum of RFC 6298, section 2.4."""
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """A point a flow and run, on logarithmic axes; flows without loss are counted, and not drawn."""
+    """Draws a point per flow and run on logarithmic axes; flows without loss are counted in a note."""
     found = []
     for v in views:
         seeds = v.result.seeds if v.wish.seed in (None, "all") else v.seeds
         rows = v.result.flows.filter(pl.col("seed").is_in(seeds) & pl.col("flow").is_in(v.flows()))
         kept = rows.filter((pl.col("loss") > 0) & (pl.col("goodput") > 0))
         if kept.height < rows.height:
-            pen.note(f"{rows.height - kept.height} of {rows.height} points are not drawn: no loss, or nothing delivered")
+            pen.note(f"{rows.height - kept.height} of {rows.height} points not drawn: no loss, or no data delivered")
         found.append((v, kept))
     if not any(k.height for _, k in found):
-        raise FairlaneError("loss-throughput needs flows that lose packets and deliver some, and there are none")
+        raise FairlaneError("loss-throughput needs flows with losses and delivered data, and this result has none")
     factor, unit = scale("bit/s", float(pl.concat([k.select("goodput") for _, k in found])["goodput"].median() or 0))  # type: ignore[arg-type]
     for v, kept in found:
         name = v.called("flows", 1)
@@ -45,14 +45,14 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
 
 
 def _laws(pen: Pen, v: View, kept: pl.DataFrame, factor: float) -> None:
-    """At the mean round trip of the flows of a result: the laws are of one."""
+    """Draws the formulas at the mean round-trip time of the flows of a result."""
     rtts = kept["rtt_mean"].drop_nans().to_numpy()
     if not len(rtts):
-        raise FairlaneError("the laws of throughput need round trips, which only flows over TCP measure")
+        raise FairlaneError("formulas of TCP throughput need round-trip times, which only TCP flows measure")
     rtt = float(rtts.mean())
     if rtts.max() > 1.5 * rtts.min():
         pen.note(
-            f"round trips differ ({number(rtts.min() * 1e3, 3)} to {number(rtts.max() * 1e3, 3)} ms); the laws are drawn at their mean"
+            f"round-trip times differ ({number(rtts.min() * 1e3, 3)} to {number(rtts.max() * 1e3, 3)} ms); the formulas use their mean"
         )
     specs = {f["name"]: v.result.scenario["flows"].get(f["group"], {}).get("tcp") for f in v.result.scenario["expanded"]["flows"]}
     tcp = next((t for f in kept["flow"].to_list() if isinstance(t := specs.get(f), dict)), {})

@@ -1,4 +1,4 @@
-"""`plot`: one picture of one or several results."""
+"""`plot`: one figure of one or several results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Given = "Result | str | PathLike[str]"
 
 
 class KindOptions(TypedDict, total=False):
-    """What pictures by kind take, besides results and kind."""
+    """Options of `plot` besides results and kind."""
 
     flow: str | Iterable[str] | None
     link: str | Iterable[str] | None
@@ -39,15 +39,15 @@ def plot(
     ax: Axes | Iterable[Axes] | None = None,
     **options: Unpack[KindOptions],
 ) -> Figure:
-    """One picture of several results over one another, or side by side.
+    """Draws several results in one figure, in shared panels or side by side.
 
-    `results`: a `Result` or the folder of one, several of them in a list, or a dict from names to them. `kind`: one of `fairlane plot
-    --list` ("window", "delay-cdf", "ellipses"...), or a time series or metric ("queue", "goodput"...). `path` saves it as SVG, PNG or
-    PDF; `ax` draws into axes of your own, one for each panel.
+    `results`: a `Result` or result folder, a list of them, or a dict from names to them. `kind`: one of `fairlane plot --list` ("window",
+    "delay-cdf", "ellipses"...), or a time series or metric ("queue", "goodput"...). `path` saves the figure as SVG, PNG or PDF; `ax`: your
+    own axes, one per panel.
 
-    `flow`, `link`: names, one or several. `seed`: one run (default: the first, or all of what has a point a flow), or "all" for means
-    with 95 % intervals as bands. `theory`: what formulas say, such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: the width
-    and type of a paper's column, such as "ieee" or "acm-wide". docs/guides/plots.md has all of it.
+    `flow`, `link`: names, one or several. `seed`: one run (default: the first; kinds with a point per flow use all runs), or "all" for
+    means with 95 % intervals as bands. `theory`: theoretical curves such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: column
+    width and font of a paper, such as "ieee" or "acm-wide". See docs/guides/plots.md.
     """
     need("plots")
     from .figure import draw
@@ -59,14 +59,14 @@ def plot(
 
 
 def save(figure: Figure, path: str | PathLike[str], style: str = "screen", *, new: bool = False) -> None:
-    """Writes a figure, at the resolution of print if it is for a paper; with `new` nothing is replaced."""
+    """Writes a figure, at print resolution if it is for a paper; with `new` an existing file is an error."""
     from ...look.figures import save_figure
 
     save_figure(figure, path, dpi=160 if style == "screen" else 300, new=new)
 
 
 def pairs(results: Any) -> list[tuple[str, Result]]:
-    """Labels and results of what `plot` takes; folders are read."""
+    """Returns labels and results for the argument of `plot`; reads folders."""
     from ..result import Result, load
 
     def one(x: Any) -> Result:
@@ -74,7 +74,7 @@ def pairs(results: Any) -> list[tuple[str, Result]]:
             return x
         if isinstance(x, str | PathLike):
             return load(x)
-        raise FairlaneError(f"cannot draw {x!r}: give a Result, the folder of one, a list of them, or a dict from names to them")
+        raise FairlaneError(f"cannot draw {x!r}: give a Result, a result folder, a list of them, or a dict from names to them")
 
     if isinstance(results, Mapping):
         return [(str(name), one(x)) for name, x in results.items()]
@@ -88,7 +88,7 @@ def pairs(results: Any) -> list[tuple[str, Result]]:
 
 
 def labels(names: list[str]) -> list[str]:
-    """Names that tell results apart: numbered where they do not.
+    """Returns unique names of results, numbered if needed.
 
     >>> labels(["red", "", "red"])
     ['red, 1', 'result 2', 'red, 3']

@@ -1,4 +1,4 @@
-"""`Pen`: draws into axes, in inks that stay apart for everybody and in grey, and remembers what was drawn."""
+"""`Pen`: draws into axes with inks that remain distinct for colour-blind readers and in grey, and records the drawn numbers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = "os^Dv<>phX"
 HATCHES = ("", "////", "\\\\", "xxxx", "----", "||||", "++++", "//", "\\", "xx")
-"""Lines only: dots make an SVG many times as large."""
+"""Lines without markers: dots make an SVG many times as large."""
 THEORY = "#404a58"
-"""What is drawn in of theory: neither a hue nor a dash of anything measured."""
+"""Ink of theory, with a colour and a dash that measurements do not have."""
 WRAP = 26
-"""Characters of a name in one line."""
+"""Most characters of a name per line."""
 LONGEST = 78
-"""Characters of a name."""
+"""Most characters of a name."""
 MOST_DOTS = 2000
-"""More of them are pixels in an SVG or PDF, not shapes."""
+"""Most points drawn as shapes in an SVG or PDF; above that, they are rasterised."""
 MOST = 30
-"""Names in a legend."""
+"""Most names in a legend."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Ink:
 
 
 def ink(number: int) -> Ink:
-    """The ink of the curve with a number: neighbours differ in colour, dash and marker, so that grey does, too.
+    """Returns the ink of a curve by its number: neighbours differ in colour, dash and marker.
 
     >>> ink(0).colour == ink(5).colour, ink(0).dash == ink(5).dash
     (True, False)
@@ -61,59 +61,59 @@ def ink(number: int) -> Ink:
 
 
 def named(text: str, wrap: int = WRAP) -> str:
-    """A name as a legend or a title has it: in lines, and not without end."""
+    """Wraps and shortens a name for a legend or a title."""
     short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     lines = textwrap.fill(short, wrap) or short
-    # matplotlib leaves out what begins with an underscore.
+    # matplotlib omits labels that begin with an underscore.
     return f"\u200b{lines}" if lines.startswith("_") else lines
 
 
 @dataclass
 class Pen:
-    """What a kind draws with: an `Axes`, and the list of what is in it."""
+    """Drawing tool of a kind of plot: an `Axes`, and a list of the drawn numbers."""
 
     ax: Axes
     wide: float = 1.0
     """Factor of line widths and markers."""
     title: str = ""
     drawn: list[dict[str, Any]] = field(default_factory=list)
-    """Each thing with its name, its role and its numbers, in the units of the axes."""
+    """Drawn items with name, role and numbers, in the units of the axes."""
     notes: list[str] = field(default_factory=list)
-    """What the picture could not show, and what would get it."""
+    """Notes on data that could not be drawn, with a remedy."""
     keys: list[tuple[Any, str]] = field(default_factory=list)
     """Handles and names for the legend."""
     axes: dict[str, dict[str, str]] = field(default_factory=dict)
     lifted: bool = False
-    """Whether something stands between the axes and the title."""
+    """True if a label stands between the axes and the title."""
     inks: dict[str, int] = field(default_factory=dict)
-    """Which ink each name has, in all panels of a figure."""
+    """Number of the ink by name, in all panels of a figure."""
 
     def next(self, name: str) -> Ink:
-        """The ink of a name: the same in each panel."""
+        """Returns the ink of a name, equal in all panels."""
         return ink(self.number(name))
 
     def number(self, name: str) -> int:
-        """The number of the ink of a name."""
+        """Returns the number of the ink of a name."""
         return self.inks.setdefault(name, len(self.inks))
 
     def label(self, x: tuple[str, str], y: tuple[str, str], more: str = "") -> None:
-        """Names and units of the axes: `("time", "s")`."""
+        """Sets names and units of the axes: `("time", "s")`."""
         self.axes = {"x": {"label": x[0], "unit": x[1]}, "y": {"label": y[0], "unit": y[1]}}
         self.ax.set_xlabel(_axis(*x))
         self.ax.set_ylabel(_axis(*y) + more)
 
     def note(self, text: str) -> None:
-        """Something to say once."""
+        """Adds a note once."""
         if text not in self.notes:
             self.notes.append(text)
 
     def key(self, handle: Any, name: str) -> None:
-        """A line of the legend; a name stands there once."""
+        """Adds an entry to the legend, once per name."""
         if name and name not in {n for _, n in self.keys}:
             self.keys.append((handle, name))
 
     def sample(self, name: str, dash: Any, colour: str = theme.MUTED) -> None:
-        """A line of the legend for a dash that several curves have."""
+        """Adds a legend entry for a dash that several curves share."""
         from matplotlib.lines import Line2D
 
         self.key(Line2D([], [], color=colour, linestyle=dash, linewidth=0.9 * self.wide), name)
@@ -131,7 +131,7 @@ class Pen:
         key: bool = True,
         **more: Any,
     ) -> None:
-        """A curve."""
+        """Draws a curve."""
         xs, ys = _floats(x), _floats(y)
         look = {"drawstyle": "steps-post"} if steps else {}
         (handle,) = self.ax.plot(xs, ys, linestyle=own.dash, color=own.colour, linewidth=width * self.wide, zorder=3, **{**look, **more})
@@ -158,7 +158,7 @@ class Pen:
         alpha: float | None = None,
         zorder: float = 3,
     ) -> None:
-        """Points."""
+        """Draws points."""
         xs, ys = _floats(x), _floats(y)
         form = marker or own.marker
         look: dict[str, Any] = {"markeredgewidth": 0.9 * self.wide} if hollow or form in "x+|_" else {"markeredgewidth": 0}
@@ -182,7 +182,7 @@ class Pen:
             self.key(handle, name)
 
     def band(self, name: str, x: Any, low: Any, high: Any, own: Ink, *, across: bool = False) -> None:
-        """An interval around a curve; `across`: it lies to both sides, not above and below."""
+        """Draws an interval around a curve; `across`: horizontal instead of vertical."""
         fill = self.ax.fill_betweenx if across else self.ax.fill_between
         fill(_floats(x), _floats(low), _floats(high), color=own.colour, alpha=0.2, linewidth=0, zorder=2).set_gid("band")
         self.drawn.append({"name": name, "role": "band", "y" if across else "x": _floats(x), "low": _floats(low), "high": _floats(high)})
@@ -190,7 +190,7 @@ class Pen:
     def bars(
         self, name: str, x: Any, low: Any, high: Any, colour: str, *, role: str, width: float = 0.8, key: bool = True, zorder: float = 3
     ) -> None:
-        """Upright strokes from `low` to `high`."""
+        """Draws vertical strokes from `low` to `high`."""
         xs, a, b = _floats(x), _floats(low), _floats(high)
         handle = self.ax.vlines(xs, a, b, color=colour, linewidth=width * self.wide, zorder=zorder, label="_nolegend_")
         handle.set_gid(role)
@@ -200,7 +200,7 @@ class Pen:
             self.key(handle, name)
 
     def layer(self, name: str, edges: Any, low: Any, high: Any) -> None:
-        """An area between two steps over the same edges; hatched, so that layers of one colour, and in grey, stay apart."""
+        """Draws a hatched area between two step curves, so that layers remain distinct in grey."""
         own, a, b = self.next(name), _floats(low), _floats(high)
         hatch = HATCHES[self.number(name) % len(HATCHES)]
         xs = _floats(edges)
@@ -223,7 +223,7 @@ class Pen:
     def level(
         self, name: str, value: float, *, dash: Any = (0, (4, 2)), colour: str = THEORY, role: str = "theory", upright: bool = False
     ) -> None:
-        """A straight line over the whole picture, with its name on it."""
+        """Draws a labelled straight line across the axes."""
         draw = self.ax.axvline if upright else self.ax.axhline
         draw(value, color=colour, linestyle=dash, linewidth=0.9 * self.wide, zorder=2.5).set_gid(role)
         self.drawn.append({"name": name, "role": role, "x" if upright else "y": [float(value)]})
@@ -236,11 +236,11 @@ class Pen:
         )  # fmt: skip
 
     def curve(self, name: str, x: Any, y: Any, dash: Any = (0, (4, 2))) -> None:
-        """A curve of theory."""
+        """Draws a theoretical curve."""
         self.line(name, x, y, Ink(THEORY, dash, ""), width=1.0, role="theory")
 
     def plain(self, axis: str, *, decades: bool = False) -> None:
-        """Plain numbers on a logarithmic axis."""
+        """Formats a logarithmic axis with plain numbers."""
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         own = self.ax.xaxis if axis == "x" else self.ax.yaxis
@@ -249,11 +249,11 @@ class Pen:
         own.set_minor_formatter(NullFormatter())
 
     def nothing(self, text: str) -> None:
-        """Says that there is nothing to see, in the middle."""
+        """Writes a text into empty axes."""
         self.ax.text(0.5, 0.5, text, ha="center", va="center", transform=self.ax.transAxes, color=theme.MUTED)
 
     def warmup(self, views: Iterable[View]) -> None:
-        """Shades the time that no metric counts, if it is the same of all."""
+        """Shades the warm-up if all views have the same one."""
         spans = {as_seconds(v.result.description.get("warmup") or "0s") for v in views}
         if len(spans) == 1 and max(0.0, self.ax.get_xlim()[0]) < (until := spans.pop()) < self.ax.get_xlim()[1]:
             limits, self.lifted = self.ax.get_xlim(), True
@@ -272,7 +272,7 @@ class Pen:
             )
 
     def over_time(self, views: Sequence[View]) -> None:
-        """What all pictures over time have."""
+        """Sets the time axis and shades the warm-up."""
         self.ax.margins(x=0.01)
         self.ax.grid(axis="x", visible=False)
         start, end = views[0].time

@@ -1,4 +1,4 @@
-"""Windows against the queue: a cycle of window and queue is a loop, an equilibrium a cloud (Shenker, Zhang and Clark 1990 watched both)."""
+"""Windows against the queue length: a cycle is a loop, an equilibrium is a cloud (Shenker, Zhang and Clark 1990)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .view import View
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """The sum of the windows over the bytes that wait at the link, instant by instant; open where it begins, filled where it ends."""
+    """Draws the sum of the windows over the queue length at each instant, with an open mark at the start and a filled one at the end."""
     found = []
     for v in views:
         flows = v.flows("cwnd")
         if not flows:
-            raise FairlaneError("phase needs the congestion windows of flows over TCP, and there are none")
+            raise FairlaneError("phase needs TCP flows, and this result has none")
         names = v.links("queue_bytes")
         if len(names) != 1:
-            raise FairlaneError(f"phase is of one link, not of {len(names)}: choose one with --link NAME, or link=")
+            raise FairlaneError(f"phase shows one link, not {len(names)}: select one with --link NAME, or link=")
         found.append((v, flows, names[0], *_path(v, flows, names[0])))
     most = max((float(np.nanmax(np.r_[q, w], initial=0)) for *_, q, w in found), default=0.0)
     factor, unit = scale("byte", most)
@@ -35,8 +35,8 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
         pen.dots(f"{name}: end", queue[-1:] * factor, window[-1:] * factor, own, size=5, role="end", key=False, zorder=4)
     of = {link for _, _, link, *_ in found}
     pen.label(
-        (f"queue of {of.pop()}" if len(of) == 1 else "queue", unit),
-        ("sum of the windows" if any(len(f) > 1 for _, f, *_ in found) else "window", unit),
+        (f"queue length of {of.pop()}" if len(of) == 1 else "queue length", unit),
+        ("sum of the congestion windows" if any(len(f) > 1 for _, f, *_ in found) else "congestion window", unit),
     )
     pen.ax.set_xlim(left=0)
     pen.ax.set_ylim(bottom=0)
@@ -45,7 +45,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
 
 
 def _path(v: View, flows: Sequence[str], link: str) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes that wait, and the sum of the windows at the same instants of the first run drawn; the warm-up is left out."""
+    """Returns the queue length and the sum of the windows at the same instants of the first selected run, without the warm-up."""
     start, end = v.measured
     seed = v.seeds[0]
     times, windows = v.matrix("cwnd", flows, seed)
@@ -56,12 +56,12 @@ def _path(v: View, flows: Sequence[str], link: str) -> tuple[np.ndarray, np.ndar
     both = rows.select("time", pl.col("queue_bytes").cast(pl.Float64)).join(total, on="time", how="inner", maintain_order="left")
     both = both.filter((pl.col("time") >= start) & (pl.col("time") <= end))
     if both.is_empty():
-        raise FairlaneError("phase has no samples after the warm-up: a longer run, or another span")
+        raise FairlaneError("phase has no samples after the warm-up: use a longer run, or another span")
     return both["queue_bytes"].to_numpy(), both["window"].to_numpy()
 
 
 def _line(pen: Pen, found: Sequence[tuple[View, list[str], str, np.ndarray, np.ndarray]], factor: float) -> None:
-    """Where the windows are the bandwidth-delay product and what waits, nothing is lost and nothing idle."""
+    """Draws the line at which the windows equal BDP plus queue: the link is busy and nothing is lost."""
     values = sorted(
         {round(bandwidth_delay(p.rate, p.rtt)) for v, flows, *_ in found for p in (Routes(v.result.scenario).path(f) for f in flows)}
     )

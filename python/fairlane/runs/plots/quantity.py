@@ -1,4 +1,4 @@
-"""Any time series or metric, of several results over one another."""
+"""Plot of a time series or metric for several results."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...errors import FairlaneError, UnknownNameError
 from ...stats import interval
 from ..curves import Curve, curves
 from ..groups import groups_of
+from ..headings import heading
 from ..tables import SERIES, missing_table, numeric_columns, series_names
 from . import KINDS, SAMPLE, Kind
 from .formula_curves import levels
@@ -37,7 +38,7 @@ MOST_ROWS = 40
 
 
 def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
-    """The picture of a quantity; an error that names what is near if no result has it."""
+    """Returns the kind of plot for a quantity; an error with a suggestion if no result has it."""
     order = ["link_series", "flow_series", "links", "flows"] if link else ["flow_series", "link_series", "flows", "links"]
     order.insert(order.index("flows") + 1, "groups")
     found: set[str] = set()
@@ -52,13 +53,13 @@ def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     if lacking := next((why for r in results for t in order if (why := missing_table(t, r.reports)) and _is_of_flows(name)), ""):
         raise UnknownNameError(lacking)
     if series_of(name):
-        raise FairlaneError(f"there is no time series of {name}: set {SAMPLE}")
+        raise FairlaneError(f"no time series of {name}: set {SAMPLE}")
     from difflib import get_close_matches
 
-    # groups.tcp.goodput, as studies write it: the quantity is its last word.
+    # In groups.tcp.goodput, as studies write it, the quantity is the last word.
     near = get_close_matches(name.rpartition(".")[2], [*KINDS, *sorted(found)], 1, 0.6)
     hint = f": did you mean {near[0]!r}?" if near else ""
-    raise UnknownNameError(f"{name!r} is no kind of picture and no quantity of these results{hint} (fairlane plot --list has all)")
+    raise UnknownNameError(f"{name!r} is not a kind of plot or a quantity of these results{hint} (see fairlane plot --list)")
 
 
 def _is_of_flows(name: str) -> bool:
@@ -66,12 +67,12 @@ def _is_of_flows(name: str) -> bool:
 
 
 def flow_series(pen: Pen, views: Sequence[View]) -> None:
-    """Of flows over time."""
+    """Draws a time series of flows."""
     _series(pen, views, "flow_series")
 
 
 def link_series(pen: Pen, views: Sequence[View]) -> None:
-    """Of links over time."""
+    """Draws a time series of links."""
     _series(pen, views, "link_series")
 
 
@@ -94,7 +95,7 @@ def _series(pen: Pen, views: Sequence[View], table: str) -> None:
         if c.low is not None and c.high is not None:
             pen.band(name, c.times, c.low * factor, c.high * factor, own)
     span = max((c.span for _, c in found), default=0.0)
-    pen.label(("time", "s"), (what.replace("_", " "), "packets" if shown == "p" else shown), f",\nmeans of {span:.3g} s" if span else "")
+    pen.label(("time", "s"), (heading(what), "packets" if shown == "p" else shown), f",\nmeans of {span:.3g} s" if span else "")
     pen.ax.set_ylim(bottom=0)
     pen.over_time(views)
     units = {n: (unit(what) if n in ("fair", "bdp") else _unit(n), factor) for n in views[0].wish.kind.theory}
@@ -106,27 +107,27 @@ def _unit(theory: str) -> str:
 
 
 def flows(pen: Pen, views: Sequence[View]) -> None:
-    """Of flows, one number a run."""
+    """Draws a metric of flows."""
     _numbers(pen, views, "flows")
 
 
 def groups(pen: Pen, views: Sequence[View]) -> None:
-    """Of groups of flows, one number a run."""
+    """Draws a metric of groups of flows."""
     _numbers(pen, views, "groups")
 
 
 def links(pen: Pen, views: Sequence[View]) -> None:
-    """Of links, one number a run."""
+    """Draws a metric of links."""
     _numbers(pen, views, "links")
 
 
 def network(pen: Pen, views: Sequence[View]) -> None:
-    """Of the whole network, one number a run."""
+    """Draws a metric of the whole network."""
     _numbers(pen, views, "network")
 
 
 def _rows(v: View, table: str, what: str) -> dict[str, list[str]]:
-    """Names of rows, and the flows, groups or links that each is of."""
+    """Returns the names of rows with their flows, groups or links."""
     if table == "flows":
         return v.curves()
     if table == "groups":
@@ -135,7 +136,7 @@ def _rows(v: View, table: str, what: str) -> dict[str, list[str]]:
 
 
 def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
-    """A row for each result and flow, link or group: the mean over all runs, with its interval."""
+    """Draws a row per result and flow, link or group: the mean over all runs with its interval."""
     what = views[0].wish.kind.name
     rows = []
     for v in views:
@@ -152,7 +153,7 @@ def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
                 )
             )
     if len(rows) > MOST_ROWS:
-        raise FairlaneError(f"{what} would have {len(rows)} rows, and {MOST_ROWS} are the most: choose with --flow or --link")
+        raise FairlaneError(f"{what} has {len(rows)} rows, more than {MOST_ROWS}: select some with --flow or --link")
     factor, shown = scale(unit(what), max((abs(iv.mean) for _, iv in rows if iv.mean is not None), default=0.0))
     for i, (name, iv) in enumerate(rows):
         look = pen.next(name)
@@ -162,7 +163,7 @@ def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
             pen.ax.hlines(i, iv.low * factor, iv.high * factor, color=look.colour, linewidth=1.4 * pen.wide, zorder=2).set_gid("interval")
             pen.drawn.append({"name": name, "role": "interval", "y": [float(i)], "low": [iv.low * factor], "high": [iv.high * factor]})
         pen.dots(name, [iv.mean * factor], [float(i)], look, size=4.5, key=False)
-    pen.label((what.replace("_", " "), "packets" if shown == "p" else shown), ("", ""))
+    pen.label((heading(what), "packets" if shown == "p" else shown), ("", ""))
     pen.ax.set_yticks(range(len(rows)), [named(n) for n, _ in rows])
     pen.ax.set_ylim(len(rows) - 0.4, -0.6)
     pen.ax.grid(axis="y", visible=False)

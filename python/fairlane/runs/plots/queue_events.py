@@ -1,4 +1,4 @@
-"""The queue of a link over time: its average, the thresholds of its discipline, drops and marks."""
+"""Queue length of a link over time with its average, the thresholds of its discipline, drops and marks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .pen import Ink, Pen
 from .view import View, number_of
 
 _THRESHOLDS = ("min", "max", "target", "min_th", "limit")
-"""Parameters of disciplines that are lengths of the queue, or times that packets wait."""
+"""Parameters of disciplines that are queue lengths or queueing delays."""
 _FAR = 1.6
-"""How many times as high as the queue a threshold may lie, to be drawn."""
+"""Largest threshold over the longest queue that is drawn."""
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """One link; several runs as their mean, without single events."""
+    """Draws one link; several runs as their mean, without single events."""
     (v,) = views
     frame = v.series("link_series", "queue", "queue_bytes", "avg", "drops").filter(pl.col("link") == v.only)
     if frame.is_empty():
@@ -44,7 +44,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
         pen.line("average", average.times, average.values / by, Ink(theme.HUES[1], (0, (5, 1.6)), "s"), width=1.3, role="average")
     _hits(pen, v, frame, queue.times, queue.values)
     top = max(float(np.nanmax(queue.values, initial=0)), *(float(np.nanmax(_end(d), initial=0)) for d in pen.drawn))
-    pen.label(("time", "s"), (f"queue of {v.only}", "packets"))
+    pen.label(("time", "s"), (f"queue length of {v.only}", "packets"))
     pen.ax.set_ylim(0, 1.08 * top if top else 1)
     pen.over_time(views)
     _thresholds(pen, kind, params, top or 1.0, size, quantity("rate", link.get("rate")))
@@ -56,7 +56,7 @@ def _end(drawn: Mapping[str, Any]) -> np.ndarray:
 
 
 def _discipline(link: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Name and parameters of the discipline."""
+    """Returns the name and parameters of the discipline."""
     queue = link.get("queue")
     if isinstance(queue, Mapping) and len(queue) == 1:
         ((kind, params),) = queue.items()
@@ -65,13 +65,13 @@ def _discipline(link: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _size(frame: pl.DataFrame) -> float:
-    """Mean bytes of a packet that waits; 0 if none ever does."""
+    """Returns the mean size of queued packets in bytes; 0 if the queue is always empty."""
     packets = float(frame["queue"].cast(pl.Float64).fill_nan(0).sum())
     return float(frame["queue_bytes"].cast(pl.Float64).fill_nan(0).sum()) / packets if packets else 0.0
 
 
 def _hits(pen: Pen, v: View, frame: pl.DataFrame, times: np.ndarray, values: np.ndarray) -> None:
-    """Drops and marks: each where events are on record, else the samples in which there were drops."""
+    """Draws drops and marks: single events if recorded, else the samples with drops."""
     if v.wish.seed == "all" and len(v.result.seeds) > 1:
         return
     looks = (("drop", "drops", "x", theme.HUES[1], 4.5), ("mark", "marks", "^", theme.HUES[3], 3.2))
@@ -92,11 +92,11 @@ def _hits(pen: Pen, v: View, frame: pl.DataFrame, times: np.ndarray, values: np.
         heights = np.interp(at, times, values)
         pen.dots("samples with drops", at, heights, Ink(theme.HUES[1], "-", "x"), size=4.5, role="drops", marker="x", zorder=4)
     if hit.any() or number_of(v, "links", "marks", {"link": v.only}) > 0:
-        pen.note(f"single drops and marks are not drawn: {v.how('drop,mark', f'link={v.only}')}")
+        pen.note(f"single drops and marks not drawn: {v.how('drop,mark', f'link={v.only}')}")
 
 
 def _thresholds(pen: Pen, kind: str, params: Mapping[str, Any], top: float, size: float, rate: float | None) -> None:
-    """Those that lie within reach; of the others the legend tells."""
+    """Draws the thresholds within the axis; a note names the others."""
     found: list[tuple[str, float]] = []
     for key in _THRESHOLDS:
         text = params.get(key)
@@ -126,7 +126,7 @@ def _thresholds(pen: Pen, kind: str, params: Mapping[str, Any], top: float, size
             pen.level(f"{kind}: {name}", value, dash=(0, (6, 2, 1, 2)), colour=theme.MUTED, role="threshold")
             reach(pen, value)
         elif math.isfinite(value):
-            pen.note(f"{kind}: {name} lies above the picture")
+            pen.note(f"{kind}: {name} lies above the axis")
     pen.ax.set_ylim(bottom=low)
 
 
@@ -138,14 +138,14 @@ def _theory(pen: Pen, v: View, size: float) -> None:
         routes = Routes(v.result.scenario)
         over = [p for p in (routes.path(f) for f in v.flows()) if v.only in p.links]
         if not over:
-            raise FairlaneError(f"bdp: no flow has the link {v.only} on its path")
+            raise FairlaneError(f"bdp: no flow uses the link {v.only}")
         for value in sorted({round(bandwidth_delay(p.rate, p.rtt) / p.size, 6) for p in over})[:6]:
             pen.level(f"bandwidth-delay product {number(value, 3)} packets", value)
             reach(pen, value)
     if "md1" in asked:
         load = number_of(v, "links", "utilisation", {"link": v.only})
         if not load < 0.999:
-            raise FairlaneError(f"md1 has no answer for a link that is always busy: the load of {v.only} is {load:.3f}")
+            raise FairlaneError(f"md1 is undefined at full load: the load of {v.only} is {load:.3f}")
         value = md1_waiting(load)
         pen.level(f"M/D/1 at load {load:.2f}: {number(value, 3)} packets", value)
         reach(pen, value)

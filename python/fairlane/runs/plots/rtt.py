@@ -1,4 +1,4 @@
-"""Round trips over time: what the sender's filter holds, and each sample where events are on record."""
+"""Round-trip times over time: smoothed, and single samples if events were recorded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .view import View
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """The smoothed round trip as lines; samples as dots, of one run."""
+    """Draws the smoothed round-trip time as lines, and samples of one run as dots."""
     found: list[tuple[View, str, list[str], Curve]] = []
     for v in views:
         frame, of = v.series("flow_series", "srtt"), v.curves("srtt")
         if not of:
-            raise FairlaneError("rtt needs flows over TCP that were answered, and there are none")
+            raise FairlaneError("rtt needs TCP flows with acknowledgments, and this result has none")
         found += [
             (v, v.called(n, len(of)), own, curves(v.result, "flow_series", "srtt", {n: own}, "mean", v.seeds, frame)[0])
             for n, own in of.items()
@@ -51,7 +51,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
         if c.low is not None and c.high is not None:
             pen.band(name, c.times, c.low * factor, c.high * factor, colour)
     if not dotted and not any(v.wish.seed == "all" for v in views):
-        pen.note(f"samples of the round trip are not drawn: {views[0].how('send,retransmit,receive')}")
+        pen.note(f"single RTT samples not drawn: {views[0].how('send,retransmit,receive')}")
     pen.label(("time", "s"), ("round-trip time, smoothed and samples" if dotted else "smoothed round-trip time", unit))
     pen.ax.set_ylim(bottom=0)
     pen.over_time(views)

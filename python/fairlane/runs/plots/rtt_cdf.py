@@ -1,4 +1,4 @@
-"""Distribution of the round trip, of the samples that a sender could take."""
+"""Distribution of the round-trip time, from the samples of the senders."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from .view import View
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """Each flow that has acknowledgments."""
+    """Draws a curve per flow with acknowledgments."""
     distributions.draw(pen, views, round_trips, "rtt", "round-trip time")

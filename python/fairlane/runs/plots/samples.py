@@ -1,4 +1,4 @@
-"""Samples of single packets out of the event table: round trips, one-way delays, and distributions of them."""
+"""Samples of single packets from an event trace: round-trip times, one-way delays, and their distributions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...errors import FairlaneError
 from .view import View
 
 MOST_POINTS = 2000
-"""Points of a distribution that are drawn: more cannot be seen."""
+"""Most points of a distribution that are drawn."""
 _ENDPOINTS = "send,retransmit,receive"
 
 
 def round_trips(view: View, flows: Sequence[str], measured: bool = True) -> pl.DataFrame:
-    """Samples of the round trip as a sender takes them: `seed`, `flow`, `time` (of the acknowledgment), `rtt`.
+    """Returns round-trip times as a sender measures them: `seed`, `flow`, `time` (of the acknowledgment), `rtt`.
 
-    One for each acknowledgment of new data: since the segment that ends where it does was sent. None if data was sent again that it
-    covers (Karn and Partridge 1987; RFC 6298 section 3).
+    One sample per acknowledgment of new data, from the transmission of the segment that it ends. No sample if it covers retransmitted data
+    (Karn and Partridge 1987; RFC 6298 section 3).
     """
     rows = view.events(_ENDPOINTS, "flow seq ack payload back", flows=flows)
     data = rows.filter((pl.col("event") != "receive") & ~pl.col("back") & (pl.col("payload") > 0) & pl.col("seq").is_not_null())
@@ -49,14 +49,14 @@ def round_trips(view: View, flows: Sequence[str], measured: bool = True) -> pl.D
 
 
 def delays(view: View, flows: Sequence[str]) -> pl.DataFrame:
-    """One-way delays of packets with data that arrived: `seed`, `flow`, `time` (of the arrival), `delay`."""
+    """Returns one-way delays of delivered data packets: `seed`, `flow`, `time` (of the arrival), `delay`."""
     rows = view.events(_ENDPOINTS, "flow packet payload back", flows=flows)
     rows = rows.filter(~pl.col("back") & (pl.col("payload") > 0))
     sent = rows.filter(pl.col("event") != "receive").select("seed", "flow", "packet", pl.col("time").alias("began"))
     got = rows.filter(pl.col("event") == "receive").select("seed", "packet", "time")
     joined = got.join(sent, on=["seed", "packet"], how="inner", maintain_order="left")
     if not joined.is_empty() and joined.select((pl.col("time") == pl.col("began")).all()).item():
-        raise FairlaneError(f"{view.wish.kind.name}: packets were recorded at one place, so there are no one-way delays")
+        raise FairlaneError(f"{view.wish.kind.name}: packets were recorded at one host only, so there are no one-way delays")
     return _within(joined.select("seed", "flow", "time", (pl.col("time") - pl.col("began")).alias("delay")), view)
 
 
@@ -66,7 +66,7 @@ def _within(frame: pl.DataFrame, view: View) -> pl.DataFrame:
 
 
 def distribution(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values in order, and the share of all that is no larger; of many so many that none is missed at this size, more at the upper end.
+    """Returns sorted values and their cumulative shares, thinned to the visible points, with more of them at the upper end.
 
     >>> [x.tolist() for x in distribution(np.array([3.0, 1.0, 1.0, 2.0]))]
     [[1.0, 2.0, 3.0], [0.5, 0.75, 1.0]]
@@ -82,15 +82,15 @@ def distribution(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def across(runs: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
-    """The value at each share of each run's distribution: a row a share, a column a run."""
+    """Returns the quantiles of each run: a row per share, a column per run."""
     return np.stack([np.quantile(r, shares, method="inverted_cdf") for r in runs], axis=1)
 
 
 def some(frame: pl.DataFrame, view: View, events: str, what: str) -> pl.DataFrame:
-    """The samples, if there are any; an error that says what to record."""
+    """Returns the samples; an error with the events to record if there are none."""
     if frame.is_empty():
         raise FairlaneError(
-            f"{view.wish.kind.name}: there is no {what} on record in this span: record these events of these flows ({view.how(events)}), "
+            f"{view.wish.kind.name}: no {what} recorded in this span: record these events of these flows ({view.how(events)}), "
             "or choose another span"
         )
     return frame

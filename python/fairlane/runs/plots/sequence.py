@@ -1,7 +1,7 @@
-"""Time-sequence graph, as tcptrace draws it (Ostermann; Jacobson 1988, figures 3 and 4): what the sender of one flow saw.
+"""Time-sequence graph of a sender, as tcptrace draws it (Ostermann; Jacobson 1988, figures 3 and 4).
 
-An upright stroke is a segment, from its first number to its last. The staircase below is what was acknowledged, the one above the end of
-the window. Strokes of SACK blocks stand where their acknowledgment arrived.
+A vertical stroke is a segment, from its first sequence number to its last. The lower staircase is the acknowledged data, the upper one the
+right edge of the window. Strokes of SACK blocks are at the arrival of their acknowledgment.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ COLOURS = {
 }
 MOST_CAPTURES = 40
 _FAR = 1.7
-"""How many times as high as what was sent the picture may become, to show the window."""
+"""Largest height of the axis over that of the sent data, to show the window."""
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """One flow, of the first run that is drawn."""
+    """Draws one flow of the first selected run."""
     (v,) = views
     seed = v.seeds[0]
     rows = v.events("send,retransmit,receive,drop,mark,timeout", "flow packet seq ack payload back flags", flows=[v.only])
     rows = rows.filter(pl.col("seed") == seed)
     sent = rows.filter(pl.col("event").is_in(["send", "retransmit"]) & ~pl.col("back") & pl.col("seq").is_not_null())
-    # Before the span is cut: a packet that was dropped in it may have been sent before.
+    # Not yet cut to the span: a packet dropped in it may have been sent earlier.
     by_packet = sent.select("packet", pl.col("time").alias("began"), pl.col("seq").alias("first"), pl.col("payload").alias("bytes"))
     inside = _cut(rows, v)
     sent = _cut(sent, v)
@@ -74,21 +74,21 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
 
 
 def _window(pen: Pen, v: View, factor: float, span: list[float | None]) -> None:
-    """SACK blocks and the advertised window, of a capture."""
+    """Draws SACK blocks and the advertised window from a capture."""
     names = [f["name"] for f in v.result.scenario["expanded"]["flows"]]
     files = [p for p in v.result.captures if len(v.result.seeds) == 1 or p.stem.endswith(f".{v.seeds[0]}")]
     found = next((a for p in files[:MOST_CAPTURES] if p.is_file() and (a := answers(p, names.index(v.only), *span)) and a.times), None)
     if found is None:
-        pen.note(f"SACK blocks and the advertised window are not drawn: capture the flow, with --pcap {v.only} or pcap={v.only!r}")
+        pen.note(f"SACK blocks and the advertised window not drawn: capture the flow with --pcap {v.only} or pcap={v.only!r}")
         return
     low, high = pen.ax.get_ylim()
     limits = np.maximum.accumulate(np.asarray(found.limits, float)) * factor
-    # A window of megabytes would leave a line at the bottom of everything else.
+    # A window of megabytes would compress all other data to a line at the bottom.
     near = float(limits.min()) <= low + _FAR * (high - low)
     pen.line("window", found.times, limits, Ink(COLOURS["window"], (0, (3, 1)), "s"), width=0.9, steps=True, role="window", key=near)
     if not near:
         shown, unit = scale("byte", float(found.limits[0]))
-        pen.note(f"the advertised window lies above the picture: its end is at {found.limits[0] * shown:.4g} {unit} or more")
+        pen.note(f"the advertised window lies above the axis: its end is at {found.limits[0] * shown:.4g} {unit} or more")
     if found.sacks:
         times, first, last = (np.asarray(x, float) for x in zip(*found.sacks, strict=True))
         pen.bars("SACK", times, first * factor, last * factor, COLOURS["SACK"], role="SACK", width=0.7, zorder=2.8)

@@ -1,4 +1,4 @@
-"""Heat map of who got what: flows down, time across."""
+"""Heat map of goodput: one row per flow, time on the x axis."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST_COLUMNS = 200
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """The goodput of each flow in spans of equal length; lightest is most, and grey is before a flow has any number."""
+    """Draws the goodput of each flow in spans of equal length; the highest is lightest, grey is before the first value."""
     from matplotlib import colormaps
 
     (v,) = views
     flows = v.flows()
     if not flows:
-        raise FairlaneError("sharing needs flows, and there are none")
+        raise FairlaneError("sharing needs flows, and this result has none")
     runs = [v.rates("goodput", flows, seed) for seed in v.seeds]
     times, values, length = blocks(runs[0][0], np.mean([m for _, m in runs], axis=0), MOST_COLUMNS)
     finite = values[np.isfinite(values)]

@@ -1,4 +1,4 @@
-"""Throughput over time, the flows on top of one another."""
+"""Stacked throughput of flows over time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .pen import Pen
 from .view import View, blocks
 
 MOST = 10
-"""Layers; what more there is becomes one."""
+"""Most layers; all further flows share one."""
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """A layer for each flow, or group of flows, in the order of the scenario; with several runs drawn, their mean."""
+    """Draws a layer per flow or group in the order of the scenario; for several runs their mean."""
     (v,) = views
     of = v.curves(how="", most=MOST)
     if not of:
-        raise FairlaneError("throughput-stack needs flows, and there are none")
+        raise FairlaneError("throughput-stack needs flows, and this result has none")
     of = _few(of)
     flows = [f for own in of.values() for f in own]
     runs = [v.rates("throughput", flows, seed) for seed in v.seeds]
@@ -34,7 +34,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     top = float(np.sum(layers, axis=0).max(initial=0))
     factor, unit = scale("bit/s", top)
     below = np.zeros(len(times))
-    # A sample counts what came since the one before.
+    # A sample covers the time since the previous one.
     edges = np.r_[times[:1] - length, times] if len(times) else times
     for name, layer in zip(of, layers, strict=True):
         pen.layer(name, edges, below * factor, (below + layer) * factor)
@@ -46,7 +46,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
 
 
 def _few(of: dict[str, list[str]]) -> dict[str, list[str]]:
-    """As many layers as can be told apart."""
+    """Merges layers so that all can be distinguished."""
     if len(of) <= MOST:
         return of
     names = list(of)

@@ -1,4 +1,4 @@
-"""Sizes and type of figures for papers: column widths as the templates have them."""
+"""Figure sizes and fonts for papers, with the column widths of their templates."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from ...errors import suggest
 from ...look import theme
 
 _POINT = 72.27
-"""Points of TeX in an inch."""
+"""TeX points per inch."""
 SERIF = ("STIXGeneral", "DejaVu Sans")
-"""Like Times, comes with matplotlib; what it lacks is taken from the second."""
+"""Fonts like Times: the first comes with matplotlib, the second supplies missing glyphs."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How wide a figure is, and how large its letters."""
+    """Width and font size of a figure."""
 
     name: str
     width: float
-    """Inches."""
+    """Width in inches."""
     font: float
-    """Points, on paper."""
+    """Font size in points on paper."""
     source: str
     families: tuple[str, ...] = SERIF
     line: float = 1.0
     titled: bool = False
-    """Whether the picture says what it is of; in a paper the caption does."""
+    """True if the figure has a title; in papers the caption replaces it."""
 
     @property
     def narrow(self) -> bool:
-        """Whether there is no room beside the axes."""
+        """True if the figure is too narrow for labels next to its axes."""
         return self.width < 5
 
     def rc(self) -> dict[Any, Any]:
-        """Matplotlib settings."""
+        """Returns the Matplotlib settings."""
         small = self.font * 0.875
         return {
             "font.size": self.font, "font.family": list(self.families), "axes.titlesize": self.font, "axes.labelsize": self.font,
@@ -64,7 +64,7 @@ STYLES = {style.name: style for style in _ALL}
 
 
 def style_of(name: str) -> Style:
-    """A style by its name."""
+    """Returns a style by its name."""
     if name not in STYLES:
         raise suggest(name, list(STYLES), "style")
     return STYLES[name]

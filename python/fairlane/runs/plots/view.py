@@ -1,4 +1,4 @@
-"""`View`: a result as a picture looks at it: which flows, links, runs and span of it, and its events."""
+"""`View`: the flows, links, runs, span and events of a result that a plot shows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ..result import Result
 
 MOST_CURVES = 12
-"""Flows that get a curve of their own if nobody names them; more are drawn by groups."""
+"""Most flows with their own curves by default; above that, curves show groups."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What is to be drawn of results."""
+    """Selection of flows, links, runs and span for a plot."""
 
     kind: Kind
     flow: tuple[str, ...] | None = None
@@ -39,23 +39,23 @@ class Selection:
 
 @dataclass
 class View:
-    """One result, or a part of it, in one panel."""
+    """Result, or a part of it, in one panel."""
 
     result: Result
     label: str
     wish: Selection
     many: bool = False
-    """Whether others are drawn beside it."""
+    """True if the panel has several results."""
     only: str = ""
-    """The flow or link that has a panel of its own."""
+    """Flow or link with its own panel."""
 
     def of(self, name: str) -> View:
-        """The same with a flow or link alone."""
+        """Returns a view of a single flow or link."""
         return replace(self, only=name)
 
     @property
     def seeds(self) -> list[int]:
-        """The runs that are drawn."""
+        """Seeds of the selected runs."""
         known = self.result.seeds
         asked = self.wish.seed
         if asked == "all":
@@ -66,7 +66,7 @@ class View:
 
     @property
     def runs(self) -> str:
-        """What the title says of the runs."""
+        """Description of the runs for a title."""
         many = len(self.result.seeds)
         if many < 2:
             return ""
@@ -76,12 +76,12 @@ class View:
 
     @property
     def time(self) -> tuple[float | None, float | None]:
-        """The span that is drawn."""
+        """Drawn time span."""
         return self.wish.time
 
     @cached_property
     def measured(self) -> tuple[float, float]:
-        """The span of what is counted: from the end of the warm-up, or as asked for."""
+        """Measured time span: from the end of the warm-up, or as selected."""
         tree = self.result.description
         start, end = self.wish.time
         return (
@@ -90,15 +90,15 @@ class View:
         )
 
     def called(self, name: str, curves: int = 2) -> str:
-        """The name of a curve, of which this result has so many."""
+        """Returns the name of a curve; `curves`: number of curves of this result."""
         if not self.many:
             return name
         return self.label if curves == 1 else f"{self.label}: {name}"
 
-    # --- what of it --------------------------------------------------------------------------------------
+    # --- selection ----------------------------------------------------------------------------------------
 
     def flows(self, having: str = "", table: str = "flow_series") -> list[str]:
-        """The flows asked for, else those that have a quantity (one over UDP has no window)."""
+        """Returns the selected flows, else those with the quantity (UDP flows have no window)."""
         if self.wish.flow is not None:
             return flows_of(self.result, self.wish.flow)
         if not having:
@@ -111,17 +111,17 @@ class View:
         return [f for own in members(self.result).values() for f in own if f in some]
 
     def curves(self, having: str = "", table: str = "flow_series", how: str = "mean", most: int = MOST_CURVES) -> dict[str, list[str]]:
-        """Names of curves and the flows that each stands for: every flow, or from `most` on every group."""
+        """Returns the names of curves with their flows: each flow, or above `most` each group."""
         flows = self.flows(having, table)
         if len(flows) <= most or self.wish.flow is not None:
             return {f: [f] for f in flows}
         wanted = set(flows)
         kept = {g: [f for f in own if f in wanted] for g, own in members(self.result).items()}
-        said = f"{how} of " if how else ""
-        return {g if len(own) == 1 else f"{g} ({said}{len(own)} flows)": own for g, own in kept.items() if own}
+        aggregate = f"{how} of " if how else ""
+        return {g if len(own) == 1 else f"{g} ({aggregate}{len(own)} flows)": own for g, own in kept.items() if own}
 
     def links(self, what: str = "queue") -> list[str]:
-        """The links asked for, else the one where most waits."""
+        """Returns the selected links, else the one with the longest queue."""
         known = series_names(self.result, "link_series")
         frame = series(self.result, "link_series", what) if what in known else self.result.links
         present = frame["link"].unique(maintain_order=True).to_list()
@@ -134,19 +134,18 @@ class View:
         top = frame.group_by("link", maintain_order=True).agg(pl.col(column).cast(pl.Float64).fill_nan(0).mean().fill_null(0))
         return [] if top.is_empty() else [top.sort(column, descending=True, maintain_order=True)["link"][0]]
 
-    # --- its numbers --------------------------------------------------------------------------------------
+    # --- data ---------------------------------------------------------------------------------------------
 
     def check_samples(self) -> None:
-        """Raises an error that says how to get time series, if the picture is made of them and there are none at all."""
+        """Raises an error if the plot needs time series and the result has none."""
         if self.wish.kind.sample and not any(series_names(self.result, name) for name in series_tables(self.result)):
-            raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
+            raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} does not have: set {SAMPLE}")
 
     def series(self, table: str, *wanted: str) -> pl.DataFrame:
-        """Those of some time series that there are, of the runs and in the span that are drawn; an error that says how to get them if
-        there are none at all."""
+        """Returns time series of the selected runs and span, as far as they exist; an error if the result has none."""
         known = series_names(self.result, table)
         if not known:
-            raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
+            raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} does not have: set {SAMPLE}")
         frame = series(self.result, table, *(name for name in wanted if name in known))
         frame = frame.filter(pl.col("seed").is_in(self.seeds))
         start, end = self.wish.time
@@ -155,29 +154,29 @@ class View:
         if end is not None:
             frame = frame.filter(pl.col("time") <= end)
         if frame.is_empty():
-            raise FairlaneError(f"{self._whose} has no samples in the span that is asked for")
+            raise FairlaneError(f"{self._whose} has no samples in the selected span")
         return frame
 
     def matrix(self, what: str, flows: Sequence[str], seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Instants, and the values of a quantity then: a column a flow, NaN where it has none."""
+        """Returns instants and the values of a quantity: a column per flow, NaN without a value."""
         frame = self.series("flow_series", what).filter((pl.col("seed") == seed) & pl.col("flow").is_in(list(flows)))
         wide = frame.select("time", "flow", pl.col(what).cast(pl.Float64)).pivot(on="flow", index="time", values=what).sort("time")
         missing = [pl.lit(None, pl.Float64).alias(f) for f in flows if f not in wide.columns]
         return wide["time"].to_numpy(), wide.with_columns(missing).select(flows).to_numpy().astype(float).reshape(wide.height, len(flows))
 
     def rates(self, what: str, flows: Sequence[str], seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same of a rate, which counts since the sample before: one at the very beginning says nothing."""
+        """Returns instants and values of a rate, without the sample at time 0, which covers no time."""
         times, values = self.matrix(what, flows, seed)
         return times[times > 0], values[times > 0]
 
     def recorded(self) -> bool:
-        """Whether it has events on record, as a table."""
+        """True if the result has an event trace in Parquet."""
         return self.result.traced is not None and any(self.result.traced.glob("seed=*/*.parquet"))
 
     def events(self, events: str, columns: str, *, flows: Iterable[str] | None = None, links: Iterable[str] | None = None) -> pl.DataFrame:
-        """Rows of the event table of the runs that are drawn, in the order of time; an error if there are none."""
+        """Returns events of the selected runs in the order of time; an error without an event trace."""
         if not self.recorded():
-            raise FairlaneError(f"{self.wish.kind.name} needs events on record, which {self._whose} has not: {self.how(events)}")
+            raise FairlaneError(f"{self.wish.kind.name} needs recorded events, which {self._whose} does not have: {self.how(events)}")
         wanted = pl.col("event").is_in(events.split(",")) & pl.col("seed").is_in(self.seeds)
         if flows is not None:
             wanted &= pl.col("flow").is_in(list(flows))
@@ -190,7 +189,7 @@ class View:
         return frame.filter(wanted).with_columns(lacking).select(names).collect()
 
     def how(self, events: str, where: str = "") -> str:
-        """The option that records events."""
+        """Returns the option that records the events."""
         filtered = f"event={events}{f' {where}' if where else ''}"
         return f"fairlane run FILE --trace '{filtered}', or run(trace=\"{filtered}\")"
 
@@ -200,7 +199,7 @@ class View:
 
 
 def blocks(times: np.ndarray, values: np.ndarray, most: int = MAX_RATES) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means over so many steps that no more than `most` remain, and how long such a span is; a rate over few packets is a solid band."""
+    """Returns means over blocks of steps, at most `most`, and the length of a block; single steps of a rate draw a solid band."""
     k = max(1, -(-len(times) // most))
     step = float(times[1] - times[0]) if len(times) > 1 else 0.0
     n = len(times) // k * k
@@ -212,7 +211,7 @@ def blocks(times: np.ndarray, values: np.ndarray, most: int = MAX_RATES) -> tupl
 
 
 def spread(rows: Sequence[np.ndarray], of: Range = ANY) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Mean and 95 % interval over runs, row by row, of values within a range; no interval of one run."""
+    """Returns mean and 95 % interval over runs, row by row, bounded by a range; no interval for one run."""
     from ..curves import mean_and_interval
 
     if len(rows) == 1:
@@ -221,7 +220,7 @@ def spread(rows: Sequence[np.ndarray], of: Range = ANY) -> tuple[np.ndarray, np.
 
 
 def number_of(view: View, table: str, column: str, of: Mapping[str, Any]) -> float:
-    """A metric of one flow or link, the mean over the runs that are drawn; NaN if there is none."""
+    """Returns a metric of one flow or link, the mean over the selected runs; NaN without a value."""
     frame = view.result.table(table).filter(pl.col("seed").is_in(view.seeds))
     for key, value in of.items():
         frame = frame.filter(pl.col(key) == value)

@@ -17,12 +17,12 @@ _DOTS = (0, (1, 1.5))
 
 
 def draw(pen: Pen, views: Sequence[View]) -> None:
-    """Each flow, or the mean of a group: the window, and its threshold thin and dotted in the same colour."""
+    """Draws the window of each flow or the mean of a group, and its threshold as a thin dotted line in the same colour."""
     found: list[tuple[str, Curve, Curve]] = []
     for v in views:
         frame, of = v.series("flow_series", "cwnd", "ssthresh"), v.curves("cwnd")
         if not of:
-            raise FairlaneError("window needs the congestion windows of flows over TCP, and there are none")
+            raise FairlaneError("window needs TCP flows, and this result has none")
         for name, flows in of.items():
             cwnd, ssthresh = (curves(v.result, "flow_series", w, {name: flows}, "mean", v.seeds, frame)[0] for w in ("cwnd", "ssthresh"))
             found.append((v.called(name, len(of)), cwnd, ssthresh))
@@ -44,7 +44,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
         )
     pen.sample("slow-start threshold", _DOTS)
     pen.label(("time", "s"), ("window", unit))
-    # A threshold that no loss has set yet may lie far above all windows.
+    # The initial threshold may lie far above all windows.
     pen.ax.set_ylim(0, 1.08 * top * factor if top else 1)
     pen.over_time(views)
     levels(pen, views, {"bdp": ("byte", factor), "fair": ("byte", factor)})
