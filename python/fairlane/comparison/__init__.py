@@ -1,4 +1,4 @@
-"""One scenario under several queues, congestion controls or other values."""
+"""Comparison of queues, congestion controls or other parameter values in one scenario."""
 
 from ..stats.ellipse import Ellipse, ellipse
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed

@@ -1,4 +1,4 @@
-"""What sets two futures of one state apart: a branch beside its parent, or many branches beside as many, pair by pair."""
+"""Comparison of two branches of one simulation, or of two equal sets of branches, pair by pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_ROWS = 20
 
 @dataclass(frozen=True)
 class BranchDifference:
-    """One metric in both futures: means over the pairs, and the difference of the second from the first."""
+    """Difference of one metric between two branches: means over the pairs, and second minus first."""
 
     table: str
     of: str
@@ -34,19 +34,19 @@ class BranchDifference:
     first: stats.Interval
     second: stats.Interval
     difference: stats.Interval
-    """Over the pairs, with a Student t interval; of a single pair without one: its spread is not known."""
+    """Difference over the pairs with a Student t interval; a single pair has no interval."""
 
     @property
     def unit(self) -> str:
-        """Of all three."""
+        """Unit of the metric."""
         return unit(self.metric)
 
 
 class BranchComparison:
-    """Two futures of one state, compared pair by pair.
+    """Comparison of two branches of one state, pair by pair.
 
-    Both sides of a pair have the same past and the same random numbers, so that a difference comes from what was changed, as far as the
-    two use them alike. One pair has no interval: it says what happened in this future. Branches say how sure that is.
+    Both branches of a pair have equal pasts and random numbers, so that a difference results from the change, as far as both use the random
+    numbers alike. A single pair has no interval; several branches have one.
     """
 
     def __init__(self, first: Result, second: Result) -> None:
@@ -54,7 +54,7 @@ class BranchComparison:
         self.rows = list(_rows(first, second))
 
     def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> BranchDifference:
-        """One metric of a flow, of a link or of the whole network."""
+        """Returns one metric of a flow, of a link or of the whole network."""
         table, of = ("flows", flow) if flow is not None else ("links", link) if link is not None else ("network", "")
         of = of or ""
         named = [r for r in self.rows if r.table == table and r.of == of]
@@ -67,11 +67,11 @@ class BranchComparison:
 
     @property
     def differences(self) -> list[BranchDifference]:
-        """What differs."""
+        """Metrics that differ."""
         return [r for r in self.rows if r.difference.mean not in (None, 0.0) or (r.difference.sd or 0.0) > 0.0]
 
     def frame(self) -> pl.DataFrame:
-        """All metrics as a polars frame, a row each (the extra `tables`)."""
+        """Returns all metrics as a polars frame, a row each (the extra `tables`)."""
         need("tables")
         import polars as pl
 
@@ -91,7 +91,7 @@ class BranchComparison:
         return pl.DataFrame(rows, schema_overrides=dict.fromkeys(floats, pl.Float64), infer_schema_length=None)
 
     def document(self) -> dict[str, Any]:
-        """All of it as data."""
+        """Returns the comparison as JSON data."""
         return {
             "first": self.first.fingerprints,
             "second": self.second.fingerprints,
@@ -112,27 +112,27 @@ class BranchComparison:
     def __repr__(self) -> str:
         n, apart = len(self.first.info), self.differences
         if not apart:
-            return f"Futures({n} pair{'s' * (n != 1)}, nothing differs)"
-        # What is clear of zero first, then by size.
+            return f"BranchComparison({n} pair{'s' * (n != 1)}, no differences)"
+        # Intervals that exclude zero first, then by size.
         shown = sorted(apart, key=lambda r: (not _clear(r), r.table != "links", -_share(r)))[:_MOST_ROWS]
-        lines = [f"Futures({n} pair{'s' * (n != 1)}, {len(apart)} of {len(self.rows)} metrics differ)"]
-        lines += [f"  {r.of or 'network'}: {r.metric} {_told(r)}" for r in shown]
-        return "\n".join([*lines, f"  ... and {len(apart) - len(shown)} more: .frame() has all"] if len(apart) > len(shown) else lines)
+        lines = [f"BranchComparison({n} pair{'s' * (n != 1)}, {len(apart)} of {len(self.rows)} metrics differ)"]
+        lines += [f"  {r.of or 'network'}: {r.metric} {_difference(r)}" for r in shown]
+        return "\n".join([*lines, f"  {len(apart) - len(shown)} more metrics differ: see .frame()"] if len(apart) > len(shown) else lines)
 
 
 def compare_branches(first: Any, second: Any) -> BranchComparison:
-    """Two simulations, or as many branches on both sides, at the same time of the same run."""
+    """Compares two simulations, or two equal sets of branches, at the same time of one run."""
     pair = [[s] if isinstance(s, Simulation) else s for s in (first, second)]
     if not all(isinstance(side, (list, Branches)) for side in pair):
-        raise FairlaneError("two futures are compared: give two simulations, or two times branches of them")
+        raise FairlaneError("cannot compare these: give two simulations, or two sets of branches")
     a, b = (list[Simulation](side) for side in pair)
     if len(a) != len(b):
-        raise FairlaneError(f"pairs need as many branches on both sides: there are {len(a)} and {len(b)}")
+        raise FairlaneError(f"the two sets need equal numbers of branches: they have {len(a)} and {len(b)}")
     for x, y in zip(a, b, strict=True):
         if (x.seed, x.number) != (y.seed, y.number):
-            raise FairlaneError(f"{x!r} and {y!r} have other random numbers: compare branches of one simulation, of the same numbers")
+            raise FairlaneError(f"{x!r} and {y!r} have different random numbers: compare branches of one simulation with equal numbers")
         if x.time != y.time:
-            raise FairlaneError(f"one future is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
+            raise FairlaneError(f"one branch is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
     return BranchComparison(Branches(a).result(), Branches(b).result())
 
 
@@ -165,7 +165,7 @@ def _share(r: BranchDifference) -> float:
     return abs(r.difference.mean or 0.0) / (abs(r.first.mean or 0.0) or 1.0)
 
 
-def _told(r: BranchDifference) -> str:
+def _difference(r: BranchDifference) -> str:
     factor, name = scale(r.unit, max(abs(r.first.mean or 0.0), abs(r.second.mean or 0.0)))
     d = r.difference.times(factor)
     half = "" if d.half_width is None else f" ± {number(d.half_width, 2)}"

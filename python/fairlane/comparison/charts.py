@@ -1,4 +1,4 @@
-"""The charts of a comparison that are zoomed into: the queue over time, a line for each setting."""
+"""Interactive charts of a comparison: the queue length over time, a line per setting."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .result import Comparison
 
 EACH = 6
-"""Settings of a chart."""
+"""Most settings of a chart."""
 MOST = 48
-"""Settings that are drawn."""
+"""Most settings that are drawn."""
 
 
 def queues(c: Comparison) -> list[Chart]:
-    """Packets waiting at the link, first seed; several charts if there are many settings, zoomed together."""
+    """Returns charts of the queue length at the link for the first seed; several linked charts for many settings."""
     told = short_names([q.label for q in c.settings])
     settings = [(q, told[q.label].replace("\n", "")) for q in c.settings[:MOST]]
     parts = [settings[i : i + EACH] for i in range(0, len(settings), EACH)]
@@ -35,9 +35,9 @@ def queues(c: Comparison) -> list[Chart]:
         lines = [s.line(name, next(hues)) for name, s in drawn if len(s.x)]
         if not lines:
             continue
-        more = f" {len(c.settings) - MOST} more settings are not drawn." if n == len(parts) - 1 and len(c.settings) > MOST else ""
-        caption = f"Packets waiting at the link, seed {c.seeds[0]}. {resolution_note([s.span for _, s in drawn], False)}{more}".strip()
-        title = f"Queue of {c.link}" + (f" ({n + 1} of {len(parts)})" if len(parts) > 1 else "")
+        more = f" {len(c.settings) - MOST} more settings not drawn." if n == len(parts) - 1 and len(c.settings) > MOST else ""
+        caption = f"Queue length at the link, seed {c.seeds[0]}. {resolution_note([s.span for _, s in drawn], False)}{more}".strip()
+        title = f"Queue length of {c.link}" + (f" ({n + 1} of {len(parts)})" if len(parts) > 1 else "")
         spans = warmup(part[0][0].result)
-        out.append(Chart(f"queue-{n}", title, "time (s)", "waiting (packets)", lines, link="time", spans=spans, caption=caption))
+        out.append(Chart(f"queue-{n}", title, "time (s)", "queue length (packets)", lines, link="time", spans=spans, caption=caption))
     return out

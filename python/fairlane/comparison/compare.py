@@ -1,4 +1,4 @@
-"""`compare`: the same scenario under several queues, congestion controls or other values, with replications, and what sets them apart."""
+"""`compare`: runs a scenario under several queues, congestion controls or other values, with equal seeds."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from .. import _core
 
 SAMPLES = 1000
-"""Points of the time series, if the scenario does not say how many."""
+"""Samples of the time series, if the scenario sets no sampling step."""
 CAPACITY = "10Mbit/s"
-"""Rate of the bottleneck of the dumbbell compared on unless a scenario is given."""
+"""Bottleneck rate of the default dumbbell."""
 
 StepProgress = Callable[[float, str], None]
 
 
 def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duration: str = "60s", warmup: str = "10s") -> Network:
-    """The dumbbell that queues are compared on by default: TCP flows beside one constant stream of UDP.
+    """Returns the default dumbbell for comparisons: TCP flows and one UDP stream of constant rate.
 
-    The bottleneck has 10 Mbit/s and 20 ms, each access link 100 Mbit/s and 1 ms. `udp` is the rate of the stream; "none" leaves it out.
+    The bottleneck has 10 Mbit/s and 20 ms, each access link 100 Mbit/s and 1 ms. `udp`: the rate of the stream, or "none".
     """
     if flows < 0 or flows > 10_000 or (flows == 0 and udp == "none"):
-        raise FairlaneError("a comparison needs at least one flow, and at most 10000 of TCP")
+        raise FairlaneError("a comparison needs at least one flow, and at most 10000 TCP flows")
     stream = udp != "none"
-    net = Network(name="TCP beside UDP" if stream and flows else "TCP alone" if flows else "UDP alone", duration=duration, warmup=warmup)
+    net = Network(name="TCP and UDP" if stream and flows else "TCP only" if flows else "UDP only", duration=duration, warmup=warmup)
     net.dumbbell(
         pairs=flows + stream,
         access={"rate": "100Mbit/s", "delay": "1ms"},
@@ -87,23 +87,22 @@ def compare(
     progress: StepProgress | None = None,
     command: str = "",
 ) -> Comparison | BranchComparison:
-    """Runs a scenario for each level of what is varied, and each combination of levels; all with the same seeds.
+    """Runs a scenario for each combination of levels of the varied factors, all with equal seeds.
 
-    `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or classes of parameters; "all" stands for every queue
-    that needs no parameters. They take the place of the queue of `link`: by default `bottleneck`, or the only one. `tcp`: congestion
-    controls for all TCP flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: any path that `--set` takes
-    with its values, as "5Mbit/s,10Mbit/s" or a list.
+    `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or parameter classes; "all" means every queue without
+    mandatory parameters. They replace the queue of `link` (default: `bottleneck`, or the only link). `tcp`: congestion controls for all TCP
+    flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: paths of `--set` with their values, as
+    "5Mbit/s,10Mbit/s" or a list.
 
-    `scenario`: a file or `Network`; by default `mixed()`. `limit`: the buffer of the queues that have a limit and are not given one.
-    `margin`: differences below it do not matter (a share of the mean compared with); `Comparison.differences` tests for it. `why`:
-    what limits flows is watched, for the page and `settings[...].result.why()`. `command`: how the page says it is made again, if not by
-    this call.
+    `scenario`: a file or `Network` (default: `mixed()`). `limit`: buffer limit for queues without their own. `margin`: equivalence margin
+    as a share of the compared mean. `why` records what limits flows, for the page and `settings[...].result.why()`. `command`: the command
+    shown on the page, if not this call.
 
-    Two simulations in hand, or branches of them, are compared as they are, pair by pair: `compare(sim, what_if)` is a `Futures`.
+    Two simulations, or branches of them, are compared pair by pair: `compare(sim, branch)` returns a `BranchComparison`.
 
     Raises:
-        ScenarioError: a level does not fit the scenario; it says which.
-        FairlaneError: what is varied cannot be read, is not there, or is varied or set twice. Nothing has run then.
+        ScenarioError: a level is invalid in the scenario; the message names it.
+        FairlaneError: a factor is invalid, unknown, or varied or set twice. No run has started.
     """
     if isinstance(queues, (Simulation, Branches)):
         return compare_branches(queues, scenario)
@@ -111,7 +110,7 @@ def compare(
     source = mixed() if scenario is None else scenario
     base = resolve(source, pairs)
     if base.get("report") == "groups":
-        raise FairlaneError('a comparison tells of flows, and the scenario has report = "groups": take it out, or set report=flows')
+        raise FairlaneError('a comparison needs rows of flows, but the scenario has report = "groups": remove it, or set report=flows')
     chosen = parse_seeds(seeds)
     share = margin_share(margin)
     name = _link(base, link, queues is None)
@@ -138,21 +137,21 @@ def compare(
     return Comparison(done, name, factors, share, call)
 
 
-def _link(base: dict[str, Any], link: str | None, told: bool) -> str:
-    """The link whose queue is compared, or (`told`) the one that is told about."""
+def _link(base: dict[str, Any], link: str | None, reported: bool) -> str:
+    """Returns the link whose queue is compared, or (with `reported`) whose metrics are reported."""
     try:
         return chosen_link(base, link)
     except UnknownNameError:
         raise
     except FairlaneError as e:
-        raise FairlaneError(str(e).replace("whose queue to replace", "which link to tell about") if told else str(e)) from None
+        raise FairlaneError(str(e).replace("whose queue to replace", "which link to report") if reported else str(e)) from None
 
 
 Setting = tuple[tuple[Level, ...], "_core.Resolved"]
 
 
 def _ready(source: Any, pairs: list[tuple[str, Any]], factors: list[Factor]) -> tuple[list[Factor], list[Setting]]:
-    """All settings, read before the first runs: a mistake in the last level does not cost the runs of the others."""
+    """Resolves all settings before the first run, so that an error in the last level costs no runs."""
     ready: list[Setting] = []
     out: set[Level] = set()
     for levels in itertools.product(*(f.levels for f in factors)):
@@ -167,28 +166,28 @@ def _ready(source: Any, pairs: list[tuple[str, Any]], factors: list[Factor]) -> 
     for f in factors:
         kept = tuple(level for level in f.levels if level not in out)
         if not kept:
-            raise FairlaneError(f"{f.said}: none of {len(f.levels)} runs in this scenario")
-        left.append(Factor(f.name, f.said, f.paths, kept))
+            raise FairlaneError(f"{f.option}: none of the {len(f.levels)} levels is valid in this scenario")
+        left.append(Factor(f.name, f.option, f.paths, kept))
     return left, [x for x in ready if out.isdisjoint(x[0])]
 
 
 def _all_different(factors: list[Factor], ready: list[Setting]) -> None:
-    """Settings that are one scenario are no comparison: the level that makes no difference is told."""
+    """Raises an error if two settings are the same scenario, with the level that has no effect."""
     seen: dict[str, tuple[Level, ...]] = {}
     for levels, resolved in ready:
         other = seen.setdefault(resolved.json(), levels)
         if other is not levels:
             f, a, b = next((f, a, b) for f, a, b in zip(factors, other, levels, strict=True) if a != b)
             raise FairlaneError(
-                f"{f.said}: the levels {a.label!r} and {b.label!r} give the same scenario\n"
-                "  = help: leave one of them out, or vary another path"
+                f"{f.option}: the levels {a.label!r} and {b.label!r} give the same scenario\n"
+                "  = help: remove one of them, or vary another path"
             )
 
 
 def _label(factors: list[Factor], levels: tuple[Level, ...]) -> str:
-    """The levels by which settings differ; all, if there is one setting."""
-    told = [level.label for f, level in zip(factors, levels, strict=True) if len(f.levels) > 1]
-    return ", ".join(told or [level.label for level in levels])
+    """Returns the levels in which settings differ; all levels for a single setting."""
+    differing = [level.label for f, level in zip(factors, levels, strict=True) if len(f.levels) > 1]
+    return ", ".join(differing or [level.label for level in levels])
 
 
 def _sample(duration: str) -> str:
@@ -198,29 +197,29 @@ def _sample(duration: str) -> str:
 
 
 def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioError) -> ScenarioError:
-    """The problems of one setting, told about the level that was written."""
+    """Returns the problems of a setting with the level that causes them."""
     for f, level in zip(factors, levels, strict=True):
         own = [(d, p) for d in e.diagnostics for p, _ in level.sets if (d["path"] + ".").startswith(p + ".")]
         if not own:
             continue
-        if f.said.startswith("vary "):
+        if f.option.startswith("vary "):
             break  # the core shows the value of a single path with a caret
         lines = []
         for message, hint in dict.fromkeys((d["message"], (d.get("help") or "").replace(p + ".", "")) for d, p in own):
-            lines.append(f"error: {'queue' if f.said == 'queues' else f.said} {level.label!r}: {message}")
+            lines.append(f"error: {'queue' if f.option == 'queues' else f.option} {level.label!r}: {message}")
             if hint:
                 lines.append(f"  = help: {hint}")
         return ScenarioError("\n".join(lines), [d for d, _ in own])
     text = e.rendered
     for f in factors:
         for path in f.paths:
-            text = text.replace(f"--> --set {path}=", f"--> --{'vary' if f.said.startswith('vary ') else f.said} {path}=")
+            text = text.replace(f"--> --set {path}=", f"--> --{'vary' if f.option.startswith('vary ') else f.option} {path}=")
     at = ", ".join(f"{f.name} {level.label}" for f, level in zip(factors, levels, strict=True))
     return ScenarioError(f"{text.rstrip()}\n  = note: with {at}\n", e.diagnostics)
 
 
 def _call(queues: Any, scenario: Any, **given: Any) -> str:
-    """The call of `compare` with these arguments, in Python."""
+    """Returns the Python call of `compare` with these arguments."""
     known: dict[str, Any] = {"link": None, "seeds": "1..10", "sets": (), "limit": None, "tcp": None, "vary": None, "why": False}
     what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
     first = [_argument(queues)] if queues is not None or what else []

@@ -1,4 +1,4 @@
-"""What sets the settings of a comparison apart: paired differences, corrected for their number, and sentences on how sure they are."""
+"""Differences between the settings of a comparison: paired by seed, corrected for multiple tests, with sentences."""
 
 from __future__ import annotations
 
@@ -9,49 +9,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import stats
-from ..base.format import number
 from ..base.metrics import unit
+from ..look.numbers import digits, signed, value_text
 
 if TYPE_CHECKING:
     from .factors import Factor
     from .result import Comparison
 
 ABOUT = (
-    "Differences are paired by seed. Their intervals are those of single pairs, their p-values corrected for all pairs that are told "
-    "(Holm). A difference that was not shown may be there all the same; equivalent means shown to be less than {margin} (two one-sided "
-    "tests)."
+    "Differences are paired by seed; intervals are 95 %, p-values Holm-corrected. “Equivalent” means a difference below {margin} (TOST). "
+    "A difference that is not significant is no evidence of equality."
 )
 _MOST_NAMES = 5
-"""Levels that a sentence names one by one."""
+"""Most levels that a sentence names."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that settings are told apart by."""
+    """Measure that compares settings."""
 
     group: str
-    """A group of flows; "" for all flows."""
+    """Group of flows; "" for all flows."""
     metric: str
     words: str
     more: bool
-    """Whether more of it is better."""
+    """True if larger values are better."""
     relative: bool
-    """Whether differences are told as shares; else in points (of a share) or of the index."""
+    """True if differences are in percent of the mean; else in percentage points or in units of the index."""
 
     @property
     def title(self) -> str:
-        """With its group."""
+        """Words with the group of flows."""
         return f"{self.words} of {self.group}" if self.group else self.words
 
     @property
     def unit(self) -> str:
-        """Of the values."""
+        """Unit of the values."""
         return "1" if self.metric in ("jain", "loss") else unit(self.metric.removesuffix("_sum"))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two levels of a factor by one measure: the later one as asked for against the earlier one."""
+    """Difference between two levels of a factor in one measure: the later level minus the earlier one, in the order given."""
 
     factor: str
     measure: Measure
@@ -60,7 +59,7 @@ class Difference:
     contrast: stats.Contrast
 
     def as_dict(self) -> dict[str, Any]:
-        """As in the JSON document."""
+        """Returns the entry of the JSON document."""
         c, d = self.contrast, self.contrast.difference
         return {
             "factor": self.factor, "group": self.measure.group, "metric": self.measure.metric, "level": self.level, "against": self.against,
@@ -70,27 +69,27 @@ class Difference:
 
 
 def about(c: Comparison) -> str:
-    """What stands below the sentences; nothing if no difference could be tested."""
+    """Returns the note on the statistical method; empty if no difference was tested."""
     if len(c.seeds) < 2:
         return ""
     return ABOUT.format(margin=stats.margin_text(c.margin))
 
 
 def measures(c: Comparison) -> list[Measure]:
-    """What settings are told apart by: goodput, delay and loss of each group of flows, and fairness among all."""
+    """Returns the measures: goodput, delay and loss of each group of flows, and the fairness among all flows."""
     out = []
     for g in c.groups():
         out += [Measure(g, "goodput_sum", "goodput", True, True), Measure(g, "delay_mean", "delay", False, True)]
         out.append(Measure(g, "loss", "loss", False, False))
     if any(q.result.flows["flow"].n_unique() > 1 for q in c.settings):
-        out.append(Measure("", "jain", "fairness", True, False))
+        out.append(Measure("", "jain", "Jain's fairness index", True, False))
     return out
 
 
 def differences(c: Comparison) -> list[Difference]:
-    """Every two levels of each factor by every measure, seed by seed; with several factors, means over the levels of the others.
+    """Returns the differences between all pairs of levels of each factor in every measure; with several factors, of means over the others.
 
-    The p-values are corrected for all of them together.
+    The p-values are corrected for all differences together.
     """
     rows: list[tuple[Factor, Measure, str, str]] = []
     pairs: list[tuple[list[float | None], list[float | None]]] = []
@@ -104,7 +103,7 @@ def differences(c: Comparison) -> list[Difference]:
 
 
 def _values(c: Comparison, f: Factor, label: str, m: Measure) -> list[float | None]:
-    """One value a seed: of the setting with this level, or the mean over those that have it; None if one of them has none."""
+    """Returns one value per seed, the mean over the settings with this level; None if a setting has no value."""
     lists = [q.per_run(m.group, m.metric) for q in c.settings if q.levels[f.name] == label]
     out: list[float | None] = []
     for row in zip(*lists, strict=True):
@@ -114,106 +113,119 @@ def _values(c: Comparison, f: Factor, label: str, m: Measure) -> list[float | No
 
 
 def sentences(c: Comparison, found: Sequence[Difference]) -> list[str]:
-    """Who has more of what, by how much, and how sure that is: one sentence for each factor and measure."""
+    """Returns a sentence per factor and measure with the values, their difference and its precision."""
     if not found:
         return []
     if len(c.seeds) < 2:
-        return ["One run each: nothing can be said of what chance does. Several seeds (1..10) say more."]
+        return ["One run each: the random variation is unknown. Use --seeds 1..10 for confidence intervals."]
     out = []
     for f in c.factors:
         if len(f.levels) > 1:
             for m in measures(c):
                 own = [d for d in found if d.factor == f.name and d.measure == m]
-                out.append(_Told(c, f, m, own).sentence())
+                out.append(_Sentence(c, f, m, own).text())
     return out
 
 
-class _Told:
-    """The sentence on one factor and measure."""
+class _Sentence:
+    """Sentence on one factor and measure."""
 
     def __init__(self, c: Comparison, f: Factor, m: Measure, found: Sequence[Difference]) -> None:
         self.c, self.f, self.m = c, f, m
         self.rest = [x for x in c.factors if x is not f and len(x.levels) > 1]
         self.values = {level.label: _values(c, f, level.label, m) for level in f.levels}
+        self.means = {k: iv.mean for k, v in self.values.items() if (iv := stats.interval(v)).mean is not None}
         self.of = {frozenset((d.level, d.against)): d.contrast for d in found}
 
-    def sentence(self) -> str:
-        """The whole sentence."""
-        means = {k: iv.mean for k, v in self.values.items() if (iv := stats.interval(v)).mean is not None}
+    def text(self) -> str:
         head = self.m.title[0].upper() + self.m.title[1:]
         if self.rest:
             head += f", by {self.f.name} (mean over {' and '.join(x.name for x in self.rest)})"
-        if len(means) < 2:
+        if len(self.means) < 2:
             return f"{head}: fewer than two levels have a value."
-        order = sorted(means, key=lambda k: -means[k] if self.m.more else means[k])
+        order = sorted(self.means, key=lambda k: -self.means[k] if self.m.more else self.means[k])
         best, others = order[0], order[1:]
         behind = [k for k in others if self._c(best, k).finding in ("more", "less")]
         alike = [k for k in others if k not in behind]
-        if not behind and len(others) == 1:
-            c, both = self._c(best, others[0]), f"{best} and {others[0]}"
-            return f"{head}: " + (f"no difference shown between {both} ({stats.p_text(c.p)})." if not c.small else f"{both} are {c.words}.")
-        parts = [f"{best} has {self._against(best, behind[0])}"] if behind else []
-        parts += [self._against(best, k) for k in behind[1:_MOST_NAMES]]
+        if len(others) == 1:
+            return f"{head}: {self._pair(best, others[0])}."
+        parts = [f"{best} {self._value(best)}"]
+        parts += [self._against(best, k) for k in behind[:_MOST_NAMES]]
         if (more := len(behind) - _MOST_NAMES) > 0:
-            parts.append(f"and {'more' if self.m.more else 'less'} than {more} others")
-        if alike:
-            parts.append(f"{'it' if behind else best} is {self._open(best, alike)}")
+            parts.append(f"{'higher' if self.m.more else 'lower'} than {more} others")
+        parts += self._not_behind(best, alike)
         return f"{head}: {'; '.join([*parts, *self._below(alike, order)])}."
 
     def _c(self, a: str, b: str) -> stats.Contrast:
         return self.of[frozenset((a, b))]
 
+    def _value(self, level: str) -> str:
+        return value_text(self.means[level], "%" if self.m.metric == "loss" else self.m.unit)
+
+    def _pair(self, a: str, b: str) -> str:
+        c, both = self._c(a, b), f"{a} {self._value(a)}, {b} {self._value(b)}"
+        if c.finding in ("more", "less"):
+            change, word, sure = self._change(a, b)
+            return f"{both}: {change} {word} ({sure}){self._flips(a, b)}"
+        return f"{both}: {c.words}" if c.small else f"no significant difference ({both}; {stats.p_text(c.p)})"
+
     def _below(self, alike: list[str], order: list[str]) -> list[str]:
-        """Differences shown among those that were not shown to differ from the best."""
+        """Returns significant differences among the levels that do not differ from the best."""
         behind = ((a, b) for a in alike for b in order[order.index(a) + 1 :] if b in alike)
         shown = [(a, b) for a, b in behind if self._c(a, b).finding in ("more", "less")]
-        told = [f"{a} has {self._against(a, b)}" for a, b in shown[:_MOST_NAMES]]
-        return told + ([f"and {len(shown) - _MOST_NAMES} more pairs differ"] if len(shown) > _MOST_NAMES else [])
+        parts = [f"{a} {self._against(a, b)}" for a, b in shown[:_MOST_NAMES]]
+        return parts + ([f"{len(shown) - _MOST_NAMES} more pairs differ"] if len(shown) > _MOST_NAMES else [])
 
     def _against(self, a: str, b: str) -> str:
-        """How much more or less a level has than another, from which it was shown to differ."""
+        change, word, sure = self._change(a, b)
+        return f"{change} {word} than {b} ({self._value(b)}; {sure}){self._flips(a, b)}"
+
+    def _change(self, a: str, b: str) -> tuple[str, str, str]:
+        """Returns size and direction of a significant difference, and its precision."""
         d, c = stats.paired(self.values[a], self.values[b]), self._c(a, b)
-        word = "more" if (d.difference.value or 0.0) > 0 else "less"
+        word = "higher" if (d.difference.value or 0.0) > 0 else "lower"
         e = d.difference if not self.m.relative else d.change
         if self.m.metric == "loss":
             e = _scaled(e, 100)
         if self.m.relative and e.value is not None and e.value >= 100:
             e = _scaled(e, 0.01, 1.0)
-            size, than = f"{_digits(e.value or 0)} times", f"that of {b}"
+            change, word = f"{digits(e.value or 0)} times as high", ""
         elif e.value is None:
-            size, than = "", f"{word} than {b}"
+            change = ""
         else:
-            what = " %" if self.m.relative else " percentage points" if self.m.metric == "loss" else ""
-            of = " of Jain's index" if self.m.metric == "jain" else ""
-            size, than = f"{_digits(abs(e.value))}{what}", f"{word}{of} than {b}"
-        sure = stats.p_text(c.p) if e.low is None or e.high is None else f"95 % interval {_span(e)}"
-        small = f", within {stats.margin_text(self.c.margin)}" if c.small else ""
-        flips = self._flips(a, b)
-        return f"{size} {than} ({sure}{small})".strip() + (f", but the other way round with {flips}" if flips else "")
+            change = digits(abs(e.value)) + (" %" if self.m.relative else " percentage points" if self.m.metric == "loss" else "")
+        sure = stats.p_text(c.p) if e.low is None or e.high is None else f"95 % interval {_span(e)}{' %' if '%' in change else ''}"
+        return change, word, sure + (f", within {stats.margin_text(self.c.margin)}" if c.small else "")
 
     def _flips(self, a: str, b: str) -> str:
-        """The combinations of the other factors in which the means are the other way round."""
+        """Names the combinations of the other factors with the opposite order of means."""
         out = []
         sides = [[q for q in self.c.settings if q.levels[self.f.name] == k] for k in (a, b)]
         for x, y in zip(*sides, strict=True):
             means = [stats.interval(q.per_run(self.m.group, self.m.metric)).mean for q in (x, y)]
             if None not in means and (means[0] < means[1] if self.m.more else means[0] > means[1]):  # type: ignore[operator]
                 out.append(" and ".join(x.levels[f.name] for f in self.rest))
-        return " or ".join(out[:_MOST_NAMES]) + (f" or {len(out) - _MOST_NAMES} more" if len(out) > _MOST_NAMES else "")
+        if not out:
+            return ""
+        more = f" or {len(out) - _MOST_NAMES} more" if len(out) > _MOST_NAMES else ""
+        return f", but the opposite with {' or '.join(out[:_MOST_NAMES])}{more}"
 
-    def _open(self, best: str, others: list[str]) -> str:
-        """Those that were not shown to differ from the best, by what was shown of them."""
+    def _not_behind(self, best: str, others: list[str]) -> list[str]:
+        """Returns the findings on the levels that do not differ significantly from the best."""
         twins = [k for k in others if self._c(best, k).identical]
         near = [k for k in others if self._c(best, k).finding == "equivalent" and k not in twins]
         left = [k for k in others if k not in twins and k not in near]
-        parts = [f"the same as {_list(twins)} in all runs"] if twins else []
+        parts = [f"identical to {_list(twins)} in all runs"] if twins else []
         if near:
             p = max((x for k in near if (x := self._c(best, k).p_equivalent) is not None), default=None)
-            parts.append(f"equivalent to {_list(near)} within {stats.margin_text(self.c.margin)} (TOST {stats.p_text(p)})")
+            parts.append(f"equivalent to {self._named(near)} within {stats.margin_text(self.c.margin)} (TOST {stats.p_text(p)})")
         if left:
             p = min((x for k in left if (x := self._c(best, k).p) is not None), default=None)
-            parts.append(f"not shown to differ from {_list(left)} ({stats.p_text(p)})")
-        return ", ".join(parts)
+            parts.append(f"no significant difference from {self._named(left)} ({stats.p_text(p)})")
+        return parts
+
+    def _named(self, levels: Sequence[str]) -> str:
+        return _list([f"{k} ({self._value(k)})" for k in levels])
 
 
 def _scaled(e: stats.Estimate, factor: float, plus: float = 0.0) -> stats.Estimate:
@@ -222,10 +234,10 @@ def _scaled(e: stats.Estimate, factor: float, plus: float = 0.0) -> stats.Estima
 
 
 def _span(e: stats.Estimate) -> str:
-    """The ends of an interval as sizes: the sign is in the words beside it."""
+    """Formats the ends of an interval as sizes; the sign is in the words."""
     low, high = e.low or 0.0, e.high or 0.0
     low, high = (-high, -low) if (e.value or 0.0) < 0 else (low, high)
-    return f"{_digits(low)} to {_digits(high)}"
+    return f"{digits(low)} to {digits(high)}"
 
 
 def _list(names: Sequence[str]) -> str:
@@ -234,25 +246,16 @@ def _list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _digits(x: float) -> str:
-    """Two significant digits, but no zeros in place of digits before the point."""
-    return f"{x:.0f}" if abs(x) >= 10 else number(float(f"{x:.2g}"), 2)
-
-
 def table(found: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: every difference with its interval and what may be said of it."""
+    """Returns headings and rows: every difference with both values, its interval and its conclusion."""
     rows = []
     for d in found:
         c, m = d.contrast, d.measure
         e, sign = (c.difference.change, " %") if m.relative else (c.difference.difference, "")
         if m.metric == "loss":
             e, sign = _scaled(e, 100), " points"
-        value = "-" if e.value is None else f"{_signed(e.value)}{sign}"
-        span = "-" if e.low is None or e.high is None else f"{_signed(e.low)} to {_signed(e.high)}"
-        rows.append([m.title, d.level, d.against, value, span, stats.p_text(c.p), c.words])
-    return ["of", "this", "against", "difference", "95 % interval", "p (Holm)", "what may be said"], rows
-
-
-def _signed(x: float) -> str:
-    text = _digits(abs(x))
-    return text if text.strip("0.") == "" else f"{'+' if x > 0 else '−'}{text}"
+        value = "-" if e.value is None else f"{signed(e.value)}{sign}"
+        span = "-" if e.low is None or e.high is None else f"{signed(e.low)} to {signed(e.high)}"
+        ours, theirs = (value_text(x.mean, "%" if m.metric == "loss" else m.unit) for x in (c.difference.a, c.difference.b))
+        rows.append([m.title, d.level, ours, d.against, theirs, value, span, stats.p_text(c.p), c.words])
+    return ["measure", "setting", "value", "compared with", "value", "difference", "95 % interval", "p (Holm)", "conclusion"], rows

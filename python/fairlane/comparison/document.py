@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.document import finite
 from ..base.metrics import unit
 from ..runs.document import run_document
 from ..runs.result import Result
-from .result import GROUP_METRICS, Comparison
+from .result import GROUP_METRICS
+
+if TYPE_CHECKING:
+    from .result import Comparison
 
 COMPARE_SCHEMA = "fairlane.compare/2"
 
 
 def compare_document(c: Comparison) -> dict[str, Any]:
-    """The document of all settings."""
+    """Returns the document of all settings."""
     rows = []
     for q in c.settings:
         whole = run_document(q.result)
@@ -49,9 +52,9 @@ def compare_document(c: Comparison) -> dict[str, Any]:
     scenario = c.settings[0].result.description
     head = {"schema": COMPARE_SCHEMA, "fairlane": _core.version(), "command": c.command, "link": c.link, "seeds": c.seeds}
     factors = [{"name": f.name, "paths": list(f.paths), "levels": [level.label for level in f.levels]} for f in c.factors]
-    told = {"margin": c.margin, "differences": [d.as_dict() for d in c._differences], "sentences": c.sentences()}
+    findings = {"margin": c.margin, "differences": [d.as_dict() for d in c._differences], "sentences": c.sentences()}
     units = metrics | {"goodput_sum": "bit/s"}
-    return finite({**head, "factors": factors, "scenario": scenario, "units": units, "settings": rows, **told})
+    return finite({**head, "factors": factors, "scenario": scenario, "units": units, "settings": rows, **findings})
 
 
 def _resolved_queue(result: Result, link: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a comparison varies: queues, congestion controls, values at any path. Levels as they are written, and what is wrong with them."""
+"""Factors of a comparison: queues, congestion controls, or values at any path; parsing and checks of their levels."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from ..base.toml import value as as_toml
 from ..errors import FairlaneError, suggest
 
 MOST_SETTINGS = 1000
-"""Combinations of levels of one comparison."""
+"""Most combinations of levels of a comparison."""
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level of a factor."""
+    """Level of a factor."""
 
     label: str
-    """As it was written."""
+    """Text of the level as written."""
     sets: tuple[tuple[str, Any], ...]
-    """Paths and values, as `--set` takes them."""
+    """Paths and values in the form of `--set`."""
     optional: bool = False
-    """Whether it is left out if it does not run: `all` brought it in."""
+    """True if it is skipped when invalid, because `all` added it."""
 
 
 @dataclass(frozen=True)
 class Factor:
-    """What is varied, and its levels."""
+    """Factor with its levels."""
 
     name: str
-    """Short: queue, tcp, or the end of the path."""
-    said: str
-    """How it was asked for: queues, tcp, or vary and the path."""
+    """Short name: queue, tcp, or the end of the path."""
+    option: str
+    """Option that requested it: queues, tcp, or vary with the path."""
     paths: tuple[str, ...]
     levels: tuple[Level, ...]
 
@@ -51,15 +51,15 @@ def read_factors(
     limit: str | None,
     sets: Iterable[tuple[str, Any]],
 ) -> list[Factor]:
-    """All factors, checked against one another and against what is set; `link` is the one whose queue is replaced."""
+    """Reads all factors and checks them against each other and against `sets`; `link`: the link whose queue is replaced."""
     out = []
     if queues is not None:
         assert link is not None
         out.append(_queues(queues, link, limit))
     elif limit is not None:
         raise FairlaneError(
-            f"a limit ({limit}) is for the queues that are compared, and none are\n"
-            "  = help: name queues, or set the limit of the queue that is there"
+            f"a limit ({limit}) applies to compared queues, but there are none\n"
+            "  = help: name queues, or set the limit of the existing queue"
         )
     if tcp is not None:
         out.append(_tcp(tcp, base))
@@ -73,12 +73,12 @@ def read_factors(
         count *= len(f.levels)
     if count > MOST_SETTINGS:
         counts = " x ".join(str(len(f.levels)) for f in out)
-        raise FairlaneError(f"{counts} levels are {count} settings, more than {MOST_SETTINGS}: a study is for that, see `fairlane study`")
+        raise FairlaneError(f"{counts} levels are {count} settings, more than {MOST_SETTINGS}: use `fairlane study`")
     return _named(out)
 
 
 def _queues(queues: Any, link: str, limit: str | None) -> Factor:
-    """The queue of the link."""
+    """Returns the factor of the link's queue."""
     own, back = link.removesuffix(".reverse"), link.endswith(".reverse")
     path = join(("links", own, *(("reverse",) if back else ()), "queue"))
     every = [e["name"] for e in registry() if e["kind"] == "queue"]
@@ -94,10 +94,10 @@ def _queues(queues: Any, link: str, limit: str | None) -> Factor:
 
 
 def _tcp(tcp: Any, base: Mapping[str, Any]) -> Factor:
-    """The congestion control of all TCP flows; their other parameters stay."""
+    """Returns the factor of the congestion control of all TCP flows; their other parameters stay."""
     groups = [g for g, flow in base["flows"].items() if flow.get("tcp") is not None]
     if not groups:
-        raise FairlaneError("no flow of this scenario is TCP, so there is no congestion control to vary")
+        raise FairlaneError("this scenario has no TCP flow, so there is no congestion control to vary")
     levels = []
     for text in [tcp] if isinstance(tcp, str) else list(tcp):
         levels += [Level(c.label, tuple(_controls(c, groups))) for c in _chosen(text, "cc")]
@@ -108,7 +108,7 @@ def _tcp(tcp: Any, base: Mapping[str, Any]) -> Factor:
 
 
 def _controls(choice: Choice, groups: list[str]) -> Iterator[tuple[str, Any]]:
-    """What a congestion control sets in each group; the preset is TCP's."""
+    """Yields the settings of a congestion control in each group; the preset is a parameter of TCP."""
     own = dict(choice.value[choice.name])
     preset = own.pop("preset", None)
     for g in groups:
@@ -118,7 +118,7 @@ def _controls(choice: Choice, groups: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _chosen(value: Any, kind: str) -> list[Choice]:
-    """Choices of a text; a class of parameters is one."""
+    """Parses choices from text or a parameter class."""
     if isinstance(value, str):
         return choices(value, kind)
     spec = plain(value)
@@ -130,7 +130,7 @@ def _chosen(value: Any, kind: str) -> list[Choice]:
 
 
 def shown(value: Any) -> str:
-    """A value in few words.
+    """Formats a value briefly.
 
     >>> shown({"codel": {"target": "10ms", "ecn": True}})
     'codel{target=10ms, ecn=true}'
@@ -147,7 +147,7 @@ def shown(value: Any) -> str:
 
 
 def shown_table(table: Mapping[str, Any]) -> str:
-    """A table in few words.
+    """Formats a table briefly.
 
     >>> shown_table({"a": 1, "b": "2p"})
     '{a=1, b=2p}'
@@ -156,13 +156,13 @@ def shown_table(table: Mapping[str, Any]) -> str:
 
 
 def _varied(path: str, values: Any, base: Mapping[str, Any]) -> Factor:
-    """The value at a path."""
-    said = f"vary {path}"
+    """Returns the factor of the value at a path."""
+    option = f"vary {path}"
     keys = split(path.strip())
     if keys is None:
-        raise FairlaneError(f"cannot read the path {path!r}: write for instance links.bottleneck.rate, with names in quotes that hold dots")
+        raise FairlaneError(f"cannot read the path {path!r}: write for instance links.bottleneck.rate, and quote names with dots")
     if keys[0] == "seed":
-        raise FairlaneError("the seed is not varied: all levels see the same seeds\n  = help: --seeds 1..10 says which")
+        raise FairlaneError("the seed cannot be varied: all levels use the same seeds\n  = help: set them with --seeds 1..10")
     _there(keys, base)
     text = join(keys)
     kind = registry_at(keys)
@@ -179,12 +179,12 @@ def _varied(path: str, values: Any, base: Mapping[str, Any]) -> Factor:
             else:
                 levels.append(Level(shown(value), ((text, value),)))
     if not levels:
-        raise FairlaneError(f"{said}: name at least one level, such as {path}=A,B")
-    return _once(Factor("", said, (text,), tuple(levels)))
+        raise FairlaneError(f"{option}: name at least one level, such as {path}=A,B")
+    return _once(Factor("", option, (text,), tuple(levels)))
 
 
 def _there(keys: tuple[str, ...], base: Mapping[str, Any]) -> None:
-    """The link or the group of flows that a path names exists: a new one cannot be made by varying it."""
+    """Raises an error if the link or group of flows in a path does not exist."""
     if len(keys) < 2:
         return
     if keys[0] == "links":
@@ -196,7 +196,7 @@ def _there(keys: tuple[str, ...], base: Mapping[str, Any]) -> None:
 
 
 def _parts(path: str, text: str) -> list[str]:
-    """The levels of a list: commas within brackets and quotes belong to a level."""
+    """Splits a list of levels at commas outside of brackets and quotes."""
     out: list[str] = []
     open_: list[str] = []
     start, quote = 0, ""
@@ -215,31 +215,31 @@ def _parts(path: str, text: str) -> list[str]:
             out.append(text[start:i].strip())
             start = i + 1
     if start <= len(text):
-        what = f"the quote {quote} has no end" if quote else f"{open_[-1]} is missing" if open_ else "it has no end"
+        what = f"the quote {quote} is not closed" if quote else f"{open_[-1]} is missing" if open_ else "it is not closed"
         _at(path, text, start, len(text) - start, f"cannot read this level: {what}", "close what is open")
     return out
 
 
 def _at(path: str, text: str, at: int, width: int, message: str, help: str) -> NoReturn:
-    """An error at a place of the levels, as errors of `--set` look."""
+    """Raises an error with a caret at a position of the levels, in the form of errors of `--set`."""
     line = f"{path}={text}"
     caret = " " * (len(path) + 1 + at) + "^" * max(1, width)
     raise FairlaneError(f"{message}\n --> --vary {line}\n |\n | {line}\n | {caret}\n = help: {help}")
 
 
 def _once(factor: Factor) -> Factor:
-    """The factor, unless a level is there twice."""
+    """Returns the factor; an error if a level occurs twice."""
     for i, level in enumerate(factor.levels):
         same = next((other for other in factor.levels[:i] if other.sets == level.sets), None)
         if same is not None:
             raise FairlaneError(
-                f"{factor.said}: {level.label!r} is given twice" + (f", before as {same.label!r}" if same.label != level.label else "")
+                f"{factor.option}: {level.label!r} is given twice" + (f", first as {same.label!r}" if same.label != level.label else "")
             )
     return factor
 
 
 def _no_clash(factors: list[Factor], sets: list[str]) -> None:
-    """No path is varied by two factors, or varied and set; one that lies in another is the same matter."""
+    """Raises an error if a path, or a part of it, is varied by two factors, or both varied and set."""
     taken: list[tuple[tuple[str, ...], str, str]] = []
     for f in factors:
         here = []
@@ -247,13 +247,13 @@ def _no_clash(factors: list[Factor], sets: list[str]) -> None:
             keys = split(path) or ()
             for other, by, name in taken:
                 if _touch(keys, other):
-                    what = f"{path} is varied twice" if keys == other else f"{path} and {name} are varied, and one holds the other"
-                    raise FairlaneError(f"{what}: by {by} and by {f.said}\n  = help: write all levels in one of them")
+                    what = f"{path} is varied twice" if keys == other else f"{path} and {name} are varied, and one contains the other"
+                    raise FairlaneError(f"{what}: by {by} and by {f.option}\n  = help: write all levels in one of them")
             for name in sets:
                 if _touch(keys, split(name) or ()):
-                    also = "" if split(name) == keys else f", which is the same matter as {name}"
-                    raise FairlaneError(f"{path}{also} is both set and varied: leave one of them out")
-            here.append((keys, f.said, path))
+                    also = "" if split(name) == keys else f" (overlaps {name})"
+                    raise FairlaneError(f"{path}{also} is both set and varied: remove one of them")
+            here.append((keys, f.option, path))
         taken += here
 
 
@@ -263,7 +263,7 @@ def _touch(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _named(factors: list[Factor]) -> list[Factor]:
-    """Factors without a name get the shortest end of their path that no other has."""
+    """Names factors by the shortest unique end of their path."""
     taken = {f.name for f in factors if f.name}
     ends = [_ends(f.paths[0]) if not f.name else [] for f in factors]
     out = []
@@ -274,7 +274,7 @@ def _named(factors: list[Factor]) -> list[Factor]:
 
 
 def _ends(path: str) -> list[str]:
-    """The ends of a path, shortest first.
+    """Returns the ends of a path, shortest first.
 
     >>> _ends("links.a.rate")
     ['rate', 'a.rate', 'links.a.rate']

@@ -1,4 +1,4 @@
-"""What a comparison shows of itself in a notebook."""
+"""HTML of a comparison in a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def comparison_html(c: Comparison) -> str:
-    """Head line, what differs, delay and throughput drawn, the tables, warnings."""
+    """Returns head line, differences, the plot of delay and throughput, tables and warnings."""
     drawn = drawings(panels(c, "ellipses"), CAPTIONS["ellipses"])
-    hint = muted('Pictures: .plot("ellipses"), .plot("queue"), .plot("jain"); all numbers: .table(); one page: .page().')
+    hint = muted('Plots: .plot("ellipses"), .plot("queue"), .plot("jain"); all numbers: .table(); HTML report: .page().')
     return card(head(c), *c.sentences(), drawn, muted(CAPTIONS["ellipses"]), *sheets(c), notices(c.warnings), hint)

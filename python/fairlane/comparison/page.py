@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file without any link to the network."""
+"""HTML page of a comparison: one file without external resources."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .plots import CAPTIONS, panels, picture
 from .tables import group_table, link_table, what
 
 STILL = ("ellipses", "jain")
-"""The pictures that are no series: they have nothing to zoom into."""
+"""Static figures, which are not time series."""
 MOST_WHY = 12
-"""Settings of which the page says why no more was sent."""
+"""Most settings with a section on limits."""
 MOST_ROWS = 200
-"""Differences that the page lists; the others are in the document."""
+"""Most differences that the page lists; the document has all."""
 
 
 def page(c: Comparison) -> str:
-    """The page as text."""
+    """Returns the page."""
     from .. import _core
 
     drawn = {what: [drawing(p, f"{what}-{i}", f"{what}: {CAPTIONS[what]}") for i, p in enumerate(panels(c, what))] for what in STILL}
@@ -41,29 +41,30 @@ def page(c: Comparison) -> str:
     found: list[Difference] = c._differences
     live = queues(c)
     return render(
-        "comparison/page.html.j2", title=scenario.get("name") or f"{what(c)} compared", link=c.link, what=what(c),
+        "comparison/page.html.j2", title=scenario.get("name") or f"Comparison of {what(c)}", link=c.link, what=what(c),
         scenario=scenario, runs=len(c.seeds), factors=[f for f in c.factors if len(f.levels) > 1],
         whys=[(q.label, w) for q in c.settings[:MOST_WHY] if (w := limit_section(q.result)) is not None],
         limits=[(q.label, t) for q in c.settings[:MOST_WHY] if (t := limits_sheet(q.result)) is not None],
         names=[q.label for q in c.settings], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
         groups=[(g, c.settings[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
-        sentences=c.sentences(), about=about(c), topology=inline_network(scenario, "topology"), live=Charts(live), queues=[x.name for x in live],
-        repeat=_again(c), word="command" if c.command.startswith("fairlane ") else "call",
+        sentences=c.sentences(), about=about(c), topology=inline_network(scenario, "topology"),
+        live=Charts(live), queues=[x.name for x in live],
+        repeat=_rerun(c), word="command" if c.command.startswith("fairlane ") else "call",
         exact=lambda group: numbers.filter(numbers["group"] == group),
         saved={name: svg_link(theme.svg(picture(c, name)), name) for name in (*STILL, *(["queue"] if live else []))},
         differences=table(found[:MOST_ROWS]), cut=max(0, len(found) - MOST_ROWS),
     )  # fmt: skip
 
 
-def _again(c: Comparison) -> Rerun:
-    """The command or call that makes it again, and the scenario of the first setting."""
+def _rerun(c: Comparison) -> Rerun:
+    """Returns the command or call that reproduces the comparison, with the scenario of the first setting."""
     scenario = toml.dumps(c.settings[0].result.description)
     prints = [(f"fingerprint of {q.label}, seed {q.result.seeds[0]}", q.result.fingerprints[0]) for q in c.settings[:8]]
-    told = scenario if len(scenario) <= MOST_SCENARIO else ""
-    return Rerun(command=c.command, scenario=told, facts=[("seeds", seed_range(c.seeds)), *prints], code=code_warning(_plugins(c.command)))
+    short = scenario if len(scenario) <= MOST_SCENARIO else ""
+    return Rerun(command=c.command, scenario=short, facts=[("seeds", seed_range(c.seeds)), *prints], code=code_warning(_plugins(c.command)))
 
 
 def _plugins(command: str) -> list[str]:
-    """The plug-ins that a command line names."""
+    """Returns the plug-ins of a command line."""
     words = shlex.split(command) if command.startswith("fairlane ") else []
     return [file for option, file in pairwise(words) if option == "--plugin"]

@@ -1,4 +1,4 @@
-"""The pictures of a comparison: ellipses of delay and throughput, queues over time, shares."""
+"""Figures of a comparison: ellipses of delay and throughput, queue length over time, fairness."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ if TYPE_CHECKING:
 
 PICTURES = ("ellipses", "queue", "jain")
 MOST_GROUPS = 6
-"""Groups of flows that get a panel of their own."""
+"""Most groups of flows with their own panels."""
 _WRAP = 24
-"""Characters of a name in one line."""
+"""Width of a name in characters."""
 _DASHES = ("-", "--", ":", "-.")
 _WIDE_RATIO = 6.0
-"""Delays farther apart than this stand on a logarithmic axis."""
+"""Ratio of delays from which the axis is logarithmic."""
 CAPTIONS = {
-    "ellipses": "Each point is one flow of one run; the cross is the mean, the ellipse the contour at one standard deviation of the "
-    "nearest normal distribution. Better is up and to the right; a small ellipse means that all flows are treated alike, run after run.",
-    "queue": "Packets waiting at the link, first seed. Each panel has its own scale.",
-    "jain": "Jain's index of the goodputs of all flows (1: equal shares) and the share of the link's capacity in use; 95 % intervals over "
-    "the runs.",
+    "ellipses": "Upper right is better: high throughput, low delay (the delay axis is reversed). A point is one flow of one run, the cross "
+    "is the mean, the ellipse one standard deviation of the fitted normal distribution. A small ellipse means similar flows in all runs.",
+    "queue": "Queue length at the link, first seed. Each panel has its own scale.",
+    "jain": "Jain's fairness index of the goodputs of all flows (1: equal shares) and link utilisation; 95 % intervals over the runs.",
 }
 
 
@@ -43,7 +42,7 @@ def _ink(i: int) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Ellipses:
-    """Delay against throughput of one group of flows, under each queue."""
+    """Delay against throughput of one group of flows in each setting."""
 
     queues: Sequence[Compared]
     group: str
@@ -54,12 +53,12 @@ class Ellipses:
         """Draws the panel."""
         shapes = [(i, q, e) for i, q in enumerate(self.queues) if (e := q.ellipse(self.group)) is not None]
         ax.set_title(self.group)
-        ax.set_xlabel("one-way delay (ms), better to the right")
+        ax.set_xlabel("one-way delay (ms), reversed")
         if not shapes:
-            ax.text(0.5, 0.5, "nothing was delivered", ha="center", transform=ax.transAxes)
+            ax.text(0.5, 0.5, "no data delivered", ha="center", transform=ax.transAxes)
             return
         factor, name = scale("bit/s", max(e.throughput for _, _, e in shapes))
-        ax.set_ylabel(f"throughput of a flow ({name})")
+        ax.set_ylabel(f"throughput per flow ({name})")
         least = min(min(d for d in q.flows(self.group)["delay_mean"].to_list() if math.isfinite(d)) for _, q, _ in shapes)
         delays = [e.delay for _, _, e in shapes]
         if max(delays) > _WIDE_RATIO * min(delays):
@@ -70,7 +69,7 @@ class Ellipses:
             colour, dash = _ink(i)
             points = q.flows(self.group)
             ax.plot(points["delay_mean"] * 1e3, points["throughput"] * factor, ".", ms=2.6, color=colour, alpha=0.45, mew=0, zorder=2)
-            # Beyond the shortest delay seen the ellipse has no meaning, and a logarithm none below zero.
+            # An ellipse has no meaning below the shortest measured delay, nor a logarithm below zero.
             xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour(48)), strict=True)
             lines.append(list(zip(xs, ys, strict=True)))
             ax.fill(xs, ys, color=colour, alpha=0.13, lw=0, zorder=1)
@@ -86,7 +85,7 @@ class Ellipses:
 
 @dataclass(frozen=True)
 class Backlog:
-    """The queue over time."""
+    """Queue length over time."""
 
     queue: Compared
     number: int
@@ -94,12 +93,12 @@ class Backlog:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, inches: a name may need several lines."""
+        """Width and height in inches: a name may need several lines."""
         return (3.25, 1.6 + 0.15 * len(self.name.splitlines()))
 
     @property
     def margins(self) -> tuple[float, float, float, float]:
-        """Left, bottom, right, top, inches."""
+        """Left, bottom, right and top margins in inches."""
         return (0.72, 0.42, 0.12, 0.15 + 0.15 * len(self.name.splitlines()))
 
     def draw(self, figure: Figure, ax: Axes) -> None:
@@ -115,7 +114,7 @@ class Backlog:
 
 @dataclass(frozen=True)
 class Dots:
-    """One number of each queue with its interval."""
+    """One number per setting with its interval."""
 
     title: str
     rows: Sequence[tuple[str, Interval]]
@@ -123,12 +122,12 @@ class Dots:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, inches."""
+        """Width and height in inches."""
         return (4.1, 0.75 + sum(0.1 + 0.14 * len(label.splitlines()) for label, _ in self.rows))
 
     @property
     def margins(self) -> tuple[float, float, float, float]:
-        """Left, bottom, right, top, inches: the names stand on the left."""
+        """Left, bottom, right and top margins in inches, with names at the left."""
         longest = max(len(line) for label, _ in self.rows for line in label.splitlines())
         return (0.25 + 0.075 * longest, 0.36, 0.2, 0.3)
 
@@ -146,7 +145,7 @@ class Dots:
 
 
 def short_names(labels: Sequence[str]) -> dict[str, str]:
-    """What pictures call the queues: their names alone where those tell them apart, else all that was written, in lines.
+    """Returns short labels: the names of algorithms if unique, else the wrapped full labels.
 
     >>> called(["red", "codel{target=10ms}", "red:ns2"])
     {'red': 'red', 'codel{target=10ms}': 'codel', 'red:ns2': 'red:ns2'}
@@ -170,7 +169,7 @@ def _plain(ax: Axes) -> None:
 def _names(
     figure: Figure, ax: Axes, entries: list[tuple[str, tuple[float, float], str]], lines: Sequence[Sequence[tuple[float, float]]]
 ) -> None:
-    """Names near the crosses, where they cover no other name, no cross, and as little as can be of the ellipses."""
+    """Places names near the crosses without covering other names or crosses, and covering little of the ellipses."""
     point = figure.dpi / 72
     crosses = [tuple(ax.transData.transform(at)) for _, at, _ in entries]
     dots = [xy for line in lines for xy in ax.transData.transform(line)]
@@ -208,7 +207,7 @@ def _inside(at: Sequence[float], box: tuple[float, float, float, float], room: f
 
 
 def panels(c: Comparison, what: str) -> list[Any]:
-    """The panels of a picture."""
+    """Returns the panels of a figure."""
     told = short_names([q.label for q in c.settings])
     if what == "ellipses":
         return [Ellipses(c.settings, g) for g in c.groups()[:MOST_GROUPS]]
@@ -217,18 +216,18 @@ def panels(c: Comparison, what: str) -> list[Any]:
     if what == "jain":
         used = [(told[q.label], q.of_link("utilisation")) for q in c.settings]
         jain = [(told[q.label], q.jain()) for q in c.settings]
-        return [Dots("Jain's index", jain), Dots("utilisation", used, _floor(used))]
-    raise suggest(what, list(PICTURES), "picture of a comparison")
+        return [Dots("Jain's fairness index", jain), Dots("link utilisation", used, _floor(used))]
+    raise suggest(what, list(PICTURES), "figure of a comparison")
 
 
 def _floor(rows: Sequence[tuple[str, Interval]]) -> float:
-    """Where an axis of shares begins: at zero, unless all are near one."""
+    """Returns the start of an axis of shares: zero, unless all are near one."""
     least = min((iv.low if iv.low is not None else iv.mean or 0.0 for _, iv in rows), default=0.0)
     return 0.0 if least < 0.55 else math.floor(10 * least - 0.5) / 10
 
 
 def picture(c: Comparison, what: str) -> Figure:
-    """A picture of all panels on white, in rows of at most three."""
+    """Draws all panels on white in rows of at most three."""
     import matplotlib as mpl
 
     from ..look.picture import Picture, on_white

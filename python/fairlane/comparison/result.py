@@ -1,4 +1,4 @@
-"""What a comparison found: each setting with all its runs."""
+"""Result of a comparison: each setting with all its runs."""
 
 from __future__ import annotations
 
@@ -25,63 +25,63 @@ if TYPE_CHECKING:
     from .factors import Factor
 
 GROUP_METRICS = ("goodput_sum", "jain", "delay_mean", "delay_p95", "loss")
-"""What is told about each group of flows; see `Compared.of_group`."""
+"""Metrics of each group of flows; see `Compared.of_group`."""
 
 _MOST_NAMED = 4
-"""Settings that a warning names."""
+"""Most settings that a warning names."""
 
 LINK_METRICS = ("utilisation", "queue_mean", "sojourn_mean", "sojourn_p95", "drops", "marks")
-"""What is told about the link."""
+"""Metrics of the link."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One setting of a comparison: all its runs."""
+    """Setting of a comparison with all its runs."""
 
     label: str
-    """The levels as they were asked for: those by which settings differ."""
+    """Levels in which settings differ, as written."""
     levels: Mapping[str, str]
-    """The level of each factor."""
+    """Level of each factor."""
     result: Result
     link: str
     own_sample: bool = False
-    """Whether the scenario, not `compare`, chose the step of the time series."""
+    """True if the scenario, not `compare`, set the sampling step."""
     _seen: dict[tuple[str, str], list[float | None]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def warnings(self) -> list[Doubt]:
-        """What to check before trusting the numbers."""
-        # Nobody asked for the series that the picture is drawn from, so how coarse they are is no news.
+        """Warnings of the runs."""
+        # The step of series that `compare` itself records needs no warning.
         return [w for w in self.result.warnings if self.own_sample or w.code != "coarse-sampling"]
 
     def _repr_html_(self) -> str:
         return self.result._repr_html_()
 
     def groups(self) -> list[str]:
-        """The groups of flows, as the scenario names them."""
+        """Returns the groups of flows of the scenario."""
         return list(self.result.scenario["flows"])
 
     def flows(self, group: str) -> pl.DataFrame:
-        """One row per run and flow of a group."""
+        """Returns the rows of a group, one per run and flow."""
         members = [f["name"] for f in self.result.scenario["expanded"]["flows"] if f["group"] == group]
         return self.result.flows.filter(pl.col("flow").is_in(members))
 
     def ellipse(self, group: str) -> Ellipse | None:
-        """Delay and throughput of the flows of a group, one point per run and flow."""
+        """Returns the ellipse of delay and throughput of a group, from one point per run and flow."""
         frame = self.flows(group)
         return ellipse(zip(frame["delay_mean"].to_list(), frame["throughput"].to_list(), strict=True))
 
     def of_group(self, group: str, metric: str) -> Interval:
-        """A metric of a group of flows: `goodput_sum` adds the flows up, `jain` is Jain's index among them, others are means over them.
+        """Returns a metric of a group of flows: `goodput_sum` is their sum, `jain` Jain's index among them, others are means over them.
 
-        A flow without a value (the delay of one that delivered nothing) does not count in the mean.
+        A flow without a value (no delay without delivered data) does not count in the mean.
         """
         of = "goodput" if metric in ("goodput_sum", "jain") else metric
         how = "sum" if metric == "goodput_sum" else "jain" if metric == "jain" else "mean"
         return interval(self.per_run(group, metric), within=within(of, how))
 
     def per_run(self, group: str, metric: str) -> list[float | None]:
-        """The same as one value a run, in the order of the seeds; None without a value. With "" as group: a metric of the network."""
+        """Returns a metric of a group ("": the network) in each run, in the order of the seeds; None without a value."""
         key = (group, metric)
         if key not in self._seen:
             self._seen[key] = [None if x is None or not math.isfinite(x) else x for x in self._per_run(group, metric)]
@@ -102,15 +102,15 @@ class Compared:
         return found
 
     def jain(self) -> Interval:
-        """Jain's index of the goodputs of all flows."""
+        """Returns Jain's fairness index of the goodputs of all flows."""
         return self.result.value("jain")
 
     def of_link(self, metric: str) -> Interval:
-        """A metric of the link that is told about."""
+        """Returns a metric of the compared link."""
         return self.result.value(metric, link=self.link)
 
     def series(self) -> tuple[list[float], list[float]]:
-        """Times and packets waiting, of the first seed."""
+        """Returns times and queue lengths of the first seed."""
         if not series_names(self.result, "link_series"):
             return [], []
         frame = series(self.result, "link_series", "queue").filter((pl.col("link") == self.link) & (pl.col("seed") == self.result.seeds[0]))
@@ -122,27 +122,27 @@ def _mean(values: list[float]) -> float:
 
 
 class Comparison:
-    """What `compare` returns: a `Compared` for each setting, in the order asked for."""
+    """Result of `compare`: a `Compared` per setting, in the order given."""
 
     def __init__(self, settings: list[Compared], link: str, factors: list[Factor], margin: str, command: str) -> None:
         self.settings = settings
         self.link = link
-        """The link whose queue is compared, or else the one that is told about."""
+        """Link whose queue is compared, or whose metrics are reported."""
         self.factors = factors
-        """What is varied."""
+        """Varied factors."""
         self.margin = margin
-        """What does not matter, as a share: equivalence is shown within it."""
+        """Equivalence margin as a share."""
         self.command = command
-        """What makes it again."""
+        """Command that reproduces the comparison."""
 
     @property
     def seeds(self) -> list[int]:
-        """The seed of each run; all settings have the same."""
+        """Seeds of the runs, equal in all settings."""
         return self.settings[0].result.seeds
 
     @property
     def warnings(self) -> list[Doubt]:
-        """What to check before trusting the numbers, each once, with the settings that it is about."""
+        """Warnings, each once, with the settings that they concern."""
         of: dict[tuple[str, str], list[str]] = {}
         for q in self.settings:
             for w in q.warnings:
@@ -150,18 +150,18 @@ class Comparison:
         return [Doubt(f"{self._where(labels)}: {text}", code) for (text, code), labels in of.items()]
 
     def _where(self, labels: list[str]) -> str:
-        """Settings in few words."""
+        """Names settings briefly."""
         if len(labels) == len(self.settings) > 1:
             return "in all settings"
         more = len(labels) - _MOST_NAMED
         return "; ".join(labels[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
     def groups(self) -> list[str]:
-        """The groups of flows."""
+        """Returns the groups of flows."""
         return self.settings[0].groups()
 
     def setting(self, label: str) -> Compared:
-        """One setting by its label: its levels as they were asked for, with ", " between them."""
+        """Returns a setting by its label: its levels as written, joined by ", "."""
         for q in self.settings:
             if q.label == label:
                 return q
@@ -174,18 +174,18 @@ class Comparison:
         return differences(self)
 
     def differences(self) -> pl.DataFrame:
-        """Every two levels of each factor, by goodput, delay and loss of each group of flows and by fairness: `level` minus `against`.
+        """Returns all pairwise differences of levels (`level` minus `against`) in goodput, delay and loss of each group, and in fairness.
 
-        Paired by seed, with the 95 % interval of this pair alone (`low`, `high`), and as `percent` of the mean of `against`; with several
+        Differences are paired by seed, with their 95 % intervals (`low`, `high`), and in `percent` of the mean of `against`; with several
         factors, of means over the levels of the others. `p_holm` (no difference) and `p_equivalent` (the margin or more) are corrected for
-        all rows together. `finding`: more, less, equivalent or undecided.
+        all rows together. `finding`: more, less, equivalent or inconclusive.
         """
         rows = []
         for d in self._differences:
-            told = d.as_dict()
-            e, percent = told.pop("difference"), told.pop("percent")
+            row = d.as_dict()
+            e, percent = row.pop("difference"), row.pop("percent")
             rows.append(
-                {**told, "difference": e["value"], "low": e["low"], "high": e["high"], "n": e["n"]}
+                {**row, "difference": e["value"], "low": e["low"], "high": e["high"], "n": e["n"]}
                 | {f"percent{k and '_' + k}": percent[k or "value"] for k in ("", "low", "high")}
             )
         texts = ("factor", "group", "metric", "level", "against", "finding")
@@ -195,13 +195,13 @@ class Comparison:
         return pl.DataFrame(rows, schema=schema, orient="row") if not rows else pl.DataFrame(rows, schema_overrides=schema).select(order)
 
     def sentences(self) -> list[str]:
-        """Who has more of what, by how much and how sure that is; what was not shown is not called equal."""
+        """Returns sentences on the differences with values and intervals; a difference that is not significant is not called equal."""
         from .differences import sentences
 
         return sentences(self, self._differences)
 
     def table(self) -> pl.DataFrame:
-        """Long form: one row per setting, group of flows ("" for the link and the whole network) and metric; a column for each factor."""
+        """Returns the means in long form: one row per setting, group of flows ("": link and network) and metric, a column per factor."""
         rows = [
             {"setting": q.label, **q.levels, "group": group, "metric": metric, **iv.as_dict()}
             for q in self.settings
@@ -210,7 +210,7 @@ class Comparison:
         return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64), infer_schema_length=None)
 
     def plot(self, what: str = "ellipses", *, path: str | PathLike[str] | None = None) -> Figure:
-        """A figure: "ellipses", "queue" (over time) or "jain"; `path` saves it as SVG, PNG or PDF."""
+        """Draws a figure: "ellipses", "queue" (over time) or "jain"; `path` saves it as SVG, PNG or PDF."""
         from .plots import picture
 
         figure = picture(self, what)
@@ -221,13 +221,13 @@ class Comparison:
         return figure
 
     def page(self) -> str:
-        """One HTML page without any link to the network."""
+        """Returns an HTML report that opens offline."""
         from .page import page
 
         return page(self)
 
     def document(self) -> dict[str, Any]:
-        """The document that `fairlane compare --json` prints."""
+        """Returns the document that `fairlane compare --json` prints."""
         from .document import compare_document
 
         return compare_document(self)

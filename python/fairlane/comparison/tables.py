@@ -1,48 +1,54 @@
-"""The tables of a comparison, for the page and the terminal."""
+"""Tables of a comparison for the page and the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..base.format import quantity
 from ..base.metrics import unit
 from ..stats import Interval
-from .result import Compared, Comparison
+
+if TYPE_CHECKING:
+    from .result import Compared, Comparison
 
 COLUMNS: tuple[tuple[str, Callable[[Compared], Interval], str], ...] = (
-    ("Jain", lambda q: q.jain(), "1"),
+    ("Jain's fairness index", lambda q: q.jain(), "1"),
     ("utilisation", lambda q: q.of_link("utilisation"), "%"),
-    ("queue", lambda q: q.of_link("queue_mean"), "packets"),
-    ("wait", lambda q: q.of_link("sojourn_mean"), "s"),
+    ("queue length (mean)", lambda q: q.of_link("queue_mean"), "packets"),
+    ("queueing delay (mean)", lambda q: q.of_link("sojourn_mean"), "s"),
     ("drops", lambda q: q.of_link("drops"), "packets"),
-    ("marks", lambda q: q.of_link("marks"), "packets"),
+    ("ECN marks", lambda q: q.of_link("marks"), "packets"),
 )
-"""What is told about the link and all flows: heading, value, unit."""
+"""Columns of the link and all flows: heading, value, unit."""
 
-GROUP_COLUMNS = (("goodput", "goodput_sum"), ("Jain", "jain"), ("delay", "delay_mean"), ("delay p95", "delay_p95"), ("loss", "loss"))
-"""What is told about a group of flows."""
+GROUP_COLUMNS = (
+    ("goodput", "goodput_sum"), ("Jain's fairness index", "jain"), ("delay (mean)", "delay_mean"), ("delay (p95)", "delay_p95"),
+    ("packet loss", "loss"),
+)  # fmt: skip
+"""Columns of a group of flows: heading, metric."""
 
 
 def cell(iv: Interval, of: str) -> str:
-    """A number with its interval and unit."""
+    """Formats a number with its interval and unit."""
     if of == "%":
         iv = iv.times(100)
     return quantity(iv, of)
 
 
 def what(c: Comparison) -> str:
-    """What a row is: the factors by which settings differ."""
+    """Returns the names of the varied factors."""
     return ", ".join([f.name for f in c.factors if len(f.levels) > 1] or [f.name for f in c.factors])
 
 
 def link_table(c: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: one row a setting."""
-    kept = [col for col in COLUMNS if col[0] != "marks" or any(col[1](q).mean for q in c.settings)]
+    """Returns headings and rows of the link table, one row per setting."""
+    kept = [col for col in COLUMNS if col[0] != "ECN marks" or any(col[1](q).mean for q in c.settings)]
     return [what(c), *(h for h, _, _ in kept)], [[q.label, *(cell(value(q), of) for _, value, of in kept)] for q in c.settings]
 
 
 def group_table(c: Comparison, group: str) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for one group of flows: sums of the goodput, means of the rest."""
+    """Returns headings and rows of a group of flows: total goodput, and means of other metrics."""
     one = c.settings[0].flows(group)["flow"].n_unique() == 1
     kept = [(h, m) for h, m in GROUP_COLUMNS if not (one and m == "jain")]
 

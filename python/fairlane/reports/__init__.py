@@ -1,4 +1,4 @@
-"""Reports: one page for any result or study, and for several what sets them apart."""
+"""Reports: an HTML page of a result or study, or a comparison of several."""
 
 from .build import Report, report
 

@@ -1,4 +1,4 @@
-"""`report`: one page for any result, or for several held against the first of them."""
+"""`report`: an HTML page of a result, or a comparison of several results with the first one."""
 
 from __future__ import annotations
 
@@ -28,49 +28,49 @@ REPORT_SCHEMA = "fairlane.report/1"
 
 
 class Report:
-    """What `report` returns: a page (`page`, `save`), the same as a document, and what it says in `sentences`."""
+    """Report of `report`: an HTML page (`page`, `save`), a document, and its `sentences`."""
 
-    def __init__(self, sides: Sequence[Source], margin: str = stats.MARGIN) -> None:
-        self._told = SourceComparison(sides, margin)
-        self._sides = list(sides)
+    def __init__(self, sources: Sequence[Source], margin: str = stats.MARGIN) -> None:
+        self._comparison = SourceComparison(sources, margin)
+        self._sources = list(sources)
 
     @property
     def labels(self) -> list[str]:
-        """What the results are called."""
-        return [s.label for s in self._sides]
+        """Labels of the results."""
+        return [s.label for s in self._sources]
 
     @property
     def kind(self) -> str:
-        """run, study, search, reproduction, or differences."""
-        return "differences" if len(self._sides) > 1 else self._sides[0].kind
+        """Kind of report: run, study, search, reproduction or differences."""
+        return "differences" if len(self._sources) > 1 else self._sources[0].kind
 
     @property
     def sentences(self) -> list[str]:
-        """The answer in at most three sentences."""
-        if len(self._sides) > 1:
-            return self._told.sentences
-        side = self._sides[0]
-        return of_run(side.run) if side.kind == "run" else []
+        """Summary in at most three sentences."""
+        if len(self._sources) > 1:
+            return self._comparison.sentences
+        source = self._sources[0]
+        return of_run(source.run) if source.kind == "run" else []
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting the numbers, each once, with the results that it is about."""
+        """Warnings, each once, with the results that they concern."""
         of: dict[str, list[str]] = {}
-        for s in self._sides:
+        for s in self._sources:
             for w in s.result.warnings:
                 of.setdefault(str(w), []).append(s.label)
-        if len(self._sides) == 1:
+        if len(self._sources) == 1:
             return list(of)
-        return [f"{'in all' if len(labels) == len(self._sides) else ', '.join(labels)}: {w}" for w, labels in of.items()]
+        return [f"{'in all' if len(labels) == len(self._sources) else ', '.join(labels)}: {w}" for w, labels in of.items()]
 
     def page(self) -> str:
-        """One HTML page that opens offline."""
+        """Returns an HTML page that opens offline."""
         from .page import page
 
-        return page(self._told, self.warnings)
+        return page(self._comparison, self.warnings)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Writes the page, whole or not at all; one that exists is replaced only with `force`."""
+        """Writes the page; an existing file is replaced only with `force`."""
         from ..base.files import save_bytes
         from ..base.outputs import new_file
 
@@ -79,15 +79,15 @@ class Report:
         return target
 
     def document(self) -> dict[str, Any]:
-        """The document that `fairlane report --json` prints."""
+        """Returns the document that `fairlane report --json` prints."""
         whole: dict[str, Any] = finite(
             {
                 "schema": REPORT_SCHEMA,
                 "fairlane": _core.version(),
                 "kind": self.kind,
                 "sentences": self.sentences,
-                "results": [_result(s) for s in self._sides],
-                "differences": [d.as_dict() for d in self._told.differences] if len(self._sides) > 1 else [],
+                "results": [_result(s) for s in self._sources],
+                "differences": [d.as_dict() for d in self._comparison.differences] if len(self._sources) > 1 else [],
                 "warnings": [str(w) for w in self.warnings],
             }
         )
@@ -96,44 +96,44 @@ class Report:
     def _repr_html_(self) -> str:
         from .html import report_html
 
-        return report_html(self._told, self.sentences, self.warnings)
+        return report_html(self._comparison, self.sentences, self.warnings)
 
     def __repr__(self) -> str:
         return f"Report({self.kind}: {'; '.join(self.labels)})"
 
 
 class FolderReport(Report):
-    """Of a search or a reproduction: the page that lies in its folder."""
+    """Report of a search or a reproduction: the page in its folder."""
 
     def __init__(self, of: ExistingReport, label: str) -> None:
         self._own, self._label = of, label
 
     @property
     def labels(self) -> list[str]:
-        """What it is called."""
+        """Label of the folder."""
         return [self._label]
 
     @property
     def kind(self) -> str:
-        """search or reproduction."""
+        """Kind of report: search or reproduction."""
         return self._own.kind
 
     @property
     def sentences(self) -> list[str]:
-        """How the chosen setting did, or what became of the claims."""
+        """Results of the recommended setting, or of the claims."""
         return self._own.sentences
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting it."""
+        """Warnings of the folder."""
         return self._own.warnings
 
     def page(self) -> str:
-        """The page of its folder, as one file."""
+        """Returns the page of the folder as one file."""
         return self._own.page()
 
     def document(self) -> dict[str, Any]:
-        """The document that `fairlane report --json` prints."""
+        """Returns the document that `fairlane report --json` prints."""
         of = self._own
         one = {"label": self._label, "kind": of.kind, "folder": str(of.folder), "name": of.name, "seeds": of.seeds, "fingerprints": []}
         whole = {"schema": REPORT_SCHEMA, "fairlane": _core.version(), "kind": of.kind, "sentences": of.sentences}
@@ -153,16 +153,15 @@ def report(
     margin: float | str = stats.MARGIN,
     force: bool = False,
 ) -> Report:
-    """One page for any result: what was run, the answer in a few sentences and a table, charts, and how to run it again.
+    """Creates an HTML report of a result: summary, tables, charts, scenario, and the command that reproduces it.
 
-    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (results alone, or studies alone); what was imported
-    is a result folder as any other; of one search or reproduction the page is that of its folder. Several are held against the first:
-    differences with intervals, paired by seed where both have the same seeds. `path`: the page to write; `Report.page` gives its text.
-    `labels`: what the results are called, by default their folders or scenarios. `margin`: what does not matter, a share of the mean
-    compared with; equivalence is tested within it.
+    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (only results, or only studies). For the folder of one
+    search or reproduction, the report is its own page. Several results are compared with the first one (the baseline): differences with
+    intervals, paired by seed if both have the same seeds. `path`: the file to write; `Report.page` returns its text. `labels`: names of
+    the results (default: their folders or scenarios). `margin`: equivalence margin as a share of the baseline mean.
 
     Raises:
-        FolderError: a folder is none of results, or the page cannot be written.
+        FolderError: a folder is not a result folder, or the page cannot be written.
     """
     from ..base.extras import need
 
@@ -175,38 +174,38 @@ def report(
 
 
 def _own(given: Sequence[Any], labels: Sequence[str] | None) -> Report | None:
-    """The report of one folder that has its own page."""
+    """Returns the report of a folder with its own page; None for other results."""
     if len(given) != 1 or not isinstance(given[0], (str, PathLike)):
         return None
     found = find_existing(given[0])
     if found is None:
         return None
     if labels and len(labels) != 1:
-        raise FairlaneError(f"{len(labels)} labels for 1 result: give each one, in the same order")
+        raise FairlaneError(f"{len(labels)} labels for 1 result: give one label per result, in the same order")
     return FolderReport(found, labels[0] if labels else found.folder.resolve().name)
 
 
-def _result(side: Source) -> dict[str, Any]:
-    """One result in the document."""
-    told = {"label": side.label, "kind": side.kind, "folder": side.folder or None}
-    if side.kind == "study":
-        spec, index = side.study.spec, side.study.index
+def _result(source: Source) -> dict[str, Any]:
+    """Returns the entry of a result in the document."""
+    entry = {"label": source.label, "kind": source.kind, "folder": source.folder or None}
+    if source.kind == "study":
+        spec, index = source.study.spec, source.study.index
         return {
-            **told,
+            **entry,
             "name": spec.name,
             "seeds": sorted(index["seed"].unique().to_list()),
             "fingerprints": [],
             "command": None,
             "limits": [],
         }
-    run = side.run
-    held = [{"flow": f, "by": what, "why": why} for f, (what, why) in estimated_limits(run).items()]
-    return {**told, "name": title_of(run, side.folder), "seeds": run.seeds, "fingerprints": run.fingerprints,
-            "command": command_of(side), "limits": held}  # fmt: skip
+    run = source.run
+    limited = [{"flow": f, "by": limit, "why": evidence} for f, (limit, evidence) in estimated_limits(run).items()]
+    return {**entry, "name": title_of(run, source.folder), "seeds": run.seeds, "fingerprints": run.fingerprints,
+            "command": command_of(source), "limits": limited}  # fmt: skip
 
 
-def command_of(side: Source) -> str | None:
-    """What runs a result again, if its folder is known."""
-    if not side.folder or not is_simulated(side.run):
+def command_of(source: Source) -> str | None:
+    """Returns the command that reproduces a result, if its folder is known."""
+    if not source.folder or not is_simulated(source.run):
         return None
-    return f"fairlane run {quote(side.folder.rstrip('/') + '/scenario.toml')} --seeds {seed_range(side.run.seeds)}"
+    return f"fairlane run {quote(source.folder.rstrip('/') + '/scenario.toml')} --seeds {seed_range(source.run.seeds)}"

@@ -1,4 +1,4 @@
-"""The charts of several results over one another, a colour for each."""
+"""Charts of several results, a colour for each."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from ..base.metrics import unit
 from ..look.web_charts import Chart, Line, downsample, points_per_curve, resolution_note
 from ..runs.charts import warmup
 from ..runs.groups import flows_in, members
+from ..runs.headings import heading
 from ..runs.tables import series, series_names, series_tables
 from .differences import SourceComparison
 from .sources import Source, longest_queue
 
-MOST_SIDES = 10
-"""Results that are drawn over one another."""
+MOST_SOURCES = 10
+"""Most results of a chart."""
 MOST_GROUPS = 4
-"""Groups of flows that get a chart of their own."""
+"""Most groups of flows with their own charts."""
 
 
-def charts(told: SourceComparison) -> list[Chart]:
-    """What there is to draw of results: over time, and each run of each group of flows."""
-    sides = told.sides[:MOST_SIDES]
-    link = longest_queue(sides)
+def charts(comparison: SourceComparison) -> list[Chart]:
+    """Returns charts of the time series, and of the runs of each group of flows."""
+    sources = comparison.sources[:MOST_SOURCES]
+    link = longest_queue(sources)
     out = []
-    for what, title, how in (("throughput", "Throughput of all flows", "sum"), ("cwnd", "Mean congestion window", "mean")):
-        out.append(_over_time(sides, "flow_series", what, title, how, ""))
+    for what, title, how in (("throughput", "Total throughput", "sum"), ("cwnd", "Mean congestion window", "mean")):
+        out.append(_over_time(sources, "flow_series", what, title, how, ""))
     if link:
-        out.insert(1, _over_time(sides, "link_series", "queue", f"Queue of {link}", "mean", link))
+        out.insert(1, _over_time(sources, "link_series", "queue", f"Queue length of {link}", "mean", link))
     found = [c for c in out if c is not None]
-    groups = [g for g in flows_in(sides[0].run) if all(g in flows_in(s.run) for s in sides)]
-    if len({s.run.reports for s in sides}) > 1:  # delays are formed otherwise
+    groups = [g for g in flows_in(sources[0].run) if all(g in flows_in(s.run) for s in sources)]
+    if len({s.run.reports for s in sources}) > 1:  # delays of groups are averaged differently
         groups = []
-    dots = [_runs(sides, g, i) for i, g in enumerate(groups[:MOST_GROUPS])]
+    dots = [_runs(sources, g, i) for i, g in enumerate(groups[:MOST_GROUPS])]
     return [*found, *(c for c in dots if c is not None)]
 
 
-def _over_time(sides: Sequence[Source], table: str, what: str, title: str, how: str, link: str) -> Chart | None:
+def _over_time(sources: Sequence[Source], table: str, what: str, title: str, how: str, link: str) -> Chart | None:
     found: list[tuple[int, str, np.ndarray, np.ndarray]] = []
-    for i, s in enumerate(sides):
+    for i, s in enumerate(sources):
         if table not in series_tables(s.run) or what not in series_names(s.run, table):
             continue
         frame = series(s.run, table, what)
@@ -62,20 +63,20 @@ def _over_time(sides: Sequence[Source], table: str, what: str, title: str, how: 
         drawn = downsample(times, values * factor, most, rate=rate)
         lines.append(drawn.line(name, i))
         spans.append(drawn.span)
-    firsts = {s.run.seeds[0] for s in sides}
-    whose = f"Seed {firsts.pop()} of each." if len(firsts) == 1 else "The first seed of each."
-    spans_of = warmup(sides[0].run)
-    if any(warmup(s.run) != spans_of for s in sides):
+    firsts = {s.run.seeds[0] for s in sources}
+    seed = f"Seed {firsts.pop()} of each." if len(firsts) == 1 else "First seed of each."
+    spans_of = warmup(sources[0].run)
+    if any(warmup(s.run) != spans_of for s in sources):
         spans_of = []
     name = {"p": "packets"}.get(label, label)
-    return Chart(what, title, "time (s)", f"{'waiting' if link else what} ({name})", lines, link="time", spans=spans_of,
-                caption=f"{resolution_note(spans, rate)} {whose}".strip())  # fmt: skip
+    return Chart(what, title, "time (s)", f"{'queue length' if link else heading(what)} ({name})", lines, link="time", spans=spans_of,
+                caption=f"{resolution_note(spans, rate)} {seed}".strip())  # fmt: skip
 
 
-def _runs(sides: Sequence[Source], group: str, number: int) -> Chart | None:
-    """Delay against goodput of a group, a mark for each run."""
+def _runs(sources: Sequence[Source], group: str, number: int) -> Chart | None:
+    """Returns delay against goodput of a group, a mark per run."""
     frames = []
-    for s in sides:
+    for s in sources:
         rows = s.run.table(s.run.reports)
         if not {"goodput", "delay_mean"} <= set(rows.columns):
             return None
@@ -91,10 +92,11 @@ def _runs(sides: Sequence[Source], group: str, number: int) -> Chart | None:
     (fx, nx), (fy, ny) = scale("s", max(delays)), scale("bit/s", max(rates))
     lines = [
         Line(s.label, (f["delay_mean"] * fx).to_list(), (f["goodput"] * fy).to_list(), hue=i, labels=[f"seed {x}" for x in f["seed"]])
-        for i, (s, f) in enumerate(zip(sides, frames, strict=True))
+        for i, (s, f) in enumerate(zip(sources, frames, strict=True))
         if f.height
     ]
-    many = max(flows_in(s.run)[group] for s in sides) > 1
-    what = f"goodput{' of all its flows' if many else ''} ({ny})"
-    return Chart(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what,
-                lines, kind="dots", caption="A mark for each run: better is up and to the left.", from_zero=False)  # fmt: skip
+    many = max(flows_in(s.run)[group] for s in sources) > 1
+    what = f"{'total ' if many else ''}goodput ({ny})"
+    caption = "One mark per run. Upper left is better: high goodput, low delay."
+    return Chart(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what, lines, kind="dots",
+                 caption=caption, from_zero=False)  # fmt: skip

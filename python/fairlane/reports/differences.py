@@ -1,4 +1,4 @@
-"""Several results against the first of them: differences with intervals, sentences, and what was set differently."""
+"""Comparison of several results with the first one: differences with intervals, sentences, and changed settings."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ from functools import cached_property
 from typing import Any
 
 from .. import stats
-from ..base.format import number, quantity
+from ..base.format import quantity
+from ..look.numbers import digits, signed, value_text
 from ..look.sheet import Sheet
 from ..stats import Contrast, Estimate, Interval, contrasts, interval
 from .settings import changed_settings
 from .sources import Measure, Source, measures
 
 MOST_ROWS = 150
-"""Differences that a page lists; the document has all."""
+"""Most differences that a page lists; the document has all."""
 MOST_SENTENCES = 3
 PAIRED = "paired by seed"
-APART = "of different seeds, so not paired (Welch)"
+UNPAIRED = "unpaired because the seeds differ (Welch)"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One result against the first by one measure."""
+    """Difference of a result from the first one in one measure."""
 
     measure: Measure
     level: str
     against: str
     contrast: Contrast
     seeds: int
-    """Seeds that both have, if the difference is paired by them."""
+    """Number of common seeds of a paired difference."""
 
     @property
     def shown(self) -> Estimate:
-        """The difference as it is told: in percent of the mean of the first, or in points of a share."""
+        """Difference in percent of the baseline mean, or in percentage points of a share."""
         d = self.contrast.difference
         if not self.measure.points:
             return d.change
@@ -45,63 +46,70 @@ class Difference:
 
     @property
     def sign(self) -> str:
-        """What stands behind the number."""
+        """Unit of the shown difference."""
         return " %" if not self.measure.points else "" if self.measure.metric == "jain" else " points"
 
     @property
     def text(self) -> str:
-        """With its sign."""
+        """Difference with its sign and unit."""
         return "-" if self.shown.value is None else f"{signed(self.shown.value)}{self.sign}"
 
     @property
     def span(self) -> str:
-        """The interval."""
+        """Interval of the difference."""
         e = self.shown
         return "-" if e.low is None or e.high is None else f"{signed(e.low)} to {signed(e.high)}"
 
     @property
     def sure(self) -> bool:
-        """Whether a difference was shown."""
+        """True if the difference is significant."""
         return self.contrast.finding in ("more", "less")
 
+    @property
+    def values(self) -> tuple[str, str]:
+        """Means of the result and of the baseline."""
+        unit = "%" if self.measure.points and self.measure.metric != "jain" else self.measure.unit
+        d = self.contrast.difference
+        return value_text(d.a.mean, unit), value_text(d.b.mean, unit)
+
     def as_dict(self) -> dict[str, Any]:
-        """As in the JSON document."""
+        """Returns the entry of the JSON document."""
         c, d = self.contrast, self.contrast.difference
-        told = {
+        entry = {
             "kind": self.measure.kind, "of": self.measure.of, "metric": self.measure.metric, "unit": self.measure.unit,
             "result": self.level, "against": self.against, "means": [d.a.mean, d.b.mean],
         }  # fmt: skip
         return {
-            **told, "difference": d.difference.as_dict(), "percent": d.change.as_dict(), "paired": d.paired, "p": d.p, "p_holm": c.p,
+            **entry, "difference": d.difference.as_dict(), "percent": d.change.as_dict(), "paired": d.paired, "p": d.p, "p_holm": c.p,
             "p_equivalent": c.p_equivalent, "finding": c.finding,
         }  # fmt: skip
 
 
 class SourceComparison:
-    """What sets results apart. The first is what the others are held against."""
+    """Comparison of results with the first one, the baseline."""
 
-    def __init__(self, sides: Sequence[Source], margin: str = stats.MARGIN) -> None:
-        self.sides = list(sides)
+    def __init__(self, sources: Sequence[Source], margin: str = stats.MARGIN) -> None:
+        self.sources = list(sources)
         self.margin = margin
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """What they are told apart by."""
-        return measures(self.sides)
+        """Common measures of the results."""
+        return measures(self.sources)
 
     @cached_property
     def differences(self) -> list[Difference]:
-        """Every other result against the first, by every measure; p-values are corrected for all of them together."""
-        base, others = self.sides[0], self.sides[1:]
+        """Differences of every other result from the first, in every measure; p-values are corrected for all of them together."""
+        base, others = self.sources[0], self.sources[1:]
         rows: list[tuple[Measure, Source, int]] = []
         pairs: list[tuple[list[float | None], list[float | None]]] = []
         common: list[bool] = []
         for m in self.measures:
-            for side in others:
-                a, b = side.values(m), base.values(m)
+            for source in others:
+                a, b = source.values(m), base.values(m)
                 both = [s for s in a if s in b]
                 paired = bool(both) and (len(both) > 1 or set(a) == set(b))
-                rows.append((m, side, len(both) if paired else 0))
+                rows.append((m, source, len(both) if paired else 0))
                 pairs.append(([a[s] for s in both], [b[s] for s in both]) if paired else (list(a.values()), list(b.values())))
                 common.append(paired)
         found = contrasts(pairs, self.margin, common_seeds=common)
@@ -109,52 +117,53 @@ class SourceComparison:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What differs, at most three sentences: the largest differences that were shown, or that none was."""
-        base, found = self.sides[0].label, self.differences
+        """Summary in at most three sentences: the largest significant differences, and the number of findings."""
+        base, found = self.sources[0].label, self.differences
         if self.same:
             return [self.same]
         if not found:
-            return ["The results have no group of flows, link or point in common that they could be told apart by."]
+            return ["The results share no flow group, link or combination, so they cannot be compared."]
         tested = [d for d in found if d.contrast.p is not None]
         if not tested:
             big = sorted((d for d in found if d.shown.value is not None), key=_size)[:2]
             return [
-                "One run each: what chance does to these differences is not known; several seeds (--seeds 1..10) tell.",
+                "One run each: the random variation is unknown. Use --seeds 1..10 for confidence intervals.",
                 *map(_plain, big),
             ]
         shown = [d for d in tested if d.sure]
         alike = sum(d.contrast.finding == "equivalent" for d in tested)
         rest = len(tested) - len(shown) - alike
-        were = "was" if len(shown) == 1 else "were"
-        counts = [f"{len(shown)} of {len(tested)} differences from {base} {were} shown"]
-        counts += [f"{alike} {'is' if alike == 1 else 'are'} equivalent within {stats.margin_text(self.margin)}"] if alike else []
-        counts += [f"for {rest} neither a difference nor equivalence was shown"] if rest else []
-        return [*map(_sentence, sorted(shown, key=_size)[: MOST_SENTENCES - 1]), ", ".join(counts) + "."]
+        counts = [f"{len(shown)} differ{'s' * (len(shown) == 1)}"]
+        counts += [f"{alike} {'is' if alike == 1 else 'are'} equivalent (within {stats.margin_text(self.margin)})"] if alike else []
+        counts += [f"{rest} {'is' if rest == 1 else 'are'} inconclusive"] if rest else []
+        tests = f"{len(tested)} measures" if len(self.sources) == 2 else f"{len(tested)} comparisons with {base}"
+        listed = counts[0] if len(counts) == 1 else f"{', '.join(counts[:-1])} and {counts[-1]}"
+        return [*map(_sentence, sorted(shown, key=_size)[: MOST_SENTENCES - 1]), f"Of {tests}, {listed}."]
 
     @cached_property
     def same(self) -> str:
-        """That all runs are the same, if they are."""
-        if len(self.sides) < 2 or self.sides[0].kind == "study":
+        """Sentence on identical results; empty if they differ."""
+        if len(self.sources) < 2 or self.sources[0].kind == "study":
             return ""
-        prints = [dict(zip(s.run.seeds, s.run.fingerprints, strict=True)) for s in self.sides]
+        prints = [dict(zip(s.run.seeds, s.run.fingerprints, strict=True)) for s in self.sources]
         common = set(prints[0]).intersection(*prints[1:])
         if not common or any(len({p[s] for p in prints}) > 1 for s in common) or not all(prints[0][s] for s in common):
             return ""
-        return f"The results are the same in all {len(common)} runs that they have in common: packet by packet, as their fingerprints say."
+        return f"The results are identical in all {len(common)} common runs: their fingerprints are equal."
 
     @property
     def about(self) -> str:
-        """How differences are made."""
+        """Statistical method of the differences."""
         paired = [d for d in self.differences if d.contrast.difference.paired]
-        how = PAIRED if len(paired) == len(self.differences) else f"{PAIRED} where both have the same seeds, else unpaired (Welch)"
+        how = PAIRED if len(paired) == len(self.differences) else f"{PAIRED} if both results have the same seeds, else unpaired (Welch)"
         return (
-            f"Differences from {self.sides[0].label} are {how if paired else APART}. Intervals are those of single differences (95 %); "
-            "p-values are corrected for all of them together (Holm). A difference that was not shown may be there all the same; equivalent "
-            f"means shown to be less than {stats.margin_text(self.margin)} (two one-sided tests)."
+            f"Differences from {self.sources[0].label} are {how if paired else UNPAIRED}; intervals are 95 %, p-values Holm-corrected. "
+            f"“Equivalent” means a difference below {stats.margin_text(self.margin)} (TOST). A difference that is not significant is no "
+            "evidence of equality."
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """The differences for a table, those that were shown first; each with its interval drawn on one scale for each unit."""
+        """Returns the differences for a table, significant ones first; intervals share one scale per unit."""
         order = sorted(self.differences, key=lambda d: (not d.sure, _size(d)))[:MOST_ROWS]
         reach: dict[str, float] = {}
         for d in order:
@@ -162,30 +171,31 @@ class SourceComparison:
             reach[d.sign] = max([reach.get(d.sign, 0.0), *ends])
         return [
             {
-                "of": d.measure.title, "this": d.level, "text": d.text, "span": d.span, "p": stats.p_text(d.contrast.p),
+                "of": d.measure.title, "this": d.level, "value": d.values[0], "base": d.values[1],
+                "text": d.text, "span": d.span, "p": stats.p_text(d.contrast.p),
                 "words": d.contrast.words, "finding": d.contrast.finding, "drawn": _drawn(d.shown, reach[d.sign]),
             }
             for d in order
         ]  # fmt: skip
 
-    def side_by_side(self) -> Sheet:
-        """The means of every measure, a column for each result."""
+    def values_sheet(self) -> Sheet:
+        """Returns the means of every measure, a column per result."""
         rows = [
-            [m.title, *(_cell(m, interval(s.values(m).values(), within=m.within)) for s in self.sides)] for m in self.measures[:MOST_ROWS]
+            [m.title, *(_cell(m, interval(s.values(m).values(), within=m.within)) for s in self.sources)] for m in self.measures[:MOST_ROWS]
         ]
         more = len(self.measures) - MOST_ROWS
-        runs = "Means over the runs, with 95 % intervals where there are several." + (f" And {more} more." if more > 0 else "")
-        return Sheet(["of", *(s.label for s in self.sides)], rows, note=runs)
+        runs = "Means over the runs, with 95 % intervals for several runs." + (f" {more} more measures not shown." if more > 0 else "")
+        return Sheet(["measure", *(s.label for s in self.sources)], rows, note=runs)
 
-    def set_differently(self) -> Sheet | None:
-        """The settings in which scenarios differ; None if they do not."""
-        if self.sides[0].kind == "study":
+    def changed_settings(self) -> Sheet | None:
+        """Returns the settings in which the scenarios differ; None without differences."""
+        if self.sources[0].kind == "study":
             return None
-        return changed_settings([s.run.scenario for s in self.sides], [s.label for s in self.sides])
+        return changed_settings([s.run.scenario for s in self.sources], [s.label for s in self.sources])
 
 
 def _size(d: Difference) -> float:
-    """For an order by size, the largest first: points of a share as percent."""
+    """Returns a sort key by size, the largest first, with percentage points as percent."""
     value = d.shown.value
     if value is None or not math.isfinite(value):
         return 0.0
@@ -193,43 +203,28 @@ def _size(d: Difference) -> float:
 
 
 def _sentence(d: Difference) -> str:
-    value = d.shown.value or 0.0
-    word = "more" if value > 0 else "less"
-    between = f" (95 % interval {d.span}, {stats.p_text(d.contrast.p)})" if d.shown.low is not None else f" ({stats.p_text(d.contrast.p)})"
-    return f"{d.level} has {digits(abs(value))}{'' if d.sign == '' else d.sign} {word} {d.measure.title} than {d.against}{between}."
+    p = stats.p_text(d.contrast.p)
+    return _compared(d, f" (95 % interval {d.span}, {p})" if d.shown.low is not None else f" ({p})")
 
 
 def _plain(d: Difference) -> str:
-    value = d.shown.value or 0.0
-    word = "more" if value > 0 else "less"
-    return (
-        f"In this run {d.level} has {digits(abs(value))}{d.sign} {word} {d.measure.title} than {d.against}."
-        if value
-        else (f"In this run {d.level} and {d.against} have the same {d.measure.title}.")
-    )
+    return _compared(d, "")
+
+
+def _compared(d: Difference, sure: str) -> str:
+    """Returns a sentence with both values: "Delay of tcp: codel 41 ms, droptail 97 ms: 58 % lower."."""
+    value, (ours, base) = d.shown.value or 0.0, d.values
+    change = f"{digits(abs(value))}{d.sign} {'higher' if value > 0 else 'lower'}" if value else "no difference"
+    title = d.measure.title
+    return f"{title[:1].upper()}{title[1:]}: {d.level} {ours}, {d.against} {base}: {change}{sure}."
 
 
 def _cell(m: Measure, iv: Interval) -> str:
     return quantity(iv.times(100), "%") if m.points and m.metric != "jain" else quantity(iv, m.unit)
 
 
-def digits(x: float) -> str:
-    """Two significant digits, but no zeros in place of digits before the point."""
-    return f"{x:.0f}" if abs(x) >= 10 else number(float(f"{x:.2g}"), 2)
-
-
-def signed(x: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(12.3), signed(-0.0123), signed(0.0)
-    ('+12', '−0.012', '0')
-    """
-    text = digits(abs(x))
-    return text if text.strip("0.") == "" else f"{'+' if x > 0 else '−'}{text}"
-
-
 def _drawn(e: Estimate, reach: float) -> dict[str, float] | None:
-    """Places from 0 to 100 of a difference and its interval; zero is in the middle."""
+    """Returns positions from 0 to 100 of a difference and its interval; zero is in the middle."""
     if e.value is None or not reach or not math.isfinite(e.value):
         return None
     low, high = (x if x is not None else e.value for x in (e.low, e.high))

@@ -1,5 +1,4 @@
-"""Folders that bring a page of their own, searches and reproductions: it stands as it is, with the files that it links to in it, and
-their documents say what is in it."""
+"""Folders of searches and reproductions, which contain their own pages: the page with its linked files embedded, and its document."""
 
 from __future__ import annotations
 
@@ -17,54 +16,54 @@ from ..base.files import read_input
 from ..errors import FolderError, InputError
 
 _DOCUMENTS = {"tune.json": ("search", "fairlane.tune/"), "reproduction.json": ("reproduction", "fairlane.reproduction/")}
-"""What such a folder holds, by a file of it."""
+"""Kind of folder by the name of its document."""
 _PAGE = "index.html"
 _LINK = re.compile(r'<a\b[^>]*?\bhref="(?![a-z][a-z0-9+.-]*:|[/#"])([^"]*)"[^>]*>(.*?)</a>', re.IGNORECASE | re.DOTALL)
-"""A link to a file beside the page: its address, and its words."""
+"""Link to a local file: its address and its text."""
 _KINDS = {".csv": "text/csv", ".svg": "image/svg+xml", ".png": "image/png"}
-"""What is taken into a page, the smallest kind of files first."""
+"""Files that are embedded into a page, the smallest kind first."""
 MOST_BYTES = 2_900_000
-"""Of a page: files beside it that do not fit any more have no link."""
+"""Most bytes of a page; files beyond it lose their links."""
 MOST_SENTENCES = 3
 
 
 class ExistingReport:
-    """A search or a reproduction as it lies in its folder."""
+    """Search or reproduction in its folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
         self.kind, schema = _DOCUMENTS[name]
         try:
-            said = json.loads(read_input(folder / name))
+            document = json.loads(read_input(folder / name))
         except (ValueError, InputError, RecursionError) as e:
             raise FolderError(f"{folder / name} cannot be read: {e}") from e
-        if not isinstance(said, dict) or not str(said.get("schema")).startswith(schema):
+        if not isinstance(document, dict) or not str(document.get("schema")).startswith(schema):
             raise FolderError(f"{folder / name} is not the document of a {self.kind}")
-        self._said: Mapping[str, Any] = said
+        self._document: Mapping[str, Any] = document
 
     @property
     def name(self) -> str:
-        """What was looked for, or the title of the study."""
-        found = self._said.get("tune") if self.kind == "search" else self._said
+        """Name of the search, or title of the paper."""
+        found = self._document.get("tune") if self.kind == "search" else self._document
         found = found.get("name" if self.kind == "search" else "title") if isinstance(found, dict) else None
         return str(found or self.folder.resolve().name)
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds it saw."""
-        of = self._said.get("tune") if self.kind == "search" else self._said
+        """Seeds of its runs."""
+        of = self._document.get("tune") if self.kind == "search" else self._document
         seeds = of.get("seeds") if isinstance(of, dict) else None
         return [s for s in seeds if isinstance(s, int)] if isinstance(seeds, list) else []
 
     @property
     def sentences(self) -> list[str]:
-        """How the chosen setting did, or what became of the claims."""
+        """Results of the recommended setting, or the number of claims by verdict."""
         if self.kind == "search":
-            return [f"The chosen setting is {v['sentence']}." for v in _dicts(self._said.get("verdicts")) if "sentence" in v][
+            return [f"The recommended setting is {v['sentence']}." for v in _dicts(self._document.get("verdicts")) if "sentence" in v][
                 :MOST_SENTENCES
             ]
         found: dict[str, int] = {}
-        for claim in _dicts(self._said.get("claims")):
+        for claim in _dicts(self._document.get("claims")):
             found[str(claim.get("verdict"))] = found.get(str(claim.get("verdict")), 0) + 1
         if not found:
             return []
@@ -72,17 +71,17 @@ class ExistingReport:
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting it."""
-        told = self._said.get("warnings")
-        return [str(w) for w in told] if isinstance(told, list) else []
+        """Warnings of the document."""
+        found = self._document.get("warnings")
+        return [str(w) for w in found] if isinstance(found, list) else []
 
     def page(self) -> str:
-        """Its page as one file: what it lets readers save from the folder (tables, pictures) is in it."""
+        """Returns the page as one file, with the tables and figures of the folder embedded."""
         page = self.folder / _PAGE
         try:
             text = read_input(page).decode()
         except (InputError, UnicodeDecodeError) as e:
-            raise FolderError(f"{self.folder} is the folder of a {self.kind} without its page: {e}") from e
+            raise FolderError(f"{self.folder} (folder of a {self.kind}) has no page: {e}") from e
         names = dict.fromkeys(unescape(m[1]) for m in _LINK.finditer(text))
         left, taken = MOST_BYTES - len(text.encode()), {}
         for name in sorted(names, key=lambda n: list(_KINDS).index(_ending(n)) if _ending(n) in _KINDS else len(_KINDS)):
@@ -100,7 +99,7 @@ class ExistingReport:
         return _LINK.sub(link, text)
 
     def _saved(self, link: str) -> str | None:
-        """A file of the folder as an address that has it; None of any other."""
+        """Returns a file of the folder as a data URL; None for other files."""
         kind = _KINDS.get(_ending(link))
         file = self.folder / unquote(link)
         if kind is None or not file.resolve().is_relative_to(self.folder.resolve()):
@@ -120,7 +119,7 @@ def _dicts(found: Any) -> list[dict[str, Any]]:
 
 
 def find_existing(folder: str | os.PathLike[str]) -> ExistingReport | None:
-    """The search or reproduction in a folder, if there is one."""
+    """Returns the search or reproduction in a folder, if there is one."""
     path = Path(folder)
     if (path / "manifest.json").is_file():
         return None
@@ -128,5 +127,5 @@ def find_existing(folder: str | os.PathLike[str]) -> ExistingReport | None:
 
 
 def kind_of(folder: Path) -> str | None:
-    """search or reproduction, if the folder has the document of one, whatever is in it."""
+    """Returns "search" or "reproduction" by the document in the folder, which is not read."""
     return next((kind for name, (kind, _) in _DOCUMENTS.items() if (folder / name).is_file()), None)

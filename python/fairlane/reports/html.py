@@ -1,4 +1,4 @@
-"""What a report shows of itself in a notebook."""
+"""HTML of a report in a notebook."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..look.sheet import Sheet
 from .differences import SourceComparison
 
 
-def report_html(told: SourceComparison, sentences: Sequence[str], warnings: Sequence[str]) -> str:
-    """The sentences, the differences or what one result shows, warnings."""
-    sides = told.sides
-    if len(sides) == 1:
-        return sides[0].result._repr_html_()
-    rows = [[r["of"], r["this"], r["text"], r["span"], r["words"]] for r in told.rows()[:40]]
-    table = Sheet(["of", "result", "difference", "95 % interval", "what may be said"], rows, labels=2, words=(4,))
-    title = f"{sides[0].label} and {', '.join(s.label for s in sides[1:])}"
-    return card(title, *sentences, table, notices(warnings), muted("One page: .save(path); all numbers: .document()."))
+def report_html(comparison: SourceComparison, sentences: Sequence[str], warnings: Sequence[str]) -> str:
+    """Returns sentences, differences and warnings; for a single result its own HTML."""
+    sources = comparison.sources
+    if len(sources) == 1:
+        return sources[0].result._repr_html_()
+    rows = [[r["of"], r["this"], r["value"], r["base"], r["text"], r["span"], r["words"]] for r in comparison.rows()[:40]]
+    table = Sheet(["measure", "result", "value", "baseline", "difference", "95 % interval", "conclusion"], rows, labels=2, words=(6,))
+    title = f"{sources[0].label} and {', '.join(s.label for s in sources[1:])}"
+    return card(title, *sentences, table, notices(warnings), muted("HTML report: .save(path); all numbers: .document()."))

@@ -1,4 +1,4 @@
-"""In which settings scenarios differ: as they are in force, with builders and defaults worked out."""
+"""Changed settings between scenarios, with topology builders and defaults resolved."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from ..look.sheet import Sheet
 
 MOST = 60
-"""Settings that a page lists."""
+"""Most settings that a page lists."""
 _APART = {"name", "description", "seed", "topology", "links", "expanded", "warnings", "positions"}
-"""What a scenario is called, and what `expanded` has as it is in force."""
+"""Names of a scenario, and keys whose resolved values are in `expanded`."""
 _KINDS = ("queue", "cc", "source")
-"""Tables with one key, the name of an algorithm."""
+"""Tables whose only key is the name of an algorithm."""
 _ABSENT = "-"
 
 
 def changed_settings(scenarios: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Sheet | None:
-    """The settings in which resolved scenarios differ, a column each; None if there are none."""
+    """Returns the settings in which resolved scenarios differ, a column per scenario; None without differences."""
     flat = [dict(_settings(s)) for s in scenarios]
     paths = list(dict.fromkeys(p for f in flat for p in f))
     found: dict[tuple[str, ...], list[str]] = {}
@@ -32,15 +32,15 @@ def changed_settings(scenarios: Sequence[Mapping[str, Any]], labels: Sequence[st
         if key not in found:
             order.append((path, key))
         found.setdefault(key, []).append(path[1] if path[0] == "links" and len(path) > 1 else "")
-    rows = [[_said(path, found[key]), *key[-len(flat) :]] for path, key in order]
+    rows = [[_path_text(path, found[key]), *key[-len(flat) :]] for path, key in order]
     if not rows:
         return None
-    more = f"And {len(rows) - MOST} more settings." if len(rows) > MOST else ""
+    more = f"{len(rows) - MOST} more settings not shown." if len(rows) > MOST else ""
     return Sheet(["setting", *labels], rows[:MOST], note=more, words=tuple(range(1, len(labels) + 1)))
 
 
-def _said(path: tuple[str, ...], links: Sequence[str]) -> str:
-    """A path; of several links that are set alike how many there are."""
+def _path_text(path: tuple[str, ...], links: Sequence[str]) -> str:
+    """Returns a path; for several links with equal values their number."""
     if path[0] != "links" or len(links) == 1:
         return ".".join(path)
     forward = {x for x in links if not x.endswith(".reverse")}
@@ -50,7 +50,7 @@ def _said(path: tuple[str, ...], links: Sequence[str]) -> str:
 
 
 def _settings(scenario: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every value with its path; links as they are, whoever made them."""
+    """Yields every value with its path; links as resolved."""
     yield from _flat({k: v for k, v in scenario.items() if k not in _APART}, ())
     for link in (scenario.get("expanded") or {}).get("links") or ():
         yield ("links", link["name"]), "there"
@@ -71,5 +71,5 @@ def _flat(tree: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tupl
 
 
 def _belongs(path: tuple[str, ...], flat: Sequence[Mapping[tuple[str, ...], str]]) -> bool:
-    """Whether something above it that is another algorithm, or not there at all, says the difference already."""
+    """Returns True if a parent that differs, or is missing, implies the difference."""
     return any(len({f.get(path[:n], _ABSENT) for f in flat}) > 1 for n in range(1, len(path)))

@@ -1,4 +1,4 @@
-"""What a report is of: results and studies, and the numbers by which they can be held against each other."""
+"""Sources of a report: results and studies, and the measures that compare them."""
 
 from __future__ import annotations
 
@@ -25,72 +25,72 @@ if TYPE_CHECKING:
     from ..study import Selector
 
 MOST_POINTS = 2000
-"""Points of studies that are held against each other."""
+"""Most combinations times metrics of studies that are compared."""
 
 PerSeed = Mapping[int, float | None]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that results are told apart by."""
+    """Measure that compares results."""
 
     of: str
-    """What it is of: a group of flows, a link, a point of a study; "" for the whole network."""
+    """Group of flows, link, or combination of a study; "" for the whole network."""
     metric: str
     words: str
     unit: str
     more: bool | None = None
-    """Whether more of it is better, if that can be said."""
+    """True if larger values are better; None if neither is."""
     points: bool = False
-    """Whether a difference is told in points of a share, not as a share of the mean."""
+    """True if differences are in percentage points, not in percent of the mean."""
     kind: str = "group"
-    """group, link, network or point."""
+    """Kind of `of`: group, link, network or combination."""
     range: Range | None = None
-    """The possible values, if the name of the metric does not tell them."""
+    """Possible values, if not those of the metric."""
 
     @property
     def within(self) -> Range:
-        """Its possible values."""
+        """Possible values of the measure."""
         if self.range is not None:
             return self.range
         return within("goodput", "sum") if self.metric == "goodput_sum" else within(self.metric)
 
     @property
     def title(self) -> str:
-        """With what it is of."""
+        """Words with the group, link or combination."""
         link = {"group": " of ", "link": " at ", "point": " with "}.get(self.kind, " of ")
         return f"{self.words}{link}{self.of}" if self.of else self.words
 
 
 @dataclass
 class Source:
-    """One result or study."""
+    """Result or study with its label."""
 
     label: str
     result: Result | StudyResult
     folder: str = ""
-    """Where it was read from."""
+    """Folder it was read from."""
     _seen: dict[tuple[str, str, str], dict[int, float | None]] = field(default_factory=dict, repr=False)
 
     @property
     def kind(self) -> str:
-        """run or study."""
+        """Kind of source: run or study."""
         return "study" if isinstance(self.result, StudyResult) else "run"
 
     @property
     def run(self) -> Result:
-        """The result, if it is not one of a study."""
+        """Result of a source of kind run."""
         assert isinstance(self.result, Result)
         return self.result
 
     @property
     def study(self) -> StudyResult:
-        """The study."""
+        """Result of a source of kind study."""
         assert isinstance(self.result, StudyResult)
         return self.result
 
     def values(self, m: Measure) -> PerSeed:
-        """One value a seed; None without a value."""
+        """Returns one value per seed, None if missing."""
         key = (m.kind, m.of, m.metric)
         if key not in self._seen:
             found = _of_study(self.study, m) if m.kind == "point" else _of_run(self.run, m)
@@ -99,103 +99,103 @@ class Source:
 
 
 def read_sources(given: Iterable[Any], labels: Sequence[str] | None = None) -> list[Source]:
-    """Results, studies and folders of either, with names that tell them apart."""
-    sides: list[Source] = []
+    """Reads results, studies and folders of either, and gives them unique labels."""
+    sources: list[Source] = []
     for x in given:
         if isinstance(x, (Result, StudyResult)):
-            name = (x.spec.name if isinstance(x, StudyResult) else str(x.description.get("name") or "")) or f"result {len(sides) + 1}"
-            sides.append(Source(name, x, ""))
+            name = (x.spec.name if isinstance(x, StudyResult) else str(x.description.get("name") or "")) or f"result {len(sources) + 1}"
+            sources.append(Source(name, x, ""))
         elif isinstance(x, (str, PathLike)):
             folder = fspath(x)
-            sides.append(Source(Path(folder).resolve().name or folder, _read(folder), folder))
+            sources.append(Source(Path(folder).resolve().name or folder, _read(folder), folder))
         else:
-            raise FairlaneError(f"a report is of results, studies and their folders, not of {type(x).__name__}")
-    if not sides:
+            raise FairlaneError(f"a report takes results, studies and their folders, not {type(x).__name__}")
+    if not sources:
         raise FairlaneError("a report needs at least one result")
-    kinds = {isinstance(s.result, StudyResult) for s in sides}
+    kinds = {isinstance(s.result, StudyResult) for s in sources}
     if len(kinds) > 1:
-        run, study = (next(s.label for s in sides if isinstance(s.result, StudyResult) == is_study) for is_study in (False, True))
+        run, study = (next(s.label for s in sources if isinstance(s.result, StudyResult) == is_study) for is_study in (False, True))
         raise FairlaneError(
-            f"cannot hold a study against a single result: {study} is a study, {run} is none\n"
-            "  = help: make a report of each, or of results alone, or of studies alone"
+            f"cannot compare a study with a single result: {study} is a study, {run} is not\n"
+            "  = help: make separate reports, or give only results, or only studies"
         )
-    _name(sides, labels)
-    return sides
+    _name(sources, labels)
+    return sources
 
 
-def _name(sides: list[Source], labels: Sequence[str] | None) -> None:
+def _name(sources: list[Source], labels: Sequence[str] | None) -> None:
     if labels:
-        if len(labels) != len(sides):
-            raise FairlaneError(f"{len(labels)} labels for {len(sides)} results: give each one, in the same order")
+        if len(labels) != len(sources):
+            raise FairlaneError(f"{len(labels)} labels for {len(sources)} results: give one label per result, in the same order")
         if len(set(labels)) != len(labels):
             raise FairlaneError("two results have the same label: give each its own")
-        for side, label in zip(sides, labels, strict=True):
-            side.label = label
+        for source, label in zip(sources, labels, strict=True):
+            source.label = label
         return
-    for names in ([s.label for s in sides], [s.folder or s.label for s in sides]):
+    for names in ([s.label for s in sources], [s.folder or s.label for s in sources]):
         if len(set(names)) == len(names):
-            for side, name in zip(sides, names, strict=True):
-                side.label = name
+            for source, name in zip(sources, names, strict=True):
+                source.label = name
             return
-    for i, side in enumerate(sides, 1):
-        side.label = f"{i}: {side.label}"
+    for i, source in enumerate(sources, 1):
+        source.label = f"{i}: {source.label}"
 
 
 def _read(folder: str) -> Result | StudyResult:
-    """What a folder holds, by the file that its kind has."""
+    """Reads a folder of results or of a study."""
     path = Path(folder)
     if not path.is_dir():
         what = "is a file" if path.exists() else "does not exist"
         raise FolderError(
-            f"{folder} {what}: a report is of result folders{where_it_is(path)}\n"
-            "  = help: fairlane run FILE -o DIR writes one, fairlane study FILE --out DIR, fairlane import FILE -o DIR"
+            f"{folder} {what}: a report takes result folders{where_it_is(path)}\n"
+            "  = help: write one with fairlane run FILE -o DIR, fairlane study FILE --out DIR, or fairlane import FILE -o DIR"
         )
     if (path / "study.json").is_file() and not (path / "manifest.json").is_file():
         return load_study(path)
     if kind := kind_of(path):
-        raise FolderError(f"{folder} is the folder of a {kind}, which is not held against others: give it alone")
+        raise FolderError(f"{folder} is the folder of a {kind}, which cannot be compared: give it alone")
     return load(path)
 
 
 # --- numbers --------------------------------------------------------------------------------------------
 
 
-def measures(sides: Sequence[Source]) -> list[Measure]:
-    """What all sides have: goodput, delay and loss of groups of flows, fairness, the queue of the fullest link; metrics at points.
+def measures(sources: Sequence[Source]) -> list[Measure]:
+    """Returns the common measures: goodput, delay and loss of groups of flows, fairness, the longest queue; or metrics of studies.
 
-    Delay and loss of a group are means over its flows where these have rows, and those of all its packets where groups have: these are not
-    held against each other.
+    Delay and loss of a group are means over its flows in a result with rows of flows, and over all its packets in a result with rows of
+    groups; these two are not compared.
     """
-    if isinstance(sides[0].result, StudyResult):
-        return _of_studies(sides)
+    if isinstance(sources[0].result, StudyResult):
+        return _of_studies(sources)
     out = []
-    groups = [flows_in(s.run) for s in sides]
-    alike = len({s.run.reports for s in sides}) == 1
+    groups = [flows_in(s.run) for s in sources]
+    alike = len({s.run.reports for s in sources}) == 1
     for g in groups[0]:
         if all(g in own for own in groups):
             out.append(Measure(g, "goodput_sum", "goodput", "bit/s", True))
             if alike:
                 out += [Measure(g, "delay_mean", "delay", "s", False), Measure(g, "loss", "loss", "1", False, True)]
     if all(sum(own.values()) > 1 for own in groups):
-        out.append(Measure("", "jain", "fairness (Jain's index)", "1", True, True, "network"))
-    link = longest_queue(sides)
+        out.append(Measure("", "jain", "Jain's fairness index", "1", True, True, "network"))
+    link = longest_queue(sources)
     if link:
         out += [
-            Measure(link, "utilisation", "use", "1", None, True, "link"),
-            Measure(link, "sojourn_mean", "time in the queue", "s", False, False, "link"),
+            Measure(link, "utilisation", "utilisation", "1", None, True, "link"),
+            Measure(link, "sojourn_mean", "queueing delay", "s", False, False, "link"),
         ]
-    have = [m for m in out if all(_has(s, m) for s in sides)]
+    have = [m for m in out if all(_has(s, m) for s in sources)]
     return have
 
 
-def _has(side: Source, m: Measure) -> bool:
-    return any(v is not None for v in side.values(m).values())
+def _has(source: Source, m: Measure) -> bool:
+    return any(v is not None for v in source.values(m).values())
 
 
-def longest_queue(sides: Sequence[Source]) -> str:
-    """Of the links that all have, the one where most waits; "" without one."""
+def longest_queue(sources: Sequence[Source]) -> str:
+    """Returns the common link with the longest mean queue; "" without one."""
     sums: dict[str, float] = {}
-    for s in sides:
+    for s in sources:
         frame = s.run.links
         if not {"link", "queue_mean"} <= set(frame.columns):
             return ""
@@ -227,17 +227,15 @@ def _by_seed(frame: pl.DataFrame, metric: str) -> dict[int, float | None]:
     return dict(frame.select("seed", pl.col(metric).cast(pl.Float64)).iter_rows()) if metric in frame.columns else {}
 
 
-def _of_studies(sides: Sequence[Source]) -> list[Measure]:
+def _of_studies(sources: Sequence[Source]) -> list[Measure]:
     from ..study.words import PERCENT, point
 
-    first = sides[0].study
-    names = [{point(s.study.spec, p) for p in s.study.points} for s in sides]
+    first = sources[0].study
+    names = [{point(s.study.spec, p) for p in s.study.points} for s in sources]
     shared = [w for p in first.points if all((w := point(first.spec, p)) in own for own in names)]
-    metrics = [s for s in first.spec.metrics if all(s.label in x.study.metrics for x in sides)]
+    metrics = [s for s in first.spec.metrics if all(s.label in x.study.metrics for x in sources)]
     if len(shared) * len(metrics) > MOST_POINTS:
-        raise FairlaneError(
-            f"{len(shared)} points with {len(metrics)} metrics are too many to hold against each other: {MOST_POINTS} at most"
-        )
+        raise FairlaneError(f"{len(shared)} combinations with {len(metrics)} metrics are too many to compare: at most {MOST_POINTS}")
     return [_at(first, s, w, s.metric in PERCENT) for w in shared for s in metrics]
 
 

@@ -126,9 +126,7 @@ class Simulation:
         now, end = self._core.now, self._core.end
         target = end if duration is None and to is None else now + _span(duration, "duration") if duration is not None else _span(to, "to")
         if target > end:
-            raise FairlaneError(
-                f"cannot advance to {target / PS:g} s: the run ends at {end / PS:g} s (now {now / PS:g} s); give the scenario a longer duration"
-            )
+            raise FairlaneError(f"the run ends at {end / PS:g} s (now {now / PS:g} s): give the scenario a longer duration")
         if target < now:
             raise FairlaneError(f"cannot go back: the time is {now / PS:g} s already; take a branch before you advance")
         return target
