@@ -1,1 +1,1 @@
-"""What all pages and pictures share: colours, charts, templates."""
+"""Shared parts of pages and figures: colours, charts, templates."""

@@ -1,4 +1,4 @@
-"""Block diagrams and flow charts: boxes at given places, and arrows between them."""
+"""Block diagrams and flow charts: boxes at given positions, and arrows between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Box:
-    """A box with a text (lines broken as given), its middle at `x` inches from the left and `y` from the top."""
+    """Box with a text, its centre at `x` inches from the left and `y` from the top."""
 
     text: str
     x: float
@@ -23,26 +23,26 @@ class Box:
     width: float = 1.2
     height: float = 0.5
     kind: Literal["block", "choice", "end", "many"] = "block"
-    """A block, a question (its sides slant), an end of a flow chart (round), or several of a kind (one behind the other)."""
+    """Shape: block, decision (slanted sides), end of a flow chart (round), or a stack of blocks."""
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow between two boxes, by their numbers; `corner` makes it turn once: first along, or first down."""
+    """Arrow between two boxes, by their numbers; `corner`: one bend, first horizontal ("along") or first vertical ("down")."""
 
     begin: int
     end: int
     text: str = ""
     corner: Literal["", "along", "down"] = ""
     aside: float = 0.0
-    """Inches by which a straight one runs beside the middle of its boxes: to the right of it, or below."""
+    """Offset in inches of a straight arrow from the centres of its boxes, to the right or downwards."""
     feedback: bool = False
-    """Something that is told back, not sent on: in another colour."""
+    """True for feedback, drawn in another colour."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Boxes and arrows."""
+    """Diagram of boxes and arrows."""
 
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]
@@ -51,7 +51,7 @@ class Blocks:
     margins = (0.0, 0.0, 0.0, 0.0)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
-        """Draws the boxes over the arrows."""
+        """Draws the arrows, then the boxes."""
         wide, high = self.size
         ax.set_xlim(0, wide)
         ax.set_ylim(high, 0)
@@ -105,7 +105,7 @@ def _box(ax: Axes, box: Box) -> None:
 
 
 def _edge(box: Box, x: float, y: float) -> tuple[float, float]:
-    """Where the line from the middle of a box to a point leaves it."""
+    """Returns the point at which the line from the centre of a box to a point leaves the box."""
     dx, dy = x - box.x, y - box.y
     scale = min(box.width / 2 / abs(dx) if dx else float("inf"), box.height / 2 / abs(dy) if dy else float("inf"))
     return box.x + dx * scale, box.y + dy * scale

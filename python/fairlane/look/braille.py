@@ -1,4 +1,4 @@
-"""Charts for a terminal: areas of Braille dots, two across and four down in each character."""
+"""Charts for a terminal: areas of Braille dots, two columns and four rows per character."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _COLUMNS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 
 
 def resample(values: Sequence[float], count: int, of: Callable[[list[float]], float] = max) -> list[float]:
-    """One number, by `of`, for each of `count` stretches of the values; NaN where none is finite.
+    """Resamples values to `count` numbers with the aggregate `of`; NaN without a finite value.
 
-    A stretch shorter than a step has the value of the step that it lies in.
+    With fewer values than numbers, values are repeated.
 
     >>> stretches([1.0, 3.0, 2.0, 5.0], 2), stretches([1.0, 2.0], 4)
     ([3.0, 5.0], [1.0, 1.0, 2.0, 2.0])
@@ -28,9 +28,9 @@ def resample(values: Sequence[float], count: int, of: Callable[[list[float]], fl
 
 
 def area(values: Sequence[float], top: float, height: int) -> list[str]:
-    """`height` lines with the area under the values, two a character; `top` is the value at the upper edge.
+    """Draws the area under the values in `height` lines, two values per character; `top`: the value at the upper edge.
 
-    What is above zero has a dot at least, what is no number none.
+    Values above zero have at least one dot, NaN has none.
 
     >>> area([1, 2, 3, 4, 5, 6, 7, 8], 8, 2)
     ['  ⣠⣾', '⣠⣾⣿⣿']

@@ -1,4 +1,4 @@
-"""Line charts: ours with intervals, the published points beside them, labels at the curves instead of a legend."""
+"""Line charts of our values with intervals and of published values, with labels at the curves instead of a legend."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = ("o", "s", "D", "^", "v")
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: our values with their intervals, and the published values; `None` where one is missing."""
+    """Curve of our values with their intervals, and of published values; None if missing."""
 
     name: str
     x: Sequence[float]
@@ -26,12 +26,12 @@ class Curve:
     high: Sequence[float | None] = ()
     published: Sequence[float | None] = ()
     crossed: Sequence[bool] = ()
-    """Published points that cannot be right: crossed out."""
+    """True for published points with errors, which are crossed out."""
 
 
 @dataclass(frozen=True)
 class Axes:
-    """What stands on the axes; the labels carry the units."""
+    """Axes of a chart; labels include units."""
 
     title: str
     x: str
@@ -44,19 +44,19 @@ class Axes:
 
 @dataclass(frozen=True)
 class Lines:
-    """A panel of curves."""
+    """Panel of curves."""
 
     curves: Sequence[Curve]
     axes: Axes
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, inches."""
+        """Width and height in inches."""
         return self.axes.size
 
     @property
     def margins(self) -> tuple[float, float, float, float]:
-        """Left, bottom, right, top, inches: the labels of the curves stand on the right."""
+        """Left, bottom, right and top margins in inches, with the labels of the curves at the right."""
         return (0.72, 0.46, max(0.72, 0.2 + 0.085 * max((len(c.name) for c in self.curves), default=0)), 0.3)
 
     def draw(self, figure: Figure, ax: MplAxes) -> None:
@@ -82,7 +82,7 @@ class Lines:
 
 
 def span(curves: Sequence[Curve]) -> tuple[float, float]:
-    """The y range: from zero, unless all values lie far above it."""
+    """Returns the y range: from zero, unless all values are far above it."""
     values = [y for c in curves for y in (*c.ours, *c.published, *c.high, *c.low) if y is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low > 0.45 * high:
@@ -93,9 +93,9 @@ def span(curves: Sequence[Curve]) -> tuple[float, float]:
 
 def _curve(ax: MplAxes, c: Curve, i: int) -> None:
     colour, mark = hue(c.name, i), MARKS[i % len(MARKS)]
-    printed = [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
-    if printed:
-        xs, ys = [x for x, _ in printed], [y for _, y in printed]
+    published = [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
+    if published:
+        xs, ys = [x for x, _ in published], [y for _, y in published]
         ax.plot(xs, ys, ":", color=colour, lw=1.1, zorder=2)
         ax.plot(xs, ys, mark, mfc=FACE, mec=colour, mew=1.1, ms=6.2, ls="none", zorder=3)
     bad = [(x, y) for x, y, b in zip(c.x, c.published, c.crossed, strict=False) if b and y is not None]
@@ -123,7 +123,7 @@ def _plain_ticks(ax: MplAxes) -> None:
 
 
 def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
-    """Names at the right end of the curves."""
+    """Draws names at the right end of the curves."""
     ends = []
     for i, c in enumerate(curves):
         points = [(x, y) for x, y in zip(c.x, c.ours, strict=False) if y is not None]
@@ -134,7 +134,7 @@ def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
 
 
 def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
-    """Names (point, text, colour) right of the ends of curves, pushed apart where they would touch."""
+    """Draws names (point, text, colour) right of the ends of curves without overlaps."""
     per_point = figure.dpi / 72
     at = [ax.transData.transform(point) / per_point for point, _, _ in ends]
     spans = [(x - 5, x + 9 + 6.2 * len(name)) for (x, _), (_, name, _) in zip(at, ends, strict=True)]
@@ -150,7 +150,7 @@ def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, fl
 
 
 def _beside(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
-    """Those that share a stretch of the line, directly or through others, belong together.
+    """Groups spans that overlap, directly or through others.
 
     >>> _beside([(0, 2), (5, 6), (1, 3)])
     [[0, 2], [1]]
@@ -166,7 +166,7 @@ def _beside(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
 
 
 def _apart(wanted: Sequence[float], gap: float) -> list[float]:
-    """Heights near those wanted (in rising order), at least `gap` from each other: those that would touch stand around their middle.
+    """Returns heights near the wanted ones (in rising order) with distances of at least `gap`; overlapping ones are centred.
 
     >>> _apart([0.0, 30.0, 34.0], 12)
     [0.0, 26.0, 38.0]

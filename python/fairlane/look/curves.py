@@ -1,7 +1,7 @@
-"""Small pictures of many worlds, written as SVG by hand: a page has two or three for every claim, and a mark costs a few bytes here.
+"""Specification curves and other small figures of many parameter settings, written directly as compact SVG.
 
-The specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the worlds in the order of a claim's margin, and
-below them what each took for what is left open: a choice that matters is sorted, one that does not is scattered.
+The specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) sorts the settings by the margin of a claim and
+shows their parameter values below: the dots of a parameter that matters follow that order, those of another are scattered.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 _LEFT, _WIDE = 116, 270
 _CURVE, _ROW, _TOP = 110, 46, 20
 _LETTER = 7.4
-"""Width of a letter, and a little."""
+"""Width of a letter with a margin."""
 _LINE = 11
-"""Letters of a name beside a row; a longer one is broken between words."""
+"""Most letters of a name next to a row; longer names are wrapped."""
 _READABLE = 0.68
-"""A picture is not made smaller than this: its letters are 13 high. On a telephone it fits with that."""
+"""Least scale of a figure: letters are 13 high, and the figure fits a telephone."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something left open: where each world lies between its ends, 0 to 1, and the places that have a name."""
+    """Unstated or varied parameter: the position of each setting in its range, 0 to 1, and named positions."""
 
     name: str
     places: Sequence[float]
     ends: Sequence[tuple[float, str]]
-    """Place and text: the two ends of a range, or the levels."""
+    """Position and text: the two ends of a range, or the levels."""
     turns: Sequence[float] = ()
-    """Places at which the claim turns."""
+    """Positions at which the claim changes."""
     levels: bool = False
-    """Whether there are only a few places: marks then stand side by side around them."""
+    """True for a few discrete levels: marks are spread around them."""
 
     def spread(self) -> list[float]:
-        """The places; those of levels side by side within reach."""
+        """Returns the positions, for levels spread around them."""
         width = 0.6 / max(1, len(self.ends)) if self.levels else 0.0
         return [p + width * ((5 * i % 13) / 12 - 0.5) for i, p in enumerate(self.places)]
 
 
 def curve(holds: Sequence[bool], margins: Sequence[float], choices: Sequence[Choice], label: str) -> Markup:
-    """The specification curve: one mark a world, in the order of the margin."""
+    """Draws the specification curve: one mark per setting, sorted by the margin."""
     order = sorted(range(len(margins)), key=margins.__getitem__)
     n, high = len(order), _TOP + _CURVE + _ROW * len(choices) + 22
     most = max((abs(m) for m in margins), default=0.0) or 1.0
@@ -66,13 +66,13 @@ def curve(holds: Sequence[bool], margins: Sequence[float], choices: Sequence[Cho
         names = wrap(choice.name, int((_LEFT - 10) / _LETTER))
         parts += [_text(_LEFT - 8, top + 20 + 14 * (k - (len(names) - 1) / 2), name, "end") for k, name in enumerate(names)]
         parts += [x for p, t in _apart(choice.ends, 3) for x in _lines(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, t, "start")]
-    parts.append(_text(_LEFT + _WIDE / 2, high - 5, f"{n} worlds in the order of the margin", "middle", "m"))
+    parts.append(_text(_LEFT + _WIDE / 2, high - 5, f"{n} settings sorted by the margin", "middle", "m"))
     right = 14 + _LETTER * max([6, *(len(line) for c in choices for _, t in _apart(c.ends, 3) for line in wrap(t, _LINE))])
     return _svg(_LEFT + _WIDE + right, high, parts, label, "curve", 1.5)
 
 
 def thumbnail(margins: Sequence[float], label: str) -> Markup:
-    """The curve alone, as large as a word or two."""
+    """Draws the curve without parameters, in the size of a word."""
     order = sorted(range(len(margins)), key=margins.__getitem__)
     most = max((abs(m) for m in margins), default=0.0) or 1.0
     parts = [*_curve(order, margins, 15, 14 / most, 96 / max(1, len(order)), 0), '<path d="M0 15h96" class="axis"/>']
@@ -80,7 +80,7 @@ def thumbnail(margins: Sequence[float], label: str) -> Markup:
 
 
 def strip(places: Sequence[float], marked: Sequence[bool], label: str) -> Markup:
-    """Where worlds lie between the ends of one thing left open; some of them marked."""
+    """Draws the positions of settings in the range of one parameter, some of them marked."""
     at = [(4 + 172 * p, 11) for p in places]
     parts = ['<path d="M4 11h172" class="axis"/>', _dots([xy for xy, m in zip(at, marked, strict=True) if not m], "faint")]
     parts.append(_dots([xy for xy, m in zip(at, marked, strict=True) if m], "t large"))
@@ -88,7 +88,7 @@ def strip(places: Sequence[float], marked: Sequence[bool], label: str) -> Markup
 
 
 def chart(holds: Sequence[bool], across: Choice, up: Choice, label: str, words: tuple[str, str] = ("holds", "fails")) -> Markup:
-    """Where a claim holds, over two things that are left open; a broken line where it turns."""
+    """Draws where a claim holds over two parameters, with dashed lines at changes."""
     rows = _apart(up.ends, 12)
     left, top, wide, high = 42 + _LETTER * max(len(line) for _, t in rows for line in wrap(t, _LINE)), 26, 280, 230
     at = [(left + wide * x, top + high * (1 - y)) for x, y in zip(across.spread(), up.spread(), strict=True)]
@@ -107,7 +107,7 @@ def chart(holds: Sequence[bool], across: Choice, up: Choice, label: str, words: 
 
 
 def _curve(order: Sequence[int], margins: Sequence[float], middle: float, scale: float, dx: float, left: float) -> list[str]:
-    """The margins as two areas, from the least to the greatest."""
+    """Returns the margins as two areas, from the smallest to the largest."""
     parts = []
     for kind, sign in (("f", -1), ("t", 1)):
         ranks = [r for r, i in enumerate(order) if margins[i] * sign > 0]
@@ -122,12 +122,12 @@ def _dots(points: Sequence[tuple[float, float]], kind: str) -> str:
 
 
 def _apart(ends: Sequence[tuple[float, str]], most: int) -> list[tuple[float, str]]:
-    """The names that have room: the ends, and others if there are few."""
+    """Returns all names if they are few, else those of the two ends."""
     return list(ends) if len(ends) <= most else [ends[0], ends[-1]]
 
 
 def _fitting(ends: Sequence[tuple[float, str]], wide: float) -> list[tuple[float, str]]:
-    """The names that fit beside one another."""
+    """Returns the names that fit next to each other."""
     return _apart(ends, len(ends) if _LETTER * sum(len(t) + 2 for _, t in ends) <= wide else 2)
 
 
@@ -144,7 +144,7 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
 
 
 def _lines(x: float, y: float, text: str, anchor: str) -> list[str]:
-    """The name of a place beside a row, in one line or more around its height."""
+    """Returns the wrapped name of a position next to a row."""
     lines = wrap(text, _LINE)
     return [_text(x, y + 13 * (k - (len(lines) - 1) / 2), line, anchor, "m") for k, line in enumerate(lines)]
 
@@ -152,8 +152,8 @@ def _lines(x: float, y: float, text: str, anchor: str) -> list[str]:
 def _svg(wide: float, high: float, parts: Sequence[str], label: str, kind: str, largest: float) -> Markup:
     from markupsafe import Markup
 
-    told = _escaped(label).replace('"', "'")
+    alt = _escaped(label).replace('"', "'")
     least = f";min-width:{_READABLE * wide:.0f}px" if "small" not in kind else ""
     size = f"max-width:{largest * wide:.0f}px{least}"
-    head = f'<svg viewBox="0 0 {wide:g} {high:g}" class="{kind}" style="{size}" role="img" aria-label="{told}">'
+    head = f'<svg viewBox="0 0 {wide:g} {high:g}" class="{kind}" style="{size}" role="img" aria-label="{alt}">'
     return Markup(head + "".join(parts) + "</svg>")

@@ -1,4 +1,4 @@
-"""Drawings that are no charts: a topology from its scenario, block diagrams, and the states of RED from its equation."""
+"""Drawings: a topology from its scenario, block diagrams, and the drop probability of RED."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Arrow", "Blocks", "Box", "RedCurve", "Topology"]
 
 @dataclass(frozen=True)
 class RedCurve:
-    """RED's drop probability against its average queue (Floyd and Jacobson 1993; the gentle slope of Floyd 2000), bytes."""
+    """Drop probability of RED over its average queue length in bytes (Floyd and Jacobson 1993; gentle mode: Floyd 2000)."""
 
     name: str
     low: float
@@ -30,7 +30,7 @@ class RedCurve:
     margins = (0.6, 0.46, 0.1, 0.3)
 
     def at(self, average: float) -> float:
-        """The probability of an early drop, before the spreading over the packets since the last one.
+        """Returns the probability of an early drop, before the correction for the packets since the last drop.
 
         >>> red = RedCurve("", 10, 30, 0.1, True, 100)
         >>> [round(red.at(q), 3) for q in (5, 20, 30, 45, 60)]
@@ -45,10 +45,10 @@ class RedCurve:
         return 1.0
 
     def draw(self, figure: Figure, ax: Axes) -> None:
-        """Draws the curve over the states."""
+        """Draws the curve over its regions."""
         kb, right = 1e3, max(2.3 * self.high, 1.25 * self.limit)
         edges = (0.0, self.low, self.high, right)
-        names = ("accept", "early drops", "drops grow to all" if self.gentle else "drop all")
+        names = ("accept", "early drops", "gentle region" if self.gentle else "drop all")
         for a, b, tint, name in zip(edges, (*edges[1:-1], right), TINTS, names, strict=False):
             ax.axvspan(a / kb, b / kb, color=tint, lw=0)
             narrow = b - a < 0.2 * right
@@ -59,11 +59,11 @@ class RedCurve:
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
         ax.plot([self.limit / kb] * 2, [0, 1], color=INK, ls="--", lw=1.1)
         where = (self.limit / kb, 0.88 if self.limit < self.low else 0.62)
-        ax.annotate(f"buffer\n{self.limit / kb:g} kbyte", where, (4, 0), textcoords="offset points", fontsize=8, va="center", color=INK)
+        ax.annotate(f"buffer\n{self.limit / kb:g} kB", where, (4, 0), textcoords="offset points", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
         ax.set_yticks([*([0] if self.max_p > 0.05 else []), self.max_p, 0.5, 1])
         ax.grid(visible=False)
         ax.set_title(self.name)
-        ax.set_xlabel("average queue, kbyte")
+        ax.set_xlabel("average queue length (kB)")
         ax.set_ylabel("drop probability")

@@ -1,4 +1,4 @@
-"""Figures as files: SVG, PNG or PDF, without a display."""
+"""Figures as files: SVG, PNG or PDF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def check_path(path: str | PathLike[str]) -> Path:
-    """The path of a figure, if its ending says a format and its folder exists."""
+    """Returns the path of a figure; an error for an unknown ending or a missing folder."""
     target = Path(fspath(path))
     if target.suffix.lower() not in FORMATS:
         raise FairlaneError(f"cannot save a figure as {target}: the name must end in {', '.join(FORMATS)}")
@@ -25,7 +25,7 @@ def check_path(path: str | PathLike[str]) -> Path:
 
 
 def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160, new: bool = False) -> None:
-    """Writes a figure, whole or not at all; the same figure gives the same bytes. `dpi`: of PNG; `new`: nothing is replaced."""
+    """Writes a figure; equal figures give equal bytes. `dpi`: resolution of PNG; `new`: an existing file is an error."""
     import matplotlib as mpl
 
     from .theme import style

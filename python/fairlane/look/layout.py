@@ -1,4 +1,4 @@
-"""Where the nodes of any graph go: as far from one another on paper as they are in hops."""
+"""Graph layout: positions with distances proportional to the number of hops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def distances(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> list[list[int]]:
-    """Hops between all nodes, links taken both ways; between parts that are not connected, one more than the farthest.
+    """Returns the hops between all nodes over undirected links; between unconnected parts, one more than the maximum.
 
     >>> distances(["a", "b", "c"], [("a", "b")])
     [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
@@ -28,15 +28,15 @@ def distances(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> list[li
 
 
 def stress_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]], sources: Iterable[str] = ()) -> dict[str, tuple[float, float]]:
-    """Positions in units of a link, wide rather than high, with the sources to the left.
+    """Returns positions in units of a link, wider than high, with the sources at the left.
 
-    Stress majorization (Gansner, Koren and North 2005): each node goes where the others want it, those at d hops at the distance d with the
-    weight 1/d², until nothing moves. It begins on a circle in the order of the nodes, so the same graph always looks the same.
+    Stress majorization (Gansner, Koren and North 2005): each node moves to the weighted mean of the positions at distance d from the nodes
+    at d hops, with the weight 1/d², until no node moves. It starts on a circle in the order of the nodes, so equal graphs get equal layouts.
     """
     hops = distances(nodes, links)
     n = len(nodes)
     at = [(math.cos(2 * math.pi * i / n), 0.9 * math.sin(2 * math.pi * i / n + 0.1)) for i in range(n)]
-    # So many rounds that large graphs take seconds, too: they are nearly still after a few.
+    # Fewer iterations for large graphs, which converge early, so that they take seconds.
     for _ in range(max(20, min(300, 3_000_000 // max(1, n * n)))):
         moved = 0.0
         for i in range(n):
@@ -57,7 +57,7 @@ def stress_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]], source
 
 
 def _turned(at: list[tuple[float, float]], sources: Sequence[int]) -> list[tuple[float, float]]:
-    """Turned so that the longest way lies flat, and mirrored so that the sources are left and the first node above."""
+    """Rotates the longest axis to horizontal, and mirrors so that the sources are left and the first node is at the top."""
     n = len(at)
     mx, my = sum(x for x, _ in at) / n, sum(y for _, y in at) / n
     own = [(x - mx, y - my) for x, y in at]

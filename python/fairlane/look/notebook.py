@@ -1,4 +1,4 @@
-"""What results show of themselves in a notebook: HTML that needs no style of the page around it. All that is not ours is escaped."""
+"""HTML of results in a notebook, independent of the style of the page. All texts are escaped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _numbers = itertools.count(1)
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
@@ -35,37 +35,37 @@ class Html(str):
 
 
 def card(title: str, *parts: object) -> str:
-    """A box with a title; parts that have `__html__` (`Sheet`, `Html`) stand as they are, any other is a paragraph of text."""
+    """Returns a box with a title; parts with `__html__` (`Sheet`, `Html`) are included unchanged, others as paragraphs of text."""
     body = "".join(p.__html__() if hasattr(p, "__html__") else f"<p>{escape(str(p))}</p>" for p in parts if p)
     head = f"<h4>{escape(title)}</h4>" if title else ""
     return f'{_STYLE}<div class="fairlane">{head}{body}</div>'
 
 
 def muted(text: str) -> Html:
-    """A paragraph of less weight."""
+    """Returns a muted paragraph."""
     return Html(f'<p class="muted">{escape(text)}</p>')
 
 
 def notices(warnings: Iterable[str]) -> Html:
-    """Warnings, a line each."""
+    """Returns warnings, a line each."""
     return Html("".join(f'<p class="notice">{escape(str(w))}</p>' for w in warnings))
 
 
 def folded(summary: str, text: str) -> Html:
-    """Text that opens on a click."""
+    """Returns text that opens on a click."""
     return Html(f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>")
 
 
 def drawings(panels: Iterable[Panel], label: str) -> Html:
-    """Panels side by side, as far as there is room; what to install where nothing can be drawn."""
+    """Returns panels side by side; without the extra `plots`, a note on what to install."""
     from ..base.extras import MissingError, need
 
     try:
         need("plots")
     except MissingError as e:
-        return muted(f"No picture: {e}")
+        return muted(f"No plot: {e}")
     from . import theme
 
-    # Ids are those of a whole notebook, in which a result may be shown twice.
+    # Ids are unique in a notebook, which may show a result twice.
     drawn = [theme.inline(theme.svg(theme.figure_of([p])), f"nb{next(_numbers)}", label) for p in panels]
     return Html(f'<div class="figures">{"".join(drawn)}</div>')

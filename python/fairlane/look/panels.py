@@ -1,4 +1,4 @@
-"""Panels of curves as charts that a page draws itself; what is no curve stays a drawing."""
+"""Conversion of panels of curves to interactive charts; other panels remain drawings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MARKS = ("dot", "square", "star")
 
 
 def live_of(panels: Sequence[Panel], name: str, title: str) -> tuple[list[Chart], list[Panel]]:
-    """The panels of a figure: charts of those with curves, and the others as they are.
+    """Converts the panels of a figure: returns charts for panels with curves, and the other panels.
 
-    `name` is that of the figure, `title` stands above a panel that has none. Panels over the same time zoom and point together.
+    `name`: that of the figure; `title`: the default title of a panel. Panels over time share zoom and cursor.
     """
     charts, others = [], []
     for i, p in enumerate(panels):
@@ -39,7 +39,7 @@ def _over_time(p: Series, name: str, link: str) -> Chart:
     for i, t in enumerate(p.traces):
         values = np.array([np.nan if v is None else v for v in t.values], dtype=float)
         s = downsample(np.array(t.times, dtype=float), values, most)
-        # Without stretches a band would be the curve itself.
+        # Without downsampling a band would equal the curve.
         lines.append(s.line(t.name, hue_number(t.name, i)) if s.span else Line(t.name, s.x, s.y, hue=hue_number(t.name, i)))
         spans.append(s.span)
     return Chart(
@@ -49,7 +49,7 @@ def _over_time(p: Series, name: str, link: str) -> Chart:
 
 
 def _lines(p: Lines, name: str) -> Chart:
-    """Ours with marks and intervals; printed values hollow in the same colour, crossed where they cannot be right."""
+    """Returns our values with marks and intervals, and published values as hollow marks, crossed out if inconsistent."""
     lines: list[Line] = []
     for i, c in enumerate(p.curves):
         hue, mark = hue_number(c.name, i), _MARKS[i // 5 % len(_MARKS)]
@@ -57,11 +57,11 @@ def _lines(p: Lines, name: str) -> Chart:
         if any(y is not None for y in c.ours):
             lines.append(Line(called, c.x, c.ours, c.low, c.high, hue, bars=True, mark=mark, size=3.0))
         if any(y is not None for y in c.published):
-            lines.append(Line(f"{called}, printed", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True))
+            lines.append(Line(f"{called}, published", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True))
         bad = [(x, y) for x, y, wrong in zip(c.x, c.published, c.crossed, strict=False) if wrong and y is not None]
         if bad:
             lines.append(
-                Line(f"{called}, contradicted", [x for x, _ in bad], [y for _, y in bad], hue=None, bars=True, mark="cross", size=5.0)
+                Line(f"{called}, inconsistent", [x for x, _ in bad], [y for _, y in bad], hue=None, bars=True, mark="cross", size=5.0)
             )
     a = p.axes
     return Chart(

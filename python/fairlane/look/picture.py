@@ -1,4 +1,4 @@
-"""`Picture`: a figure that shows itself in a notebook, in fairlane's look."""
+"""`Picture`: a Matplotlib figure that notebooks display, in the style of fairlane."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from .theme import style
 
 _DPI = 192
-"""Pixels an inch on a screen that is fine; notebooks show them at half their size."""
+"""Pixels per inch for high-resolution screens; notebooks show half of them."""
 
 
 class Picture(Figure):
-    """A matplotlib figure that Jupyter shows as it is; a `Figure` alone needs pyplot or `%matplotlib inline` for that."""
+    """Matplotlib figure that Jupyter displays; a plain `Figure` would need pyplot or `%matplotlib inline`."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         buffer = io.BytesIO()
@@ -24,5 +24,5 @@ class Picture(Figure):
 
 
 def on_white() -> dict[Any, Any]:
-    """Matplotlib settings of pictures that stand alone."""
+    """Returns the Matplotlib settings of stand-alone figures."""
     return style() | {"figure.facecolor": "white", "savefig.facecolor": "white"}

@@ -1,4 +1,4 @@
-"""How something on a page is run again: the command, the seeds, the version, and the scenario with every parameter."""
+"""Section of a page on reproducing a result: command, seeds, version, and the scenario with every parameter."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_SCENARIO = 250_000
-"""Bytes of a scenario that stands in the page, and is saved from it."""
+"""Most bytes of a scenario in a page."""
 MOST_PRINTS = 20
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """What stands at the end of a page for each thing that was run."""
+    """Reproduction instructions for one result."""
 
     name: str = ""
     command: str = ""
     hint: str = ""
     scenario: str = ""
-    """As TOML; "" if it is too long for a page."""
+    """Scenario as TOML; "" if it is too long for a page."""
     saved: Markup | None = None
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    summary: str = "The scenario with every parameter"
+    summary: str = "Scenario with every parameter"
     code: str = ""
-    """What to know of code of others that the command runs."""
+    """Warning about third-party code that the command runs."""
 
 
 def rerun_scenario(
     scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()
 ) -> Rerun:
-    """Of runs of one scenario; `folder`: where its scenario.toml lies, if it does."""
+    """Returns the instructions for runs of one scenario; `folder`: the folder of its scenario.toml, if any."""
     whole = len(scenario) <= MOST_SCENARIO
     file = f"{folder.rstrip('/')}/scenario.toml" if folder else "scenario.toml"
     command = f"fairlane run {quote(file)} --seeds {seed_range(seeds)}"
     hint = ""
     if whole:
-        hint = f"Without the folder {folder}: save the scenario as scenario.toml." if folder else "The scenario, to be saved beside it:"
+        hint = f"Without the folder {folder}, save the scenario as scenario.toml:" if folder else "Save the scenario first:"
     elif not folder:
-        hint = "The scenario is too long for this page: keep its result folder (fairlane run -o DIR)."
+        hint = "The scenario is too long for this page; use a result folder (fairlane run -o DIR)."
     saved = saved_link(scenario, "scenario.toml", "scenario.toml", "application/toml") if whole else None
     return Rerun(name, command, hint, scenario if whole else "", saved, tuple(facts))
 
 
 def code_warning(files: Sequence[str]) -> str:
-    """What to know before code of others is run.
+    """Returns a warning about third-party code.
 
     >>> said_code(["queue.py"]), said_code([])
     ('This runs the code of queue.py with all rights of your account: run it only if you trust that file.', '')
@@ -62,7 +62,7 @@ def code_warning(files: Sequence[str]) -> str:
 
 
 def seed_range(seeds: Sequence[int]) -> str:
-    """Seeds as `--seeds` takes them.
+    """Formats seeds for `--seeds`.
 
     >>> seed_range([1, 2, 3]), said_seeds([7]), said_seeds([1, 2, 9])
     ('1..3', '7', '1,2,9')
@@ -73,6 +73,6 @@ def seed_range(seeds: Sequence[int]) -> str:
 
 
 def fingerprint_list(prints: Sequence[str]) -> str:
-    """Fingerprints in a line; of very many the first."""
+    """Formats fingerprints in one line, at most `MOST_PRINTS`."""
     more = len(prints) - MOST_PRINTS
     return " ".join(prints[:MOST_PRINTS]) + (f" and {more} more" if more > 0 else "")

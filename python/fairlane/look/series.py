@@ -1,4 +1,4 @@
-"""Time series: one thin line a flow, each with its name at its end."""
+"""Time series: one thin line per flow with its name at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trace:
-    """One quantity over time; `None` where there is no value."""
+    """Quantity over time; None for missing values."""
 
     name: str
     times: Sequence[float]
@@ -25,22 +25,22 @@ class Trace:
 
 @dataclass(frozen=True)
 class Series:
-    """A panel of series over the same time."""
+    """Panel of series over equal times."""
 
     traces: Sequence[Trace]
     title: str
     x: str
     y: str
     level: float | None = None
-    """A dashed line at this height, for instance a limit."""
+    """Height of a dashed line, such as a limit."""
     spans: Sequence[tuple[float, float, str]] = ()
-    """Named stretches of time."""
+    """Named time spans."""
     size: tuple[float, float] = (4.4, 2.5)
     bottom: float | None = 0.0
-    """Where the y axis begins; `None`: where the values do."""
+    """Start of the y axis; None: the smallest value."""
 
     margins = (0.72, 0.46, 0.9, 0.3)
-    """Left, bottom, right, top, inches: the names stand on the right."""
+    """Left, bottom, right and top margins in inches, with the names at the right."""
 
     def draw(self, figure: Figure, ax: MplAxes) -> None:
         """Draws the panel."""

@@ -1,4 +1,4 @@
-"""Tables of numbers for people: on a terminal of any width nothing is cut, and in HTML everything is escaped."""
+"""Tables for terminals of any width, without truncation, and for HTML, with all texts escaped."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 GAP = 2
 """Spaces between two columns."""
 LEAST = 8
-"""Characters that a folded label column keeps, where there is room for them."""
+"""Least width of a wrapped label column."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: headings and rows of text. What does not fit beside the labels stands in a second table below, with the labels again.
+    """Table of text. Columns that do not fit continue in another table below, with the labels repeated.
 
-    A number is never broken and never left out: ` ± ` stays with both of its numbers at any width.
+    Numbers are never broken or omitted: ` ± ` stays with both of its numbers at any width.
     """
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str = ""
     note: str = ""
-    """What stands below, for instance what is not shown and how to see it."""
+    """Note below the table."""
     labels: int = 1
-    """Columns at the left that say what a row is; they are folded where the screen is too narrow."""
+    """Number of label columns at the left, which are wrapped on narrow screens."""
     words: Sequence[int] = ()
-    """Other columns that hold sentences: aligned left, folded like labels."""
+    """Other text columns: aligned left and wrapped like labels."""
     styles: Mapping[int, str] = field(default_factory=dict)
     """Colours of columns on a terminal."""
     header: str = "bold"
 
     def lines(self, width: int) -> Iterator[list[tuple[str, str]]]:
-        """The table in lines of at most `width` characters; each is a list of pieces with their styles."""
+        """Yields lines of at most `width` characters, each a list of pieces with their styles."""
         if self.title:
             for line in _wrapped(self.title, width):
                 yield [(line, "bold")]
@@ -53,21 +53,21 @@ class Sheet:
                 yield from self._row([self.heads[c] for c in block], block, widths, header=True)
             values = [c for c in block if c >= self.labels]
             for row in cells:
-                if not n or any(row[c] for c in values):  # a row with nothing in a further table needs no line there
+                if not n or any(row[c] for c in values):  # rows without values in a further table are omitted there
                     yield from self._row([row[c] for c in block], block, widths, header=False)
         if self.note:
             for line in _wrapped(self.note, width):
                 yield [(line, "dim")]
 
     def text(self, width: int) -> str:
-        """The lines without styles."""
+        """Returns the lines without styles."""
         return "\n".join("".join(piece for piece, _ in line).rstrip() for line in self.lines(width))
 
     def _soft(self, column: int) -> bool:
         return column < self.labels or column in self.words
 
     def _need(self, column: int, cells: Sequence[Sequence[str]]) -> int:
-        """What a column takes if nothing in it is broken but its heading, between words."""
+        """Returns the width of a column in which only the heading is wrapped."""
         head = max((_len(w) for w in self.heads[column].split()), default=0) if self.rows else _len(self.heads[column])
         return max([head, *(_len(row[column]) for row in cells)], default=head)
 
@@ -75,14 +75,14 @@ class Sheet:
         return max((_len(w) for text in (self.heads[column], *(row[column] for row in cells)) for w in text.split()), default=0)
 
     def _blocks(self, cells: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-        """The columns of each table below one another: labels, then values as far as there is room."""
+        """Returns the columns of each partial table: labels, then the values that fit."""
         labels = list(range(self.labels))
         taken = sum(self._need(c, cells) + GAP for c in labels)
-        if taken > width // 2:  # labels of several words take half of the line
+        if taken > width // 2:  # labels take at most half of the line
             taken = max(width // 2, sum(self._longest_word(c, cells) + GAP for c in labels))
         values = range(self.labels, len(self.heads))
         widest = max((self._need(c, cells) for c in values if not self._soft(c)), default=0)
-        if taken + widest > width:  # labels are folded
+        if taken + widest > width:  # labels are wrapped
             taken = max(width - widest, min(taken, (LEAST + GAP) * len(labels)))
         blocks: list[list[int]] = [[]]
         room = width - taken
@@ -96,13 +96,13 @@ class Sheet:
         return [[*labels, *block] for block in blocks]
 
     def _widths(self, block: Sequence[int], cells: Sequence[Sequence[str]], width: int) -> list[int]:
-        """Widths of the columns of a block; those with words give way until the line fits."""
+        """Returns the widths of the columns of a block; text columns shrink until the line fits."""
         widths = [self._need(c, cells) for c in block]
         least = [max(map(_widest, (self.heads[c], *(row[c] for row in cells)))) if self._soft(c) else 1 for c in block]
         while (over := sum(widths) + GAP * (len(widths) - 1) - width) > 0:
             soft = [i for i, c in enumerate(block) if self._soft(c) and widths[i] > least[i]]
             if not soft:
-                # Not even the widest number alone fits: it goes on in the next line rather than out of sight.
+                # The widest number does not fit: it continues in the next line.
                 widths[max(range(len(widths)), key=widths.__getitem__)] -= over
                 return [max(1, w) for w in widths]
             widest = max(soft, key=widths.__getitem__)
@@ -115,7 +115,7 @@ class Sheet:
         for k in range(high):
             line: list[tuple[str, str]] = []
             for i, (parts, c, w) in enumerate(zip(folded, block, widths, strict=True)):
-                at = k - (high - len(parts)) if header else k  # headings stand on their columns
+                at = k - (high - len(parts)) if header else k  # headings are aligned at the bottom
                 part = parts[at] if 0 <= at < len(parts) else ""
                 pad = " " * (w - _len(part))
                 left = self._soft(c)
@@ -132,7 +132,7 @@ class Sheet:
             yield Text.assemble(*line, no_wrap=True, overflow="ignore")
 
     def __html__(self) -> str:
-        """The table as HTML, escaped."""
+        """Returns the table as HTML, escaped."""
 
         def row(tag: str, cells: Sequence[str]) -> str:
             kinds = ("" if self._soft(i) else ' class="n"' for i in range(len(cells)))
@@ -152,15 +152,15 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Words:
-    """A sentence on a terminal, broken between words but never beside `±`."""
+    """Sentence on a terminal, wrapped between words but never next to `±`."""
 
     text: str
     style: str = ""
     indent: int = 0
-    """Spaces before all lines but the first."""
+    """Indent of all lines but the first."""
 
     def lines(self, width: int) -> list[str]:
-        """The sentence in lines of at most `width` characters; its own line breaks stay."""
+        """Returns lines of at most `width` characters; line breaks in the text are kept."""
         out = []
         for paragraph in self.text.splitlines() or [""]:
             out += _wrapped(paragraph, width, " " * self.indent)
@@ -182,7 +182,7 @@ def _one_line(text: str) -> str:
 
 
 def _len(text: str) -> int:
-    """Columns that a text takes on a terminal: those of wide scripts take two."""
+    """Returns the width of a text on a terminal; wide characters take two columns."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -191,12 +191,12 @@ def _len(text: str) -> int:
 
 
 def _widest(text: str) -> int:
-    """Columns of its widest character: less room than that it cannot have."""
+    """Returns the width of the widest character, the least width of a column."""
     return 1 if text.isascii() else max(map(_len, text))
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most `width`, broken between words, never beside `±` or within `(low to high)`; `indent` before all but the first."""
+    """Wraps text to `width` between words, never next to `±` or within `(low to high)`; `indent` before all lines but the first."""
     kept = _WITH_UNIT.sub("\u00a0±\u00a0\\1\u00a0", text).replace(" ± ", "\u00a0±\u00a0")
     kept = _BOTH_ENDS.sub(lambda m: m[0].replace(" ", "\u00a0"), kept)
     room = max(1, width)
@@ -208,7 +208,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _narrow(line: str, width: int) -> list[str]:
-    """Lines of wide characters, which `textwrap` counts as one column each, once more."""
+    """Wraps wide characters, which `textwrap` counts as one column each."""
     if _len(line) <= width or width < 2:
         return [line]
     from rich.cells import chop_cells

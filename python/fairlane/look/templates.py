@@ -1,4 +1,4 @@
-"""Pages from the templates of all rooms: one environment for them, so that they can share macros, and one style."""
+"""Pages from the templates of all packages, with shared macros and style."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def render(template: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: object) -> str:
-    """The page as text; the template sees the values, and the style of all pages as `style`."""
+    """Renders a template with values; `style` is the style of all pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("fairlane", "")
@@ -31,28 +31,28 @@ def render(template: str, filters: Mapping[str, Callable[..., Any]] | None = Non
 
 
 def csv_link(table: tuple[Sequence[str], Sequence[Sequence[object]]] | pl.DataFrame, name: str) -> Markup:
-    """A link that saves a table (headings and rows, or a frame) as CSV, from the page itself."""
+    """Returns a link that downloads a table (headings and rows, or a frame) as CSV."""
     heads, rows = table if isinstance(table, tuple) else (table.columns, table.rows())
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([[_inert(x) for x in row] for row in (heads, *rows)])
-    # With the mark of UTF-8, without which spreadsheets take ± for two letters.
+    # With a UTF-8 byte order mark, without which spreadsheets misread ±.
     return saved_link("\ufeff" + out.getvalue(), f"{name}.csv", "CSV", "text/csv")
 
 
 def _inert(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula."""
+    """Escapes a cell that a spreadsheet would read as a formula."""
     if not isinstance(cell, str) or cell[:1] not in ("=", "+", "-", "@", "\t", "\r") or (cell[0] in "+-" and cell[1:2].isdigit()):
         return cell
     return f"'{cell}"
 
 
 def svg_link(svg: str, name: str) -> Markup:
-    """A link that saves a picture as SVG, from the page itself."""
+    """Returns a link that downloads a figure as SVG."""
     return saved_link(svg, f"{name}.svg", "SVG", "image/svg+xml")
 
 
 def saved_link(text: str, file: str, word: str, kind: str) -> Markup:
-    """A link that saves a text as a file, from the page itself."""
+    """Returns a link that downloads a text as a file."""
     from markupsafe import Markup
 
     file = re.sub(r"[^\w.+-]+", "_", file)
@@ -61,12 +61,12 @@ def saved_link(text: str, file: str, word: str, kind: str) -> Markup:
 
 
 def drawing(panel: Panel, name: str, label: str) -> Markup:
-    """A panel as it stands in a page; `name` tells its ids from those of others."""
+    """Draws a panel for a page; `name`: prefix of its ids."""
     return inline_drawing(theme.svg(theme.figure_of([panel])), name, label)
 
 
 def inline_drawing(svg: str, name: str, label: str) -> Markup:
-    """The same of a panel that was drawn before."""
+    """Returns a drawn panel for a page; `name`: prefix of its ids."""
     from markupsafe import Markup
 
     return Markup(theme.inline(svg, name, label))

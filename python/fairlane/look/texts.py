@@ -1,4 +1,4 @@
-"""Texts of others in figures: names and titles with what no font or picture can hold."""
+"""Sanitising of user texts in figures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def sanitize(figure: Figure) -> None:
-    """Writes out control characters, which would make an SVG that is no XML, and takes what is no formula literally: `$5 and $6`."""
+    """Escapes control characters, which are invalid in SVG, and disables math mode for texts that are no formula, such as `$5 and $6`."""
     from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text
 
     parser = MathTextParser("path")
     for text in figure.findobj(Text):
-        told: str = text.get_text()
-        if (safe := printable(told)) != told:
+        original: str = text.get_text()
+        if (safe := printable(original)) != original:
             text.set_text(safe)
         if safe.count("$") > 1:
             try:

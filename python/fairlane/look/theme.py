@@ -1,4 +1,4 @@
-"""Colours and type of pictures and pages, once: a picture's colours become CSS variables when it is put into a page."""
+"""Colours and fonts of figures and pages; colours of an inline figure become CSS variables."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, MUTED, GRID, FACE = "#1b2430", "#5f6b7a", "#dfe4ea", "#fdfdfe"
-"""Text, secondary text, grid lines, and the ground of the page."""
+"""Text, secondary text, grid lines, and page background."""
 
 HUES = ("#0072b2", "#d55e00", "#007e5b", "#a64d84", "#8a6d00")
-"""Told apart with any common colour blindness (after Okabe and Ito), dark enough for text on white."""
+"""Distinct with all common colour blindness (after Okabe and Ito), and dark enough for text on white."""
 
 TINTS = ("#d9efe6", "#fbeecb", "#f8dcd2")
-"""Grounds of regions: free, careful, full."""
+"""Backgrounds of regions: free, careful, full."""
 
 VARIABLES = {
     INK: "ink", MUTED: "muted", GRID: "grid", FACE: "face",
     **{h: f"hue{i}" for i, h in enumerate(HUES)}, **{t: f"tint{i}" for i, t in enumerate(TINTS)},
 }  # fmt: skip
-"""The CSS variable of each colour."""
+"""CSS variable of each colour."""
 
 _NAMED = {"DropTail": 0, "RED": 1, "TCP": 2, "UDP": 3}
 
 
 def hue(name: str, number: int = 0) -> str:
-    """The colour of a curve: by its name where one is kept throughout, else by its number."""
+    """Returns the colour of a curve: by its name if that has a fixed colour, else by its number."""
     return HUES[hue_number(name, number) % len(HUES)]
 
 
 def hue_number(name: str, number: int) -> int:
-    """The same as a number, which live charts take."""
+    """Returns the number of the colour of a curve; see `hue`."""
     return _NAMED.get(name, number)
 
 
 def style() -> dict[Any, Any]:
-    """Matplotlib settings of all pictures."""
+    """Returns the Matplotlib settings of all figures."""
     return {
         "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "font.size": 9, "font.family": "sans-serif",
         "text.color": INK, "axes.labelcolor": MUTED, "axes.edgecolor": MUTED, "xtick.color": MUTED, "ytick.color": MUTED,
@@ -55,22 +55,22 @@ def style() -> dict[Any, Any]:
 
 
 class Panel(Protocol):
-    """Something that draws itself into axes of a known size."""
+    """Drawing with a known size."""
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, inches."""
+        """Width and height in inches."""
 
     @property
     def margins(self) -> tuple[float, float, float, float]:
-        """Left, bottom, right, top, inches."""
+        """Left, bottom, right and top margins in inches."""
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws into the axes."""
 
 
 def figure_of(panels: Sequence[Panel]) -> Figure:
-    """The panels side by side."""
+    """Draws panels side by side."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -87,7 +87,7 @@ def figure_of(panels: Sequence[Panel]) -> Figure:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as stand-alone SVG text; the same figure always gives the same text."""
+    """Returns the figure as stand-alone SVG; equal figures give equal text."""
     import matplotlib as mpl
 
     buffer = io.StringIO()
@@ -98,7 +98,7 @@ def svg(figure: Figure) -> str:
 
 
 def png(figure: Figure) -> bytes:
-    """The figure as PNG on white."""
+    """Returns the figure as PNG on white."""
     buffer = io.BytesIO()
     sanitize(figure)
     figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"})
@@ -106,7 +106,7 @@ def png(figure: Figure) -> bytes:
 
 
 def inline(text: str, prefix: str, label: str) -> str:
-    """SVG text made fit for a page: no prolog, colours as CSS variables, ids of its own, a description for screen readers."""
+    """Converts SVG for a page: no prolog, colours as CSS variables, unique ids, a label for screen readers."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for colour, name in VARIABLES.items():

@@ -1,4 +1,4 @@
-"""A network from its scenario: nodes in columns where links lead from one to the next, any other graph by its distances."""
+"""Drawing of a scenario's network: nodes in columns if links connect adjacent columns, else laid out by distances."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST = 5
-"""Nodes drawn of one column; the others become dots."""
+"""Most nodes of a column; the others become dots."""
 _MOST_PLACED = 48
-"""Nodes of a graph that is drawn by its distances."""
+"""Most nodes of a graph that is laid out by distances."""
 _INCH = 0.95
-"""Length of a link in such a drawing, inches."""
+"""Length of a link in such a drawing in inches."""
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A scenario's network: nodes in columns by their distance from the sources, one label for links that are alike."""
+    """Network of a scenario: nodes in columns by their distance from the sources, one label for equal links."""
 
     tree: dict[str, Any]
     margins = (0.1, 0.1, 0.1, 0.1)
 
     @cached_property
     def _free(self) -> dict[str, tuple[float, float]]:
-        """Places of the nodes, if columns would leave links out; else nothing."""
+        """Returns positions of the nodes if columns cannot show all links; else an empty dict."""
         resolved, columns = self._network
         column = {n: i for i, nodes in enumerate(columns) for n in nodes}
         links = [(x["from"], x["to"]) for x in resolved["links"] if x["from"] in column and x["to"] in column]
@@ -52,7 +52,7 @@ class Topology:
 
     @cached_property
     def _network(self) -> tuple[dict[str, Any], list[list[str]]]:
-        """The network with all its nodes, and those that are drawn, column by column."""
+        """Returns the network, and the drawn nodes by column."""
         from fairlane import _core
 
         resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []).json())["expanded"]
@@ -62,7 +62,7 @@ class Topology:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, inches: an inch from node to node has room for the labels of a link."""
+        """Width and height in inches: about one inch per link for its labels."""
         if self._free:
             wide, high = (max(p[k] for p in self._free.values()) - min(p[k] for p in self._free.values()) for k in (0, 1))
             return max(3.9, 1.9 + _INCH * wide), max(2.2, 1.3 + _INCH * high)
@@ -71,7 +71,7 @@ class Topology:
 
     @cached_property
     def _beside(self) -> float:
-        """Room for the names of hosts left and right of them, beyond that of short ones, inches."""
+        """Additional width in inches for long names of hosts."""
         ends = [e for f in self._network[0]["flows"] for e in (f["from"], f["to"])]
         return 0.075 * max(0, max((len(line) for e in ends for line in _lines(e).splitlines()), default=0) - 6)
 
@@ -113,7 +113,7 @@ class Topology:
                 ax.text(x, y, node, fontsize=6.5, color=INK, ha="center", va="center")
             elif router:
                 ax.text(x, y - 0.34, "router" if node == "r" else node, fontsize=9.5, color=INK, ha="center", va="center")
-            else:  # beside the square, away from the links
+            else:  # next to the square, away from the links
                 side = -1 if node in senders else 1
                 ha = "right" if side < 0 else "left"
                 ax.annotate(_lines(node), (x, y), (12 * side, 0), textcoords="offset points", ha=ha, va="center", fontsize=9.5, color=INK)
@@ -123,7 +123,7 @@ class Topology:
 
 
 def _drawn(figure: Figure, ax: Axes, resolved: dict[str, Any], place: dict[str, tuple[float, float]]) -> None:
-    """A graph with its nodes where they are; each kind of link says once what it is."""
+    """Draws a graph with given positions; each kind of link has one label."""
     wide, high = (ax.bbox.width / figure.dpi / _INCH, ax.bbox.height / figure.dpi / _INCH)
     (left, right), (low, top) = ((min(p[k] for p in place.values()), max(p[k] for p in place.values())) for k in (0, 1))
     ax.set_xlim((left + right - wide) / 2, (left + right + wide) / 2)
@@ -156,7 +156,7 @@ def _drawn(figure: Figure, ax: Axes, resolved: dict[str, Any], place: dict[str, 
         around = ((0.0, 0.32), (0.0, -0.32), (half + 0.1, 0.0), (-half - 0.1, 0.0), (half, 0.2), (-half, 0.2), (half, -0.2), (-half, -0.2))
         boxes = [(x + dx - half, y + dy - 0.15, x + dx + half, y + dy + 0.15) for x, y in middles for dx, dy in around]
         free = [b for b in boxes if not any(_touch(b, t) for t in taken)]
-        if free:  # else the scenario below says it
+        if free:  # the scenario is also below the figure
             box = min(free, key=lambda b: _covered(b, points))
             ink = colour if len(kinds) > 1 else INK
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
@@ -172,12 +172,12 @@ def _touch(a: _Box, b: _Box) -> bool:
 
 
 def _covered(box: _Box, points: Sequence[tuple[float, float]]) -> int:
-    """How many points a box covers."""
+    """Returns the number of points that a box covers."""
     return sum(box[0] < x < box[2] and box[1] < y < box[3] for x, y in points)
 
 
 def _idle(expanded: dict[str, Any]) -> set[str]:
-    """Hosts without a flow: nothing passes through them."""
+    """Returns hosts without a flow through them."""
     used = {f[end] for f in expanded["flows"] for end in ("from", "to")}
     names = [n["name"] if isinstance(n, dict) else n for n in expanded["nodes"]]
     beside = {
@@ -187,23 +187,23 @@ def _idle(expanded: dict[str, Any]) -> set[str]:
 
 
 def _lines(name: str) -> str:
-    """A name in lines, so that a long one is not cut."""
+    """Wraps a long name."""
     return "\n".join(textwrap.wrap(name, 18)) or name
 
 
 def _label(link: dict[str, Any]) -> str:
-    """Rate and delay of a link, rate and channel of a hop over the air."""
+    """Returns rate and delay of a link, or rate and channel of a Wi-Fi hop."""
     return f"{_spaced(link['rate'])}\n{link['on_air'] if 'on_air' in link else _spaced(link['delay'])}"
 
 
 def _spaced(quantity: str) -> str:
-    """ "10Mbit/s" with a space before its unit."""
+    """Inserts a space before the unit of "10Mbit/s"."""
     digits = len(quantity) - len(quantity.lstrip("0123456789."))
     return f"{quantity[:digits]} {quantity[digits:]}"
 
 
 def _columns(expanded: dict[str, Any]) -> list[list[str]]:
-    """Nodes by hops from the nearest source; destinations that are no source at the far right."""
+    """Returns nodes by their hops from the nearest source; destinations are at the right."""
     near = defaultdict(list)
     for link in expanded["links"]:
         near[link["from"]].append(link["to"])

@@ -1,7 +1,7 @@
-"""Charts that a page draws itself: linked zoom, values at the cursor, and the numbers behind them as a table and a CSV file.
+"""Interactive charts of a page: linked zoom, values at the cursor, and the data as a table and a CSV file.
 
-uPlot draws them (`charts.js`, made of `web/`); what is told here goes into the page as JSON that holds no markup. A curve with more points
-than a screen has is told by stretches: the mean of each, and the least and the greatest value in it, so that no peak is lost.
+uPlot draws them (`charts.js`, built from `web/`); the page contains the data as JSON without markup. A curve with more points than pixels
+is downsampled to the mean, the minimum and the maximum of each interval, so that no peak is lost.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_POINTS = 1200
-"""Points of one curve: about two for each pixel of a chart."""
+"""Most points of a curve: about two per pixel."""
 MOST_OF_CHART = 6000
-"""Points of all curves of a chart together: a page of many curves stays small."""
+"""Most points of all curves of a chart."""
 LEAST_POINTS = 150
 DIGITS = 5
-"""Significant digits of what is drawn; the tables of a page have what was measured."""
+"""Significant digits of drawn values; tables have all digits."""
 _PAPER = {"ink": INK, "muted": MUTED, "grid": GRID, "face": FACE, **{f"hue{i}": h for i, h in enumerate(HUES)}}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve or set of marks; `None` and NaN are no value."""
+    """Curve or set of marks; None and NaN are missing values."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float | None]
     low: Sequence[float | None] = ()
     high: Sequence[float | None] = ()
-    """A band, or intervals: what their ends are is said by the chart's `ends`."""
+    """Upper end of a band or of intervals; the chart's `ends` names both ends."""
     hue: int | None = 0
-    """Number of its colour, and of its dashes from the fifth on; `None`: grey, marks alone."""
+    """Number of the colour, and of the dash from the fifth on; None: grey marks only."""
     bars: bool = False
-    """Marks with intervals on the curve, in place of a band."""
+    """True for marks with intervals instead of a band."""
     mark: str = "dot"
-    """dot, square, star or cross."""
+    """Shape of marks: dot, square, star or cross."""
     hollow: bool = False
-    """Marks that are outlines, and dots between them: what others say, beside what is ours."""
+    """True for outlined marks with a dotted line, as for published values."""
     size: float = 4.0
     labels: Sequence[str] = ()
     """Names of single marks."""
@@ -58,39 +58,39 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart."""
+    """Interactive chart."""
 
     name: str
-    """Of its file, and of its place in the page; unlike those of others."""
+    """Name of its CSV file and of its element, unique in a page."""
     title: str
     x: str
     y: str
-    """What stands on the axes, with units."""
+    """Label of the y axis with its unit."""
     lines: Sequence[Line]
     kind: str = "line"
-    """line or dots."""
+    """Kind of chart: line or dots."""
     link: str = ""
-    """Charts with the same word zoom and point together."""
-    ends: tuple[str, str] = ("least", "greatest")
+    """Charts with equal `link` share zoom and cursor."""
+    ends: tuple[str, str] = ("minimum", "maximum")
     spans: Sequence[tuple[float, float, str]] = ()
-    """Named stretches of the x axis."""
+    """Named spans of the x axis."""
     levels: Sequence[tuple[float, str]] = ()
-    """Named heights."""
+    """Named horizontal lines."""
     from_zero: bool = True
     log_x: bool = False
     log_y: bool = False
     names: Sequence[str] = ()
-    """Names of the places 0, 1, 2... of the x axis, where it has no numbers."""
+    """Names of the positions 0, 1, 2... of a categorical x axis."""
     ticks: Sequence[float] = ()
     caption: str = ""
 
     @property
     def alt(self) -> str:
-        """What it shows, in words."""
-        told = [f"{line.name}: {_range(line.y)}" for line in self.lines[:8]]
+        """Text alternative."""
+        ranges = [f"{line.name}: {_range(line.y)}" for line in self.lines[:8]]
         more = [f"and {len(self.lines) - 8} more"] if len(self.lines) > 8 else []
         kind = "Chart" if self.kind == "line" else "Scatter plot"
-        return f"{kind} of {self.title}, {self.y} over {self.x}. {'; '.join([*told, *more])}."
+        return f"{kind} of {self.title}, {self.y} over {self.x}. {'; '.join([*ranges, *more])}."
 
 
 def _range(values: Iterable[float | None]) -> str:
@@ -104,10 +104,10 @@ def _range(values: Iterable[float | None]) -> str:
 
 
 class Charts:
-    """The charts of one page: what stands in its head, where each is, and what draws them."""
+    """Charts of one page: its head, the elements of the charts, and the script."""
 
     def __init__(self, charts: Iterable[Chart], scripts: Sequence[str] = ()) -> None:
-        """`scripts`: others that may run, in frames of the page."""
+        """`scripts`: further scripts to allow, in frames of the page."""
         self._charts = {c.name: c for c in charts}
         self._scripts = scripts
 
@@ -119,14 +119,14 @@ class Charts:
 
     @property
     def head(self) -> Markup:
-        """The style of the charts, and what the page may do: nothing from elsewhere, and no script but this one."""
+        """Style of the charts, and a policy that allows no external resources and no other scripts."""
         from markupsafe import Markup
 
         rules = policy([*([_shipped("charts.js")] if self else []), *self._scripts])
         return Markup(f"{rules}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>")
 
     def figure(self, name: str) -> Markup:
-        """A chart in its place; without scripts its words stand there."""
+        """Returns the element of a chart, with its text alternative if scripts are disabled."""
         from markupsafe import Markup
 
         c = self._charts[name]
@@ -137,7 +137,7 @@ class Charts:
 
     @property
     def foot(self) -> Markup:
-        """The numbers and the script, at the end of the body."""
+        """Data and script for the end of the body."""
         from markupsafe import Markup
 
         if not self:
@@ -146,7 +146,7 @@ class Charts:
         return Markup(f"{data}\n<script>{_shipped('charts.js')}</script>")
 
     def document(self) -> dict[str, Any]:
-        """What `charts.js` reads; curves over the same times share one list of them."""
+        """Returns the data for `charts.js`; curves with equal times share one list."""
         axes: dict[tuple[float | None, ...], int] = {}
         charts = {name: _chart_data(c, axes) for name, c in self._charts.items()}
         return {"paper": _PAPER, "x": [list(x) for x in axes], "charts": charts}
@@ -172,7 +172,7 @@ def _chart_data(c: Chart, axes: dict[tuple[float | None, ...], int]) -> dict[str
 
 
 def _numbers(values: Sequence[float | None], digits: int = DIGITS) -> list[float | None]:
-    """Numbers as short as they are read, None where there is none."""
+    """Rounds numbers for display; None for missing values."""
     out: list[float | None] = []
     for v in values:
         if v is None or not math.isfinite(v):
@@ -184,7 +184,7 @@ def _numbers(values: Sequence[float | None], digits: int = DIGITS) -> list[float
 
 
 def inert_json(value: Any) -> str:
-    """JSON that ends no element and begins none, whatever names are in it.
+    """Returns JSON that contains no markup, so that names cannot end or start an element.
 
     >>> inert_json({"</script>": "<!-- & -->"})
     '{"\\\\u003c/script\\\\u003e":"\\\\u003c!-- \\\\u0026 --\\\\u003e"}'
@@ -199,7 +199,7 @@ def _shipped(name: str) -> str:
 
 
 def policy(scripts: Sequence[str] = (), connect: str = "") -> str:
-    """What a page may load and run: nothing from elsewhere, no script but these, and nobody to talk to but `connect`."""
+    """Returns a Content-Security-Policy: no external resources, only these scripts, connections only to `connect`."""
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     runs = " ".join(f"'sha256-{d}'" for d in digests) or "'none'"
     rules = f"default-src 'none'; script-src {runs}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -208,33 +208,33 @@ def policy(scripts: Sequence[str] = (), connect: str = "") -> str:
 
 
 def points_per_curve(curves: int) -> int:
-    """Points that each of so many curves of a chart may have."""
+    """Returns the most points of each of `curves` curves of a chart."""
     return max(LEAST_POINTS, min(MOST_POINTS, MOST_OF_CHART // max(1, curves)))
 
 
 @dataclass(frozen=True)
 class Downsampled:
-    """A series with as many points as a chart can show."""
+    """Series reduced to the points that a chart can show."""
 
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     span: float = 0.0
-    """How long a stretch each point stands for; 0 if every value is there."""
+    """Length of the interval of each point; 0 without downsampling."""
 
     def line(self, name: str, hue: int) -> Line:
-        """As a curve."""
+        """Returns the series as a curve."""
         return Line(name, self.x, self.y, self.low, self.high, hue)
 
 
 def downsample(
     times: np.ndarray, values: np.ndarray, most: int, *, rate: bool = False, low: np.ndarray | None = None, high: np.ndarray | None = None
 ) -> Downsampled:
-    """A series with at most `most` points.
+    """Downsamples a series to at most `most` points.
 
-    Each point is the mean of its stretch. `low` and `high` are the least and the greatest value in it, or in those given; a rate has none,
-    because its mean over a stretch is the rate over it, and over single packets it jumps between nothing and that of the link.
+    Each point is the mean of its interval. `low` and `high` are the minimum and maximum of its values, or of the given series. A rate has
+    neither: its mean is the rate over the interval, while over single packets it jumps between zero and the link rate.
     """
     import numpy as np
 
@@ -244,7 +244,7 @@ def downsample(
     if n <= most:
         return Downsampled(times.tolist(), values.tolist(), *((bottom.tolist(), top.tolist()) if given else ()))
     size = -(-n // most)
-    # The last stretch may be shorter: what is missing in it is no value.
+    # The last interval may be shorter: it is padded with missing values.
     rows = [np.pad(v.astype(float), (0, -n % size), constant_values=np.nan).reshape(-1, size) for v in (times, values, bottom, top)]
     with np.errstate(all="ignore"):
         there = np.isfinite(rows[1])
@@ -258,9 +258,9 @@ def downsample(
 
 
 def resolution_note(spans: Iterable[float], rate: bool) -> str:
-    """What a caption says of stretches; nothing if every value is drawn."""
+    """Returns the note of a caption on downsampling; empty if every value is drawn."""
     longest = max(spans, default=0.0)
     if not longest:
         return ""
-    lead = f"Each point is the mean of {longest:.3g} s"
-    return f"{lead}." if rate else f"{lead}, the band reaches from the least to the greatest value in them."
+    lead = f"Each point is the mean over {longest:.3g} s"
+    return f"{lead}." if rate else f"{lead}; the band shows minimum and maximum."

@@ -1,4 +1,4 @@
-"""A network that moves: a page that runs a simulation and shows it (`serve`), or replays a stretch of one offline (`save`)."""
+"""Animation of a network: a page that shows a live simulation (`serve`), or replays a recording offline (`save`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that moves inside the page of a study or a reproduction, and what held its flows back."""
+"""Animated run inside the page of a study or a reproduction, with the limits of its flows."""
 
 from __future__ import annotations
 
@@ -18,54 +18,54 @@ if TYPE_CHECKING:
     from .. import _core
 
 MOST = 4
-"""Runs that move in one page."""
+"""Most animated runs per page."""
 MOST_BYTES = 600_000
-"""Of what moves in each, packed: in a page it takes a third more."""
+"""Most compressed bytes per animation; base64 in the page adds a third."""
 
 
 @dataclass(frozen=True)
 class Inset:
-    """A run in a frame of its own."""
+    """Animated run in a frame."""
 
     name: str
     seed: int
-    film: Recording
+    recording: Recording
     why: LimitSection | None
     fingerprint: str
 
     @cached_property
     def page(self) -> str:
-        """What is in the frame."""
-        return self.film.page()
+        """HTML of the frame."""
+        return self.recording.page()
 
     @property
     def begin(self) -> str:
-        """From when on, in seconds."""
-        return number(self.film.head["from"] / 1e9, 4)
+        """Start in seconds."""
+        return number(self.recording.head["from"] / 1e9, 4)
 
     @property
     def until(self) -> str:
-        """To when."""
-        return number(self.film.head["until"] / 1e9, 4)
+        """End in seconds."""
+        return number(self.recording.head["until"] / 1e9, 4)
 
     @property
     def one_of(self) -> int:
-        """Of so many packets of a flow one is followed."""
-        return self.film.one_of
+        """Sampling of packets: 1 of `one_of` packets of a flow is shown."""
+        return self.recording.one_of
 
 
 def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
-    """Runs a scenario twice: once for the picture, and once to see what limits its flows."""
+    """Runs a scenario twice: for the animation, and for the limits of its flows."""
     from .. import _core
 
-    film = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name, most=MOST_BYTES)
+    recording = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name, most=MOST_BYTES)
     watched = Simulation(_core.Simulation(resolved, seed, True))
     watched.advance()
-    return Inset(name, seed, film, limit_section(watched.result()), watched.fingerprint)
+    return Inset(name, seed, recording, limit_section(watched.result()), watched.fingerprint)
 
 
 def parse_replays(texts: Sequence[str]) -> list[dict[str, str]]:
-    """The runs that are to move: "queue=codel load=0.8" names levels; a value with blanks stands in quotation marks.
+    """Parses the runs to animate: "queue=codel load=0.8" names levels; values with blanks are quoted.
 
     >>> asked(["queue=codel load=0.8"])
     [{'queue': 'codel', 'load': '0.8'}]
@@ -73,25 +73,25 @@ def parse_replays(texts: Sequence[str]) -> list[dict[str, str]]:
     import shlex
 
     if len(texts) > MOST:
-        raise FairlaneError(f"{len(texts)} runs that move are too many for a page: {MOST} at most")
+        raise FairlaneError(f"{len(texts)} animated runs are too many for a page: at most {MOST}")
     out = []
     for text in texts:
         try:
             words = shlex.split(text)
         except ValueError as e:
-            raise FairlaneError(f"a replay {text!r}: {str(e).lower()}") from None
+            raise FairlaneError(f"replay {text!r}: {str(e).lower()}") from None
         pairs = [word.partition("=") for word in words]
         if not pairs or any(not (name and sign and value) for name, sign, value in pairs):
-            raise FairlaneError(f"a replay {text!r} names no run: write levels of factors, such as 'queue=codel load=0.8'")
+            raise FairlaneError(f"invalid replay {text!r}: write levels of factors, such as 'queue=codel load=0.8'")
         names = [name for name, _, _ in pairs]
         if twice := next((n for n in names if names.count(n) > 1), None):
-            raise FairlaneError(f"a replay {text!r} names {twice} twice")
+            raise FairlaneError(f"replay {text!r} names {twice} twice")
         out.append({name: value for name, _, value in pairs})
     return out
 
 
 def scripts(insets: Iterable[Inset]) -> list[str]:
-    """The scripts that a page with these has to let run."""
+    """Returns the scripts that a page with insets must allow."""
     from .page import script
 
     return [script()] if list(insets) else []

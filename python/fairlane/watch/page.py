@@ -1,4 +1,4 @@
-"""The page, for a replay and for a simulation that is watched: the same but for where what moves comes from."""
+"""HTML page of an animation, for recordings and for live simulations."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def _shipped(name: str) -> str:
 
 
 def script() -> str:
-    """What draws the moving picture."""
+    """Returns the script that draws the animation."""
     return _shipped("watch.js")
 
 
 def replay_page(head: Mapping[str, Any], data: str) -> str:
-    """A page with everything in it."""
+    """Returns a page with an embedded recording."""
     return _page(head, data)
 
 
 def live_page(head: Mapping[str, Any], connect: str) -> str:
-    """A page that asks its server for what moves."""
+    """Returns a page that gets its animation from a server."""
     return _page(head, "", connect)
 
 
@@ -40,7 +40,7 @@ def _page(head: Mapping[str, Any], data: str, connect: str = "") -> str:
         live=head["mode"] == "live",
         policy=Markup(policy([script()], connect)),
         own=Markup(files("fairlane.look").joinpath("charts.css").read_text("utf-8") + _shipped("page.css")),
-        told=Markup(inert_json(head)),
+        head=Markup(inert_json(head)),
         data=data,
         script=Markup(script()),
     )

@@ -1,4 +1,4 @@
-"""A recorded stretch of a simulation as one page that opens offline."""
+"""Recording of a time span of a simulation as an HTML page that opens offline."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from ..base.scenario import Built
 
 MOST_BYTES = 2_000_000
-"""Of what moves, packed: in a page it takes a third more."""
+"""Most compressed bytes of a recording; base64 in the page adds a third."""
 STEPS = 1200
-"""Instants between which windows, queues and rates are told."""
+"""Most samples of windows, queues and rates."""
 _VALUES = 4_000_000
-"""Of all these instants together."""
+"""Most values over all samples."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded stretch: what a page is told of the network, and the chunks of each future, packed."""
+    """Recorded time span: the network model for the page, and the compressed chunks of the run and its branches."""
 
     head: dict[str, Any]
     data: bytes
 
     @property
     def one_of(self) -> int:
-        """Of so many packets of a flow one is followed."""
+        """Sampling of packets: 1 of `one_of` packets of a flow is shown."""
         n: int = self.head["oneOf"]
         return n
 
     def document(self, file: str, size: int) -> dict[str, Any]:
-        """What `fairlane watch --save --json` prints."""
+        """Returns the document that `fairlane watch --save --json` prints."""
         from .. import _core
 
         h = self.head
@@ -54,29 +54,29 @@ class Recording:
         }  # fmt: skip
 
     def page(self) -> str:
-        """The page that replays it."""
+        """Returns the page that replays the recording."""
         return replay_page(self.head, base64.b64encode(self.data).decode())
 
     def save(self, path: str | PathLike[str], *, new: bool = False) -> None:
-        """Writes the page, whole or not at all; with `new` a file that is there by then is not replaced."""
+        """Writes the page; with `new` an existing file is an error."""
         save_bytes(path, self.page().encode(), new=new)
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Another future: what is changed, and when in nanoseconds."""
+    """Branch of a recording: its changes and their time in nanoseconds."""
 
     at: int
     sets: tuple[tuple[str, str], ...]
 
     @property
     def words(self) -> str:
-        """What is changed, as a person writes it."""
+        """Changes as text."""
         return ", ".join(f"{path} = {value}" for path, value in self.sets)
 
 
 def branch_of(words: str) -> Branch:
-    """Reads 'at=20s links.bottleneck.queue=codel'.
+    """Parses 'at=20s links.bottleneck.queue=codel'.
 
     >>> branch_of("at=20s links.b.rate=2Mbit/s links.b.queue=red").words
     'links.b.rate = 2Mbit/s, links.b.queue = red'
@@ -85,14 +85,14 @@ def branch_of(words: str) -> Branch:
     for word in words.split():
         path, sign, value = word.partition("=")
         if not sign or not path or not value:
-            raise FairlaneError(f"a branch {words!r}: {word!r} is no assignment: write 'at=20s links.bottleneck.queue=codel'")
+            raise FairlaneError(f"branch {words!r}: {word!r} is not an assignment; write 'at=20s links.bottleneck.queue=codel'")
         if path == "at":
-            at = span(value, "the time of a branch")
+            at = span(value, "time of a branch")
         else:
             sets.append((path, value))
     if at is None or not sets:
-        missing = "when it begins: at=20s" if at is None else "what changes: links.bottleneck.queue=codel"
-        raise FairlaneError(f"a branch {words!r} does not say {missing}")
+        missing = "its time: add at=20s" if at is None else "a change: add links.bottleneck.queue=codel"
+        raise FairlaneError(f"branch {words!r} lacks {missing}")
     return Branch(at, tuple(sets))
 
 
@@ -106,9 +106,9 @@ def record(
     branches: Sequence[str | Branch] = (),
     most: int = MOST_BYTES,
 ) -> Recording:
-    """Records a stretch of a run, from `begin` to `until` (the end), with other futures: "at=20s links.bottleneck.queue=codel".
+    """Records a run from `begin` to `until` (default: the end), with branches such as "at=20s links.bottleneck.queue=codel".
 
-    With more packets than `most` bytes hold, one of so many is followed; drops, marks, queues and windows are those of all.
+    If the packets exceed `most` bytes, a sample of them is shown; drops, marks, queues and windows include all packets.
     """
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
@@ -127,19 +127,19 @@ def record_simulation(
     branches: Sequence[str | Branch] = (),
     most: int = MOST_BYTES,
 ) -> Recording:
-    """The same of a simulation that has not begun; `resolved` is its scenario with its single parts."""
+    """Records a simulation at time 0; `resolved`: its expanded scenario. See `record`."""
     end = sim._core.end // 1000
-    first = span(begin, "the beginning")
-    last = end if until is None else span(until, "the end")
+    first = span(begin, "start")
+    last = end if until is None else span(until, "end")
     if not 0 <= first < last <= end:
-        raise FairlaneError(f"a stretch from {first / 1e9:g} s to {last / 1e9:g} s: the run goes from 0 s to {end / 1e9:g} s")
+        raise FairlaneError(f"invalid span {first / 1e9:g} s to {last / 1e9:g} s: the run lasts from 0 s to {end / 1e9:g} s")
     others = [b if isinstance(b, Branch) else branch_of(b) for b in branches]
     for b in others:
         if not first <= b.at < last:
-            raise FairlaneError(f"a branch at {b.at / 1e9:g} s: what is recorded goes from {first / 1e9:g} s to {last / 1e9:g} s")
+            raise FairlaneError(f"branch at {b.at / 1e9:g} s is outside of the recorded span {first / 1e9:g} s to {last / 1e9:g} s")
     head = network_model(sim, resolved, title)
     sim._core.advance(first * 1000)
-    one_of = _thin(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
+    one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
     while True:
         futures, data = _record(sim, first, last, others, one_of, _instants(head, first, last, [b.at for b in others]))
         if len(data) <= most or one_of >= 1 << 16:
@@ -160,7 +160,7 @@ def save(
     branches: Sequence[str | Branch] = (),
     force: bool = False,
 ) -> Recording:
-    """Writes a page that replays a stretch of a run; see `film`. What exists is not replaced without `force`."""
+    """Writes a page that replays a run; see `record`. An existing file is replaced only with `force`."""
     target = new_file(fspath(path), force=force)
     made = record(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
     made.save(target, new=not force)
@@ -173,8 +173,8 @@ def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int
     return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | {at for at in more if at > first})
 
 
-def _thin(sim: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:
-    """Of how many packets one is to be followed, from a look at a piece in the middle of a branch."""
+def _choose_sampling(sim: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:
+    """Estimates the sampling of packets from a short part of a branch."""
     look = sim.branch()
     begin = first + (last - first) // 3
     look._core.advance(begin * 1000)
@@ -211,7 +211,7 @@ def _record(
         root._core.advance(at * 1000)
         streams[0].append(_chunk(root))
         fork(at)
-    futures: list[dict[str, Any]] = [{"words": "as it is" if others else "", "chunks": len(streams[0]), "after": 0, "at": first}]
+    futures: list[dict[str, Any]] = [{"words": "original" if others else "", "chunks": len(streams[0]), "after": 0, "at": first}]
     for b, after, other in sorted(forks, key=lambda f: f[0].at):
         stream = [_chunk(other)]
         for at in (i for i in instants if i > b.at):

@@ -1,4 +1,4 @@
-"""What a page may ask of its simulation, whatever it sends."""
+"""Requests of a page to its live simulation, validated and executed."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..runs.simulation import Simulation
 from .topology import queue_of, running_groups, state_of
 
 SPEND = 50_000
-"""Microseconds that one answer may take of the clock on the wall."""
+"""Most wall-clock microseconds of a request."""
 FINE = 1000
-"""Of a run: so long are the stretches that are told on the way to an event, so that curves have their shape."""
+"""Steps of a run while seeking an event, so that curves keep their shape."""
 SOUGHT = ("packet", "drop", "mark", "timeout")
 MOST_VALUES = 8
 MOST_TEXT = 200
 MOST_CHANGES = 10_000
-"""Of one page: each is kept, as part of the scenario that repeats the run."""
+"""Most changes per page: each is stored in the scenario that repeats the run."""
 _NAME = r"""("([^"\\]|\\.)*"|'[^']*'|[^."'\s]+)"""
 _MAY = re.compile(rf"links\.{_NAME}(\.reverse)?\.(rate|delay|loss|duplicate|queue)(\..+)?|flows\.{_NAME}\.(start|stop|count)")
-"""Paths that a page may change. Others may lead to files (`trace`), whose lines it would be told in what is wrong with them."""
+"""Paths that a page may change. Other paths may name files (`trace`), whose lines would appear in error messages."""
 
 
 class InvalidRequest(FairlaneError):
-    """A request that means nothing."""
+    """Invalid request."""
 
 
 class Session:
-    """The simulation of one page, with another future or without."""
+    """Simulation of one page, with an optional branch."""
 
     def __init__(self, sim: Simulation, head: Mapping[str, Any]) -> None:
         self._futures, self._head = [sim], head
@@ -45,10 +45,10 @@ class Session:
         }  # fmt: skip
 
     def do(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
-        """What is sent back: pieces of the picture, and the answer."""
+        """Executes a request; returns chunks of the animation and the answer."""
         act = self._acts.get(what["op"]) if isinstance(what.get("op"), str) else None
         if act is None:
-            raise InvalidRequest(f"nothing is known of {str(what.get('op'))[:40]!r}")
+            raise InvalidRequest(f"unknown request {str(what.get('op'))[:40]!r}")
         return act(what)
 
     def _pieces(self) -> list[bytes]:
@@ -59,7 +59,7 @@ class Session:
         spend = int(_number(what, "spend", 0, SPEND)) // len(self._futures)
         first = self._futures[0]._core
         first.go(max(to, first.now), spend)
-        # The other future keeps step, so that both are seen at the same time.
+        # The branch advances to the same time.
         for sim in self._futures[1:]:
             sim._core.advance(first.now)
         return self._pieces(), {"over": first.now >= self._end}
@@ -73,7 +73,7 @@ class Session:
     def _seek(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         kind, fresh = what.get("what"), what.get("fresh")
         if kind not in SOUGHT or not isinstance(fresh, bool):
-            raise InvalidRequest("an event is a packet, drop, mark or timeout, sought afresh or not")
+            raise InvalidRequest("seek takes an event (packet, drop, mark or timeout) and `fresh` (true or false)")
         first = self._futures[0]._core
         pieces: list[bytes] = []
         found, over, step = None, time.monotonic() + SPEND / 1e6, max(1, self._end // FINE)
@@ -91,13 +91,13 @@ class Session:
     def _future(self, what: dict[str, Any]) -> Simulation:
         number = what.get("future", 0)
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self._futures):
-            raise InvalidRequest("there is no such future")
+            raise InvalidRequest("unknown branch")
         return self._futures[number]
 
     def _set(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         values = what.get("values")
         if not isinstance(values, dict) or not 0 < len(values) <= MOST_VALUES:
-            raise InvalidRequest("values are a path with its value, or a few")
+            raise InvalidRequest("values must be a few paths with their values")
         pairs = []
         for path, value in values.items():
             if (
@@ -105,18 +105,18 @@ class Session:
                 or not isinstance(value, str | int | float)
                 or (isinstance(value, float) and not math.isfinite(value))
             ):
-                raise InvalidRequest(f"{path[:60]!r} takes a number or a text")
+                raise InvalidRequest(f"{path[:60]!r} takes a number or text")
             path = self._path(path)
             if not _MAY.fullmatch(path):
-                raise InvalidRequest("rate, delay, loss, duplicate and queue of a link may change, and start, stop and count of flows")
+                raise InvalidRequest("only rate, delay, loss, duplicate and queue of links, and start, stop and count of flows can change")
             if len(path) > MOST_TEXT or len(str(value)) > MOST_TEXT:
-                raise InvalidRequest("that is too long")
+                raise InvalidRequest("path or value too long")
             pairs.append((path, str(value)))
         sim = self._future(what)
         return self._change(sim, pairs), {}
 
     def _path(self, path: str) -> str:
-        """A page writes the name of a link as it is; one with blanks or dots stands in quotation marks in a path."""
+        """Quotes the name of a link in a path if it has blanks or dots; pages send it unquoted."""
         for name in sorted((way["name"] for way in self._head["links"]), key=len, reverse=True):
             rest = path.removeprefix(f"links.{name}.")
             if rest != path:
@@ -126,8 +126,8 @@ class Session:
 
     def _change(self, sim: Simulation, pairs: list[tuple[str, str]]) -> list[bytes]:
         if self._changes >= MOST_CHANGES:
-            raise InvalidRequest(f"that were {MOST_CHANGES} changes: load the page again to begin anew")
-        # The stretch before ends here: whoever reads it knows the rates and delays that held in it.
+            raise InvalidRequest(f"limit of {MOST_CHANGES:,} changes reached; reload the page")
+        # Ends the current chunk, whose rates and delays are constant.
         pieces = self._pieces()
         sim._core.set(pairs, False)
         self._changes += 1
@@ -136,16 +136,16 @@ class Session:
     def _flow(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         group, on = what.get("group"), what.get("on")
         if not any(f["group"] == group for f in self._head["flows"]) or not isinstance(on, bool):
-            raise InvalidRequest("flows are on or off")
+            raise InvalidRequest("flow takes a group and `on` (true or false)")
         sim = self._future(what)
         runs = running_groups(state_of(sim), sim._core.now)[str(group)]
         if on == runs:
-            raise InvalidRequest(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
+            raise InvalidRequest(f"flows of {group} run already" if on else f"flows of {group} are not running")
         return self._change(sim, [(f"flows.{toml.key(str(group))}.{'start' if on else 'stop'}", f"{sim._core.now}ps")]), {}
 
     def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         if len(self._futures) > 1:
-            raise InvalidRequest("there are two futures already")
+            raise InvalidRequest("only one branch at a time")
         self._futures.append(self._futures[0].branch())
         return [], {}
 
@@ -157,7 +157,7 @@ class Session:
         name = what.get("link")
         sim = self._future(what)
         if not isinstance(name, str) or name not in sim.links:
-            raise InvalidRequest("there is no such link")
+            raise InvalidRequest("unknown link")
         now = state_of(sim)
         kind, parameters, loss = queue_of(now, name)
         link = sim.links[name]
@@ -176,5 +176,5 @@ class Session:
 def _number(what: dict[str, Any], key: str, low: float, high: float) -> float:
     value = what.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidRequest(f"{key} is a number from {low:g} to {high:g}")
+        raise InvalidRequest(f"{key} must be a number from {low:g} to {high:g}")
     return float(value)

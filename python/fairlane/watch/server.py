@@ -1,6 +1,6 @@
-"""The server of a page that watches: on this machine alone, for whoever has its address, until the command ends.
+"""Server of the live page: on this machine only, for clients with its address, until the command ends.
 
-Every page has a simulation of its own, which goes on only as far as the page asks: one that goes away takes it along.
+Every page has its own simulation, which advances only on request and ends with the page.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 MOST_PAGES = 4
-"""Pages at once."""
+"""Most concurrent pages."""
 MOST_CONNECTIONS = 64
-"""Connections from which on no more are let in, whatever they are for; a browser has six to a host."""
+"""Most concurrent connections of any kind; a browser opens six per host."""
 MOST_LETTERS = 4096
-"""Of one message."""
+"""Most characters of a message."""
 MOST_A_SECOND = 500
-"""Messages of a page; one that sends more is shut out."""
+"""Most messages per second of a page; above that, it is disconnected."""
 PATIENCE = 10.0
-"""Seconds that a page may leave what it was sent unread, or a connection silent."""
+"""Seconds before an unread message or an idle connection times out."""
 
 
 def serve(
@@ -53,7 +53,7 @@ def serve(
     port: int = 0,
     ready: Callable[[str], None] = print,
 ) -> None:
-    """Serves the page of a simulation until Ctrl-C; `ready` is called with its address."""
+    """Serves a live page until Ctrl-C; `ready` is called with its address."""
     need("watch")
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
@@ -67,7 +67,7 @@ def serve(
 
 
 class _Shut(asyncio.Protocol):
-    """A connection too many."""
+    """Protocol that rejects surplus connections."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
@@ -75,15 +75,15 @@ class _Shut(asyncio.Protocol):
 
 
 def _log() -> logging.Logger:
-    """Where the library writes what went wrong; that a stranger sent no HTTP is none of it, or anybody here fills the terminal."""
+    """Returns the logger of the library without errors of invalid HTTP, which any local client could cause."""
     from aiohttp.http_exceptions import HttpProcessingError
 
-    def ours(record: logging.LogRecord) -> bool:
+    def valid(record: logging.LogRecord) -> bool:
         return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
     log = logging.getLogger("fairlane.watch")
     if not log.filters:
-        log.addFilter(ours)
+        log.addFilter(valid)
     return log
 
 
@@ -92,7 +92,7 @@ class _Server:
         self._head, self._fresh = head, fresh
         self._token = secrets.token_urlsafe(24)
         self._sockets: set[web.WebSocketResponse] = set()
-        self._crew = Pool(MOST_PAGES, "watch")
+        self._pool = Pool(MOST_PAGES, "watch")
 
     async def run(self, port: int, ready: Callable[[str], None]) -> None:
         from aiohttp import web
@@ -103,7 +103,7 @@ class _Server:
         runner = web.AppRunner(app, access_log=None, logger=_log(), keepalive_timeout=PATIENCE, shutdown_timeout=0.5)
         await runner.setup()
         handlers = runner.server
-        assert handlers is not None, "it was set up"
+        assert handlers is not None, "set up above"
 
         def connection() -> asyncio.Protocol:
             return _Shut() if len(handlers.connections) >= MOST_CONNECTIONS else handlers()
@@ -119,7 +119,7 @@ class _Server:
                 listening = await loop.create_server(connection, HOST, port, backlog=16)
             except (OSError, OverflowError) as e:
                 raise FairlaneError(
-                    f"cannot listen on port {port}: {getattr(e, 'strerror', None) or e}; --port 0 takes any that is free"
+                    f"cannot listen on port {port}: {getattr(e, 'strerror', None) or e}; --port 0 selects a free port"
                 ) from e
             self._port = listening.sockets[0].getsockname()[1]
             ready(f"http://{HOST}:{self._port}/?token={self._token}")
@@ -131,23 +131,23 @@ class _Server:
                 with suppress(Exception):
                     await asyncio.wait_for(socket.close(code=1001), 0.3)
             await runner.cleanup()
-            self._crew.stop()
+            self._pool.stop()
 
     def _guarded(self) -> Any:
         from aiohttp import web
 
         @web.middleware
         async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:
-            """Nothing for another host's name, for a page from elsewhere, or without the token."""
+            """Rejects requests with another host name, from another origin, or without the token."""
             place = f"{HOST}:{self._port}"
             origin = request.headers.getall("Origin", [])
             given = request.query.getall("token", [])
             if request.headers.getall("Host", []) != [place]:
-                return web.Response(status=421, text="not here\n")
+                return web.Response(status=421, text="wrong host\n")
             if any(o != f"http://{place}" for o in origin) or (request.path == "/socket" and len(origin) != 1):
-                return web.Response(status=403, text="not from there\n")
+                return web.Response(status=403, text="wrong origin\n")
             if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._token.encode()):
-                return web.Response(status=403, text="the address has no right token\n")
+                return web.Response(status=403, text="missing or wrong token\n")
             response: web.StreamResponse = await handler(request)
             return response
 
@@ -167,13 +167,13 @@ class _Server:
         from aiohttp import WSMsgType, web
 
         if len(self._sockets) >= MOST_PAGES:
-            return web.Response(status=503, text=f"{MOST_PAGES} pages watch already\n")
+            return web.Response(status=503, text=f"limit of {MOST_PAGES} pages reached\n")
         socket = web.WebSocketResponse(max_msg_size=MOST_LETTERS, heartbeat=PATIENCE, compress=False, timeout=1.0)
         self._sockets.add(socket)
         try:
             await socket.prepare(request)
             loop = asyncio.get_running_loop()
-            asked = Session(await loop.run_in_executor(self._crew, self._fresh), self._head)
+            session = Session(await loop.run_in_executor(self._pool, self._fresh), self._head)
             allowed, since = float(MOST_A_SECOND), time.monotonic()
             async for message in socket:
                 now = time.monotonic()
@@ -184,8 +184,8 @@ class _Server:
                 if message.type is not WSMsgType.TEXT:
                     await socket.close(code=1003, message=b"text only")
                     break
-                pieces, answer = await loop.run_in_executor(self._crew, _answer, asked, message.data)
-                # Whoever does not read what it asked for is let go.
+                pieces, answer = await loop.run_in_executor(self._pool, _answer, session, message.data)
+                # A client that does not read its answers is disconnected.
                 async with asyncio.timeout(PATIENCE):
                     for piece in pieces:
                         await socket.send_bytes(piece)
@@ -197,24 +197,24 @@ class _Server:
         return socket
 
 
-def _answer(asked: Session, text: str) -> tuple[list[bytes], dict[str, Any]]:
+def _answer(session: Session, text: str) -> tuple[list[bytes], dict[str, Any]]:
     number: object = None
     try:
         try:
             what = json.loads(text)
         except (ValueError, RecursionError):
-            raise InvalidRequest("that is no JSON") from None
+            raise InvalidRequest("invalid JSON") from None
         try:
             json.dumps(what, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise InvalidRequest("half a character is no text") from None
+            raise InvalidRequest("invalid character (unpaired surrogate)") from None
         if not isinstance(what, dict):
-            raise InvalidRequest("that is no request")
+            raise InvalidRequest("a request must be a JSON object")
         number = what.get("re")
         if isinstance(number, bool) or not isinstance(number, int):
             number = None
-            raise InvalidRequest("a request has a number, `re`")
-        pieces, answer = asked.do(what)
+            raise InvalidRequest("a request needs a number `re`")
+        pieces, answer = session.do(what)
     except FairlaneError as e:
         return [], {"re": number, "error": str(e)}
     return pieces, {"re": number, **answer}

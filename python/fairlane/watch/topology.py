@@ -1,4 +1,4 @@
-"""What a page is told of a network before anything moves: nodes and their places, links, flows."""
+"""Static model of a network for the page: nodes with their positions, links and flows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from ..runs.simulation import Simulation
 
 STATES = ("", "open", "disorder", "cwr", "recovery", "loss")
-"""As the core numbers the states of senders."""
+"""Sender states in the numbering of the core."""
 MOST_NODES = 5000
-"""Nodes of a network that is drawn, as `fairlane draw` has it."""
+"""Most nodes of a network that is drawn, as in `fairlane draw`."""
 
 
 def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """Names, places, links and flows; `resolved` is the scenario with its single parts."""
+    """Returns names, positions, links and flows; `resolved`: the expanded scenario."""
     from ..errors import FairlaneError
 
     found = resolved["expanded"]
     if len(found["nodes"]) > MOST_NODES:
         raise FairlaneError(
-            f"a picture of {len(found['nodes'])} nodes cannot be read: the limit is {MOST_NODES}\n"
-            "  = help: `fairlane run` simulates it, `fairlane draw -o network.graphml` writes it for a tool that draws large graphs"
+            f"{len(found['nodes'])} nodes are too many to draw: the limit is {MOST_NODES}\n"
+            "  = help: `fairlane run` simulates this network; `fairlane draw -o network.graphml` exports it to a tool for large graphs"
         )
     graph = graph_of(resolved, title)
     at = node_positions(graph)
@@ -71,12 +71,12 @@ def _way(name: str, start: int, end: int, way: Any) -> dict[str, Any]:
 
 
 def state_of(sim: Simulation) -> dict[str, Any]:
-    """The scenario as it stands, with its single parts."""
+    """Returns the expanded scenario with all changes so far."""
     return expanded(_core.resolve(sim._core.state(), "the simulation", "json", []).json())
 
 
 def queue_of(now: Mapping[str, Any], link: str) -> tuple[str, dict[str, Any], float]:
-    """The queue before a link with its parameters, in this state, and the share of packets that the link loses."""
+    """Returns the queue of a link with its parameters, and the loss ratio of the link."""
     way = next(x for x in now["expanded"]["links"] if x["name"] == link)
     kind, parameters = next(iter(way["queue"].items()))
     loss = way.get("loss")
@@ -84,7 +84,7 @@ def queue_of(now: Mapping[str, Any], link: str) -> tuple[str, dict[str, Any], fl
 
 
 def running_groups(now: Mapping[str, Any], time: int) -> dict[str, bool]:
-    """Of each group of flows whether any has begun and has not been stopped, in this state at a time in picoseconds."""
+    """Returns for each group of flows True if any of its flows runs at a time in picoseconds."""
     groups: dict[str, bool] = {}
     for flow in now["expanded"]["flows"]:
         start, stop = (None if flow[key] is None else _core.picoseconds(flow[key]) for key in ("start", "stop"))
@@ -94,18 +94,18 @@ def running_groups(now: Mapping[str, Any], time: int) -> dict[str, bool]:
 
 
 def _segment(group: Mapping[str, Any]) -> float:
-    """Bytes of a full segment of a flow: a window of so many is one packet."""
-    told = (group.get("tcp") or {}).get("mss")
-    return _core.quantity("len", told)[0] if isinstance(told, str) and _core.quantity_kind(told) == "len" else 1460.0
+    """Returns the segment size of a flow in bytes, which is one packet of a window."""
+    mss = (group.get("tcp") or {}).get("mss")
+    return _core.quantity("len", mss)[0] if isinstance(mss, str) and _core.quantity_kind(mss) == "len" else 1460.0
 
 
 def _pace(ways: list[dict[str, Any]]) -> float:
-    """Seconds that a packet spends on the link that takes it longest."""
+    """Returns the longest time in seconds that a packet spends on a link."""
     return max((12_000 / w["bits"] if w["bits"] else 0.0) + w["lag"] for w in ways) if ways else 0.1
 
 
 def _limit(text: object) -> float:
-    """Packets that a queue may hold, of a limit in bytes about; 0 if there is none or it is not known."""
+    """Returns the limit of a queue in packets, an estimate for a limit in bytes; 0 if unlimited or unknown."""
     if not isinstance(text, str):
         return 0.0
     if _core.quantity_kind(text) != "len":
@@ -115,16 +115,16 @@ def _limit(text: object) -> float:
 
 
 def expanded(text: str) -> dict[str, Any]:
-    """A resolved scenario with its single parts, from its JSON."""
+    """Parses the JSON of an expanded scenario."""
     tree: dict[str, Any] = json.loads(text)
     return tree
 
 
 def span(text: str, what: str) -> int:
-    """A time such as "20s" in whole nanoseconds."""
+    """Parses a time such as "20s" to nanoseconds."""
     from ..errors import FairlaneError
 
     try:
         return _core.picoseconds(text) // 1000
     except FairlaneError as e:
-        raise FairlaneError(f"{what} {text!r} is no time: write a number with its unit, such as 20s or 500ms") from e
+        raise FairlaneError(f"{what} {text!r} is not a time: write a number with its unit, such as 20s or 500ms") from e
