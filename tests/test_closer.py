@@ -155,7 +155,7 @@ def test_a_run_moves_in_the_page_and_nothing_else_may(folder, study, tmp_path):
         assert browser.run("document.querySelector('h1').textContent") in ("codel", "tail drop")
         assert browser.run("document.querySelectorAll('canvas').length") >= 2
         browser.run("fairlaneWatch.seek(4.5e9)")
-        assert browser.run("fairlaneWatch.source.films[0].ofLink(fairlaneWatch.source.films[0].still(4.5e9), 0, 'rate')") == 1.5e6
+        assert browser.run("fairlaneWatch.source.recordings[0].ofLink(fairlaneWatch.source.recordings[0].still(4.5e9), 0, 'rate')") == 1.5e6
         browser._session = outer
         assert browser.console == []
         assert [a for a in browser.asked if not a.startswith(("file:", "data:", "about:"))] == []

@@ -108,13 +108,13 @@ def test_what_is_recorded_keeps_the_laws_of_queues_and_the_counts_of_the_run(sce
     if node is None:
         pytest.skip("no node")
     made = watch.record(scenario)
-    (tmp_path / "film.json").write_text(json.dumps({"head": made.head, "data": base64.b64encode(made.data).decode()}))
+    (tmp_path / "recording.json").write_text(json.dumps({"head": made.head, "data": base64.b64encode(made.data).decode()}))
     done = subprocess.run(
-        [node, "--test", str(ROOT / "web" / "tests")], env={"FAIRLANE_FILM": str(tmp_path / "film.json"), "PATH": "/usr/bin:/bin"},
+        [node, "--test", str(ROOT / "web" / "tests")], env={"FAIRLANE_RECORDING": str(tmp_path / "recording.json"), "PATH": "/usr/bin:/bin"},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    told = json.loads(re.search(r"film: (\{.*\})", done.stdout)[1])
+    told = json.loads(re.search(r"recording: (\{.*\})", done.stdout)[1])
     sim = fl.start(scenario)
     sim.advance()
     links = {name: link.metrics for name, link in sim.links.items()}
@@ -315,10 +315,10 @@ def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path)
     assert {"cwnd", "ssthresh", "round trip"} <= set(browser.run(table))
     browser.run("fairlaneWatch.seek(4e9)")
     # Until the branch both futures are the same, then the queue of the faster one empties.
-    waits = "fairlaneWatch.source.films.map(f => f.ofLink(f.still(fairlaneWatch.time), 0, 'packets'))"
+    waits = "fairlaneWatch.source.recordings.map(f => f.ofLink(f.still(fairlaneWatch.time), 0, 'packets'))"
     a, b = browser.run(waits)
     assert a == b
-    rates = "fairlaneWatch.source.films.map(f => f.ofLink(f.still(9e9), 0, 'rate'))"
+    rates = "fairlaneWatch.source.recordings.map(f => f.ofLink(f.still(9e9), 0, 'rate'))"
     assert browser.run(rates) == [1e6, 2e6]
     browser.run("fairlaneWatch.paced(120)")
     browser.key(" ")
@@ -350,7 +350,7 @@ def test_a_lesson_opens_as_a_page(lesson, browser, tmp_path):
     sim = fl.start(ROOT / "examples" / "lessons" / lesson / "scenario.toml")
     sim.advance("5s")
     delivered = browser.run(
-        "fairlaneWatch.told.flows.map((_, i) => fairlaneWatch.source.films[0].ofFlow(fairlaneWatch.source.films[0].latest, i, 'delivered'))"
+        "fairlaneWatch.model.flows.map((_, i) => fairlaneWatch.source.recordings[0].ofFlow(fairlaneWatch.source.recordings[0].latest, i, 'delivered'))"
     )
     assert delivered == [f.delivered for f in sim.flows.values()]
     assert sum(delivered) > 0 and len(made.data) < 2_000_000
@@ -377,7 +377,7 @@ def test_a_page_runs_steps_changes_and_branches_a_simulation(server, browser):
     browser.key("]")
     until(browser, "document.querySelector('[data-key=rate]') !== null")
     browser.key("b")
-    until(browser, "fairlaneWatch.source.films.length === 2 && fairlaneWatch.acts.future === 1")
+    until(browser, "fairlaneWatch.source.recordings.length === 2 && fairlaneWatch.acts.future === 1")
     browser.run("(q => { q.value = 'codel'; q.dispatchEvent(new Event('change')); })(document.querySelector('[data-key=queue]'))")
     until(browser, "document.querySelector('[data-key=\"queue.codel.target\"]') !== null")
     browser.run(
@@ -385,8 +385,8 @@ def test_a_page_runs_steps_changes_and_branches_a_simulation(server, browser):
     )
     until(browser, "document.querySelector('.wrong').textContent.includes('target')")
     browser.run("(q => { q.value = 800; q.dispatchEvent(new Event('change')); })(document.querySelector('[data-key=rate]'))")
-    until(browser, "fairlaneWatch.source.films[1].ofLink(fairlaneWatch.source.films[1].latest, 0, 'rate') > 3e6")
-    assert browser.run("fairlaneWatch.source.films[0].ofLink(fairlaneWatch.source.films[0].latest, 0, 'rate')") == 2e6
+    until(browser, "fairlaneWatch.source.recordings[1].ofLink(fairlaneWatch.source.recordings[1].latest, 0, 'rate') > 3e6")
+    assert browser.run("fairlaneWatch.source.recordings[0].ofLink(fairlaneWatch.source.recordings[0].latest, 0, 'rate')") == 2e6
     browser.run("document.querySelector('[data-group=tcp]').click()")
     until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'false'")
     # The other future has switches of its own; what is off goes on again.
@@ -401,7 +401,7 @@ def test_a_page_runs_steps_changes_and_branches_a_simulation(server, browser):
     until(browser, f"fairlaneWatch.time > {at} + 2e8")
     browser.key(" ")
     browser.key("x")
-    until(browser, "fairlaneWatch.source.films.length === 1")
+    until(browser, "fairlaneWatch.source.recordings.length === 1")
     browser.run("fairlaneWatch.paced(161)")
     browser.key(" ")
     until(browser, "fairlaneWatch.time === 20e9")

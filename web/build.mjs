@@ -1,5 +1,5 @@
-// Bundles src/ and uPlot into files that are shipped with the package: the charts of pages, and the moving picture. The first line of each says of
-// which sources it is made; tests compare it, and `npm run check` builds again and compares the whole.
+// Bundles src/ and uPlot into files that are shipped with the package: the charts of pages, and the animation. The first line of each names
+// the hash of its sources; tests compare it, and `npm run check` rebuilds and compares the files.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// One chart: uPlot with the house's colours, a legend that tells the values at the cursor, and keys in place of a mouse.
+// Chart: uPlot with the page's colours, a legend with the values at the cursor, and keyboard control.
 
 import uPlot from "uplot";
 import { colour, dash, faint, hue } from "./look.js";
@@ -7,25 +7,25 @@ import { digits, make } from "./text.js";
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif';
 const PAPER_WIDTH = 640;
 const DOTS = [2, 4]; // between hollow marks
-const NEAR = 24; // pixels from a mark at which it is the one that is meant
-const STEP = 0.5; // of the span, by a key or button
+const NEAR = 24; // distance in pixels at which a mark is selected
+const STEP = 0.5; // zoom factor of a key or button
 
 export class Chart {
-  /** `peers`: the charts whose zoom and cursor go together, this one among them. */
-  constructor(place, told, xs, peers) {
-    Object.assign(this, { place, told, peers, marks: told.kind === "dots", tables: told.lines.map((line) => [xs[line.x], line]) });
-    this.columns = []; // of the drawn data: the line, and what it is of it
+  /** `peers`: the charts with shared zoom and cursor, including this one. */
+  constructor(place, spec, xs, peers) {
+    Object.assign(this, { place, spec, peers, marks: spec.kind === "dots", tables: spec.lines.map((line) => [xs[line.x], line]) });
+    this.columns = []; // line and part (value, low or high) of each data column
     this.data = this.joined();
     this.spoken = make("p", { class: "aloud", "aria-live": "polite" });
-    this.readings = told.lines.map(() => make("span", { class: "at" }));
+    this.readings = spec.lines.map(() => make("span", { class: "at" }));
     this.where = make("span", { class: "where" });
     this.plot = make("div", {
       class: "plot",
       tabindex: "0",
       role: "group",
-      "aria-label": `${told.title}. Arrow keys move along the values, plus and minus zoom, zero shows all.`,
+      "aria-label": `${spec.title}. Arrow keys move along the values, plus and minus zoom, zero shows all.`,
     });
-    this.canvas = make("div", { role: "img", "aria-label": told.alt });
+    this.canvas = make("div", { role: "img", "aria-label": spec.alt });
     this.plot.append(this.canvas, this.spoken);
     place.replaceChildren(this.head(), this.plot, this.legend());
     this.u = new uPlot(this.options(), this.data, this.canvas);
@@ -34,7 +34,7 @@ export class Chart {
     new ResizeObserver(() => this.fit()).observe(place);
   }
 
-  /** The columns of all lines over one axis; where a line has no value at an instant of another it goes on, where it has none it stops. */
+  /** Joins the columns of all lines over one axis. A line continues where only other lines have values, and stops at its missing values. */
   joined() {
     const tables = this.tables.map(([x, line]) => {
       const of = [x, line.y];
@@ -46,7 +46,7 @@ export class Chart {
       return of;
     });
     if (this.marks) {
-      // Marks may lie anywhere, two at one place of the axis: each keeps a place of its own.
+      // Marks may share a position on the axis: each keeps its own column entry.
       const rows = tables.flatMap((of, i) => of[0].map((x, k) => ({ x, i, k }))).sort((a, b) => a.x - b.x);
       this.rows = rows;
       return [rows.map((r) => r.x), ...tables.flatMap((of, i) => of.slice(1).map((v) => rows.map((r) => (r.i === i ? v[r.k] : null))))];
@@ -56,7 +56,7 @@ export class Chart {
   }
 
   options() {
-    const { told } = this;
+    const { spec } = this;
     const drawn = this.columns.map(({ line, part }) => ({
       label: line.name,
       scale: "y",
@@ -83,7 +83,7 @@ export class Chart {
       ticks: { stroke: () => colour("grid"), width: 1, size: 4 },
       values: (u, splits) => this.names(which, splits) ?? splits.map((v) => (v === null ? "" : digits(v))),
       ...(which === "x"
-        ? { size: 30, space: 64, ...(told.x.ticks ? { splits: (u, i, low, high) => ticks(told.x.ticks, low, high), filter: (u, splits) => splits } : {}) }
+        ? { size: 30, space: 64, ...(spec.x.ticks ? { splits: (u, i, low, high) => ticks(spec.x.ticks, low, high), filter: (u, splits) => splits } : {}) }
         : { size: (u, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((t) => (t ?? "").length)), space: 32 }),
     });
     const padded = (low, high, wide) => (high > low ? [low - wide * (high - low), high + wide * (high - low)] : [low - 1, high + 1]);
@@ -95,28 +95,28 @@ export class Chart {
       scales: {
         x: {
           time: false,
-          distr: told.x.log ? 3 : 1,
+          distr: spec.x.log ? 3 : 1,
           range: (u, low, high) => {
-            if (low === null) return [told.x.log ? 1 : 0, told.x.log ? 10 : 1];
+            if (low === null) return [spec.x.log ? 1 : 0, spec.x.log ? 10 : 1];
             if (this.zoomed) return [low, high];
-            const wide = this.marks || told.x.names || told.x.log ? 0.06 : 0.01;
-            return told.x.log ? padded(Math.log(low), Math.log(high), wide).map(Math.exp) : padded(low, high, wide);
+            const wide = this.marks || spec.x.names || spec.x.log ? 0.06 : 0.01;
+            return spec.x.log ? padded(Math.log(low), Math.log(high), wide).map(Math.exp) : padded(low, high, wide);
           },
         },
         y: {
-          distr: told.y.log ? 3 : 1,
+          distr: spec.y.log ? 3 : 1,
           range: (u, low, high) => {
             if (low === null) return [0, 1];
-            for (const [level] of told.levels) [low, high] = [Math.min(low, level), Math.max(high, level)];
-            if (told.y.log) return uPlot.rangeLog(low, high, 10, false);
-            if (told.y.from === 0 && low >= 0) return [0, high > 0 ? 1.06 * high : 1];
+            for (const [level] of spec.levels) [low, high] = [Math.min(low, level), Math.max(high, level)];
+            if (spec.y.log) return uPlot.rangeLog(low, high, 10, false);
+            if (spec.y.from === 0 && low >= 0) return [0, high > 0 ? 1.06 * high : 1];
             return padded(low, high, 0.08);
           },
         },
       },
       series: [{}, ...drawn],
       bands,
-      axes: [axis("x", told.x.label), axis("y", told.y.label)],
+      axes: [axis("x", spec.x.label), axis("y", spec.y.label)],
       cursor: {
         x: true,
         y: false,
@@ -130,16 +130,16 @@ export class Chart {
         ready: [(u) => (this.whole = [u.scales.x.min, u.scales.x.max])],
         drawClear: [(u) => this.under(u)],
         draw: [(u) => this.over(u)],
-        setSelect: [(u) => (this.zoomed ||= u.select.width > 0)], // what is zoomed to is shown as it is, without room at its ends
+        setSelect: [(u) => (this.zoomed ||= u.select.width > 0)], // a zoomed range has no margins
         setCursor: [(u) => this.moved(u)],
         setScale: [(u, key) => key === "x" && this.scaled(u)],
       },
     };
   }
 
-  /** Names in place of numbers on an axis of levels. */
+  /** Returns names instead of numbers on a categorical axis. */
   names(which, splits) {
-    const names = which === "x" ? this.told.x.names : null;
+    const names = which === "x" ? this.spec.x.names : null;
     return names ? splits.map((v) => names[v] ?? "") : null;
   }
 
@@ -151,14 +151,14 @@ export class Chart {
     return mark;
   }
 
-  /** Of marks the one that is nearest to the cursor on the plane. */
+  /** Finds the mark nearest to the cursor. */
   nearest(u, series, i) {
     if (series === 0 || !this.found) {
       this.found = null;
       let least = NEAR;
       const { left, top } = u.cursor;
       this.rows.forEach((r, k) => {
-        const column = 1 + this.columns.findIndex((c) => c.line === this.told.lines[r.i] && c.part === "y");
+        const column = 1 + this.columns.findIndex((c) => c.line === this.spec.lines[r.i] && c.part === "y");
         const y = this.data[column][k];
         if (y === null || !u.series[column].show) return;
         const away = Math.hypot(u.valToPos(r.x, "x") - left, u.valToPos(y, "y") - top);
@@ -169,7 +169,7 @@ export class Chart {
     return this.found && this.found.column === series ? this.found.k : null;
   }
 
-  /** What lies below the lines: named stretches of the axis, and levels. */
+  /** Draws named spans and levels below the lines. */
   under(u) {
     const { ctx, bbox } = u;
     ctx.save();
@@ -177,9 +177,9 @@ export class Chart {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
-    this.told.spans.forEach(([from, to, name], k) => {
+    this.spec.spans.forEach(([from, to, name], k) => {
       const [a, b] = [from, to].map((v) => u.valToPos(v, "x", true));
-      ctx.fillStyle = faint(colour("muted"), k % 2 ? 0.04 : 0.1); // so that neighbours are told apart
+      ctx.fillStyle = faint(colour("muted"), k % 2 ? 0.04 : 0.1); // so that neighbours are distinct
       ctx.fillRect(a, bbox.top, b - a, bbox.height);
       ctx.fillStyle = colour("muted");
       const start = Math.max(a, bbox.left);
@@ -200,7 +200,7 @@ export class Chart {
     ctx.setLineDash([5 * px, 4 * px]);
     ctx.font = `${11 * px}px system-ui, sans-serif`;
     ctx.strokeStyle = ctx.fillStyle = colour("muted");
-    for (const [level, name] of this.told.levels) {
+    for (const [level, name] of this.spec.levels) {
       const y = u.valToPos(level, "y", true);
       ctx.beginPath();
       ctx.moveTo(bbox.left, y);
@@ -215,7 +215,7 @@ export class Chart {
     ctx.restore();
   }
 
-  /** Marks with their intervals. */
+  /** Draws marks with their intervals. */
   bars(u, line, column) {
     const { ctx } = u;
     const px = uPlot.pxRatio;
@@ -262,14 +262,14 @@ export class Chart {
 
   head() {
     const button = (text, label, act) => {
-      const made = make("button", { type: "button", "aria-label": `${label}: ${this.told.title}`, title: label }, text);
+      const made = make("button", { type: "button", "aria-label": `${label}: ${this.spec.title}`, title: label }, text);
       made.addEventListener("click", act);
       return made;
     };
     return make(
       "div",
       { class: "bar-of" },
-      make("h4", {}, this.told.title),
+      make("h4", {}, this.spec.title),
       make(
         "div",
         { class: "tools" },
@@ -283,7 +283,7 @@ export class Chart {
 
   legend() {
     const list = make("ul", { class: "legend-of" });
-    this.told.lines.forEach((line, i) => {
+    this.spec.lines.forEach((line, i) => {
       const look = dash(line.hue ?? 0).length ? "dashed" : "solid";
       const mark = line.hollow ? "mark hollow" : "mark";
       const swatch = make("i", { class: `${this.marks || line.bars ? mark : look}`, "aria-hidden": "true" });
@@ -326,7 +326,7 @@ export class Chart {
     return [min, max];
   }
 
-  /** Zoom by mouse, keys or buttons arrives here; the others follow. */
+  /** Handles zoom by mouse, keys or buttons, and updates the peers. */
   scaled(u) {
     const { min, max } = u.scales.x;
     if (!this.whole || this.follows) return;
@@ -369,7 +369,7 @@ export class Chart {
     const [min, max] = this.limits();
     const at = this.u.cursor.idx;
     const middle = at !== null && at !== undefined && this.u.cursor.left >= 0 ? this.data[0][at] : (min + max) / 2;
-    if (this.told.x.log) {
+    if (this.spec.x.log) {
       const half = (factor * Math.log(max / min)) / 2;
       const centre = Math.sqrt(min * max);
       this.go(centre * Math.exp(-half), centre * Math.exp(half));
@@ -384,13 +384,13 @@ export class Chart {
     this.plot.dataset.max = max;
   }
 
-  /** The values at the cursor, here and in the charts that go together. */
+  /** Shows the values at the cursor, here and in the peers. */
   moved(u) {
     if (!this.whole) return;
     const off = u.cursor.left < 0;
     const idxs = u.cursor.idxs;
     let at = null;
-    this.told.lines.forEach((line, i) => {
+    this.spec.lines.forEach((line, i) => {
       const column = 1 + this.columns.findIndex((c) => c.line === line);
       const k = off ? null : idxs[column];
       const v = k === null || k === undefined ? null : this.data[column][k];
@@ -401,7 +401,7 @@ export class Chart {
     this.at = at ?? (off ? null : idxs[0]);
     const x = this.at === null || this.at === undefined ? null : this.data[0][this.at];
     this.plot.dataset.at = off || x === null ? "" : x;
-    this.where.textContent = off || x === null ? "" : `${this.told.x.label}: ${this.told.x.names?.[x] ?? digits(x)}`;
+    this.where.textContent = off || x === null ? "" : `${this.spec.x.label}: ${this.spec.x.names?.[x] ?? digits(x)}`;
     if (off) this.tell();
     if (this.follows || this.marks) return;
     for (const other of this.peers) if (other !== this) other.point_at(off ? null : u.posToVal(u.cursor.left, "x"));
@@ -434,7 +434,7 @@ export class Chart {
     acts[e.key]();
   }
 
-  /** To the next value that is in view. */
+  /** Moves the cursor to the next visible value. */
   step(by) {
     const x = this.data[0];
     const [min, max] = this.limits();
@@ -446,15 +446,15 @@ export class Chart {
     const to = Math.max(first, Math.min(last, from + by));
     let top = this.u.over.clientHeight / 2;
     if (this.marks) {
-      const column = 1 + this.columns.findIndex((c) => c.line === this.told.lines[this.rows[to].i] && c.part === "y");
+      const column = 1 + this.columns.findIndex((c) => c.line === this.spec.lines[this.rows[to].i] && c.part === "y");
       top = this.u.valToPos(this.data[column][to], "y");
     }
     this.found = null;
     this.u.setCursor({ left: this.u.valToPos(x[to], "x"), top });
-    this.spoken.textContent = [this.where.textContent, ...this.told.lines.map((l, i) => [l.name, this.readings[i].textContent]).filter(([, v]) => v).map(([n, v]) => `${n} ${v}`)].join("; ");
+    this.spoken.textContent = [this.where.textContent, ...this.spec.lines.map((l, i) => [l.name, this.readings[i].textContent]).filter(([, v]) => v).map(([n, v]) => `${n} ${v}`)].join("; ");
   }
 
-  /** A finger that moves sideways moves the cursor; up and down scrolls the page. */
+  /** Horizontal touch moves the cursor; vertical touch scrolls the page. */
   touch() {
     const { over } = this.u;
     over.style.touchAction = "pan-y";

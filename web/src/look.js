@@ -1,4 +1,4 @@
-// Colours: those of the page on a screen, which follow light and dark; the light ones on paper.
+// Colours: those of the page (light or dark) on a screen, the light ones on paper.
 
 const dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 let paper = null;
@@ -15,7 +15,7 @@ export function colour(name) {
 export const hue = (number) => colour("hue" + (number % 5));
 export const dash = (number) => dashes[Math.floor(number / 5) % dashes.length];
 
-/** The same colour, seen through. */
+/** Returns a colour with transparency. */
 export function faint(text, alpha) {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text);
   return hex ? `rgba(${hex.slice(1).map((x) => parseInt(x, 16)).join(", ")}, ${alpha})` : text;

@@ -1,28 +1,28 @@
-// The charts of a page: what `fairlane.look.live` wrote into it, drawn.
+// Draws the charts of a page from the data that `fairlane.look.web_charts` wrote into it.
 
 import { Chart } from "./chart.js";
 import { onPaper } from "./look.js";
 import { table } from "./table.js";
 
-const told = JSON.parse(document.getElementById("charts-of-page").textContent);
+const spec = JSON.parse(document.getElementById("charts-of-page").textContent);
 const charts = [];
 const linked = new Map();
 
 for (const place of document.querySelectorAll("[data-chart]")) {
-  const one = told.charts[place.dataset.chart];
+  const one = spec.charts[place.dataset.chart];
   const peers = one.link ? (linked.get(one.link) ?? []) : [];
   if (one.link) linked.set(one.link, peers);
-  const chart = new Chart(place, one, told.x, peers);
+  const chart = new Chart(place, one, spec.x, peers);
   peers.push(chart);
   charts.push(chart);
-  place.append(table(one, told.x));
+  place.append(table(one, spec.x));
   place.classList.add("drawn");
 }
 
 const redraw = () => charts.forEach((c) => c.redraw());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 const paper = (is) => {
-  onPaper(is ? told.paper : null);
+  onPaper(is ? spec.paper : null);
   charts.forEach((c) => c.paper(is));
 };
 addEventListener("beforeprint", () => paper(true));

@@ -1,6 +1,6 @@
-// Numbers and cells as text. Names come from scenarios: they are only ever set as text, never as markup.
+// Numbers and cells as text. Names from scenarios are set as text, never as markup.
 
-/** Four significant digits, without exponents where people would not use them. */
+/** Formats a number with four significant digits, without exponents for usual magnitudes. */
 export function digits(v) {
   if (v === null || v === undefined || !Number.isFinite(v)) return "–";
   if (v === 0) return "0";
@@ -14,7 +14,7 @@ function minus(text) {
   return text.replace(/^-/, "−");
 }
 
-/** A cell that no spreadsheet takes for a formula, quoted as RFC 4180 has it. */
+/** Formats a CSV cell (RFC 4180), escaped so that spreadsheets do not read a formula. */
 export function cell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
@@ -23,12 +23,12 @@ export function cell(value) {
   return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
-/** Headings and rows as a CSV file, with the mark of UTF-8. */
+/** Returns headings and rows as a CSV file with a UTF-8 byte order mark. */
 export function csv(rows) {
   return "\ufeff" + rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
-/** An element with attributes and children; text is text. */
+/** Creates an element with attributes and children; strings become text nodes. */
 export function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,11 +1,11 @@
-// Run by `npm test`: what a chunk tells, packets on a link, and a film, without a browser.
+// Run by `npm test`: what a chunk tells, packets on a link, and a recording, without a browser.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { Reader } from "../src/watch/chunk.js";
-import { Film } from "../src/watch/film.js";
+import { Recording } from "../src/watch/recording.js";
 import { Lane } from "../src/watch/lane.js";
 
 test("numbers of seven bits a byte", () => {
@@ -18,7 +18,7 @@ test("numbers of seven bits a byte", () => {
   assert.deepEqual([1, 2, 3, 4, 5].map(() => read.sparse()), [5, 0, 0, 0, 7]);
 });
 
-test("a lane knows who waits and who is on the link", () => {
+test("a lane lists queued packets and packets on the link", () => {
   const lane = new Lane();
   for (let k = 0; k < 600; k += 1) lane.ends(lane.at(lane.add(10 * k, 0, k, 1500, 0)), 10 * k + 5, 10 * k + 25);
   const seen = [];
@@ -29,17 +29,17 @@ test("a lane knows who waits and who is on the link", () => {
   assert.equal(lane.number[lane.at(599)], 599);
 });
 
-test("a film of a real run keeps the laws of its queues", { skip: !process.env.FAIRLANE_FILM }, () => {
-  const { head, data } = JSON.parse(readFileSync(process.env.FAIRLANE_FILM, "utf8"));
+test("a recording of a real run keeps the laws of its queues", { skip: !process.env.FAIRLANE_RECORDING }, () => {
+  const { head, data } = JSON.parse(readFileSync(process.env.FAIRLANE_RECORDING, "utf8"));
   const raw = inflateRawSync(Buffer.from(data, "base64"));
-  const film = new Film(head.links.length, head.flows.length);
+  const recording = new Recording(head.links.length, head.flows.length);
   for (let at = 0; at < raw.length; ) {
     const n = raw.readUInt32LE(at);
-    film.append(new Uint8Array(raw.subarray(at + 4, at + 4 + n)));
+    recording.append(new Uint8Array(raw.subarray(at + 4, at + 4 + n)));
     at += 4 + n;
   }
-  const out = { packets: [], drops: film.moments.filter((m) => m.kind === "drop").length, lost: film.moments.filter((m) => m.kind === "loss").length, timeouts: film.moments.filter((m) => m.kind === "timeout").length };
-  film.lanes.forEach((lane, l) => {
+  const out = { packets: [], drops: recording.moments.filter((m) => m.kind === "drop").length, lost: recording.moments.filter((m) => m.kind === "loss").length, timeouts: recording.moments.filter((m) => m.kind === "timeout").length };
+  recording.lanes.forEach((lane, l) => {
     let gone = -1;
     for (let i = 0; i < lane.n; i += 1) {
       assert.ok(lane.came[i] <= lane.begun[i] && lane.begun[i] <= lane.there[i]);
@@ -51,13 +51,13 @@ test("a film of a real run keeps the laws of its queues", { skip: !process.env.F
     }
     out.packets.push(lane.n);
   });
-  // How many wait, by packets and as the queue says, at every instant that is told.
-  for (const still of film.stills) {
-    film.lanes.forEach((lane, l) => {
+  // How many wait, by packets and as the queue says, at every instant that is model.
+  for (const still of recording.stills) {
+    recording.lanes.forEach((lane, l) => {
       let waits = 0;
       lane.each(still.time, (_, is) => (waits += is ? 1 : 0));
-      assert.ok(Math.abs(waits - film.ofLink(still, l, "packets")) <= 1, `${still.time} ${l}: ${waits}`);
+      assert.ok(Math.abs(waits - recording.ofLink(still, l, "packets")) <= 1, `${still.time} ${l}: ${waits}`);
     });
   }
-  console.log(`film: ${JSON.stringify(out)}`);
+  console.log(`recording: ${JSON.stringify(out)}`);
 });

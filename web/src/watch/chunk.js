@@ -1,12 +1,12 @@
-// Chunks of a moving picture, as crates/trace/src/scene writes them: what happened in a stretch, and how all links and flows are at its end.
-// Times are whole nanoseconds, which numbers hold exactly for a hundred days.
+// Chunks of an animation, as crates/trace/src/scene writes them: the events of an interval, and the state of all links and flows at its end.
+// Times are integer nanoseconds, exact in doubles for a hundred days.
 
 export const LINK = ["rate", "delay", "packets", "bytes", "sent", "sentPackets", "drops", "losses", "marks"];
 export const FLOW = ["cwnd", "ssthresh", "inFlight", "srtt", "delivered", "written", "again", "timeouts", "state", "begun"];
 export const KIND = { pass: 0, wait: 1, go: 2, drop: 3, out: 4, lost: 5, here: 6, timeout: 7, mark: 8 };
 export const BIT = { marked: 16, again: 32, back: 64, timed: 128 };
 
-/** Reads numbers of seven bits a byte; beyond the end is an error, not a number. */
+/** Reads numbers with seven bits per byte (LEB128); reading beyond the end is an error. */
 export class Reader {
   constructor(bytes) {
     this.bytes = bytes;
@@ -31,12 +31,12 @@ export class Reader {
     }
   }
 
-  /** A difference. */
+  /** Reads a signed difference. */
   step() {
     return apart(this.number());
   }
 
-  /** A difference in a row of which most are zero. */
+  /** Reads a signed difference from a row with run-length coded zeros. */
   sparse() {
     if (this.zeros > 0) {
       this.zeros -= 1;
@@ -50,7 +50,7 @@ export class Reader {
     return apart(value);
   }
 
-  /** The bytes of a column. */
+  /** Returns a reader of a column. */
   column() {
     return new Reader(this.take(this.number()));
   }
@@ -69,13 +69,13 @@ function apart(value) {
 const utf8 = new TextDecoder();
 const bits = new DataView(new ArrayBuffer(4));
 
-/** The value of a gauge by the bits that are told of it. */
+/** Returns the value of a gauge from its bits. */
 export function gauge(word) {
   bits.setUint32(0, word);
   return bits.getFloat32(0);
 }
 
-/** The end of a stretch, told by its difference from `before`: `row` has the values of links, then those of flows, then gauges as bits. */
+/** Reads the state at the end of an interval, coded as differences from `before`: `row` has links, then flows, then gauges as bits. */
 export function ending(read, links, flows, before) {
   const flags = read.byte();
   const first = (flags & 1) !== 0;

@@ -1,4 +1,4 @@
-// Windows, queues and rates over time, which draw themselves as time goes on.
+// Charts of windows, queues and rates over time, drawn as time advances.
 
 import uPlot from "uplot";
 import { colour, dash, hue } from "../look.js";
@@ -6,45 +6,45 @@ import { make } from "../text.js";
 
 const MOST = 6;
 
-/** The three charts of one or two futures. */
+/** Three charts of the run and its branch. */
 export class Curves {
-  constructor(told) {
-    this.told = told;
+  constructor(model) {
+    this.model = model;
     this.place = make("div", { class: "curves" });
     this.parts = [
-      { key: "windows", title: "Congestion windows (packets)", of: (f, s, i) => f.ofFlow(s, i, "cwnd") / told.flows[i].mss, flows: true },
-      { key: "queues", title: "Queues (packets)", of: (f, s, i) => f.ofLink(s, i, "packets"), flows: false },
-      { key: "rates", title: "Rates of flows (Mbit/s)", of: null, flows: true },
+      { key: "windows", title: "cwnd (packets)", of: (f, s, i) => f.ofFlow(s, i, "cwnd") / model.flows[i].mss, flows: true },
+      { key: "queues", title: "Queue length (packets)", of: (f, s, i) => f.ofLink(s, i, "packets"), flows: false },
+      { key: "rates", title: "Throughput (Mbit/s)", of: null, flows: true },
     ].map((part) => ({ ...part, at: make("figure", { class: "curve-of" }) }));
     this.place.append(...this.parts.map((p) => p.at));
   }
 
-  /** Which lines: the flows, or the queues that were fullest. */
-  chosen(film, part, state) {
+  /** Selects the lines: flows, or the longest queues. */
+  chosen(recording, part, state) {
     if (part.flows) {
       if (state.flow >= 0) return [state.flow];
-      // A flow without a window has no line among windows, unless no flow has one.
-      const all = this.told.flows.map((_, i) => i);
-      const own = part.key === "windows" ? all.filter((i) => this.told.flows[i].transport === "tcp") : all;
+      // Only TCP flows have a window, if there are any.
+      const all = this.model.flows.map((_, i) => i);
+      const own = part.key === "windows" ? all.filter((i) => this.model.flows[i].transport === "tcp") : all;
       return (own.length ? own : all).slice(0, MOST);
     }
     const chosen = /^link (\d+)$/.exec(state.chosen ?? "");
-    const peak = this.told.links.map((_, i) => film.stills.reduce((m, s) => Math.max(m, film.ofLink(s, i, "packets")), 0));
+    const peak = this.model.links.map((_, i) => recording.stills.reduce((m, s) => Math.max(m, recording.ofLink(s, i, "packets")), 0));
     const order = peak.map((_, i) => i).sort((a, b) => peak[b] - peak[a]).filter((i) => peak[i] > 0).slice(0, 3);
     if (chosen && !order.includes(Number(chosen[1]))) order.unshift(Number(chosen[1]));
     return order.length ? order : [0];
   }
 
-  build(films, state) {
-    this.films = films;
-    this.sign = this.key(films, state);
+  build(recordings, state) {
+    this.recordings = recordings;
+    this.sign = this.key(recordings, state);
     for (const part of this.parts) {
       part.plot?.destroy();
-      part.lines = this.chosen(films[0], part, state);
-      const names = part.lines.map((i) => (part.flows ? this.told.flows[i].name : this.told.links[i].name));
-      const more = part.flows && state.flow < 0 && part.lines.length === MOST && this.told.flows.length > MOST ? ` of the first ${MOST} flows` : "";
+      part.lines = this.chosen(recordings[0], part, state);
+      const names = part.lines.map((i) => (part.flows ? this.model.flows[i].name : this.model.links[i].name));
+      const more = part.flows && state.flow < 0 && part.lines.length === MOST && this.model.flows.length > MOST ? ` of the first ${MOST} flows` : "";
       const series = [{}];
-      films.forEach((_, k) =>
+      recordings.forEach((_, k) =>
         part.lines.forEach((i, n) => {
           const number = part.flows ? i : n;
           series.push({ label: names[n], stroke: () => hue(number), width: 1.8, dash: k ? [6, 4] : dash(number), points: { show: false }, spanGaps: true });
@@ -58,7 +58,7 @@ export class Curves {
         swatch.style.background = `var(--hue${(part.flows ? part.lines[n] : n) % 5})`;
         key.append(make("span", {}, swatch, name));
       });
-      if (films.length > 1) key.append(make("span", { class: "muted" }, "dashed: the other future"));
+      if (recordings.length > 1) key.append(make("span", { class: "muted" }, "dashed: the other future"));
       part.at.append(key);
       part.plot = new uPlot(
         {
@@ -66,7 +66,7 @@ export class Curves {
           scales: { x: { time: false, range: () => this.range() }, y: { range: (u, low, high) => [0, Math.max(1e-3, (high || 1) * 1.08)] } },
           axes: [{ ...axis, size: 28 }, { ...axis, size: 46 }],
         },
-        this.columns(films, part),
+        this.columns(recordings, part),
         part.box,
       );
     }
@@ -80,24 +80,24 @@ export class Curves {
     return [this.low, Math.max(this.high, this.low + 1e-6)];
   }
 
-  key(films, state) {
-    return [films.length, state.flow, state.chosen, innerWidth].join("|");
+  key(recordings, state) {
+    return [recordings.length, state.flow, state.chosen, innerWidth].join("|");
   }
 
-  columns(films, part) {
+  columns(recordings, part) {
     const times = new Set();
-    const rows = films.map((film) => {
-      const end = film.index(this.time ?? film.edge) + 1;
+    const rows = recordings.map((recording) => {
+      const end = recording.index(this.time ?? recording.edge) + 1;
       // About as many points as pixels.
-      const stills = film.stills.slice(0, end);
+      const stills = recording.stills.slice(0, end);
       const step = Math.max(1, Math.ceil(stills.length / 700));
       const some = stills.filter((_, i) => i % step === 0 || i === stills.length - 1);
       some.forEach((s) => times.add(s.time));
       return new Map(
         some.map((s, n) => {
-          // The mean over a stretch: over single packets a rate jumps between nothing and that of the link.
+          // Mean over an interval: over single packets a rate jumps between zero and the link rate.
           const before = some[Math.max(0, n - Math.max(4, Math.round(some.length / 60)))];
-          return [s.time, part.lines.map((i) => (part.of ? part.of(film, s, i) : n > 0 ? Math.max(0, ((film.ofFlow(s, i, "delivered") - film.ofFlow(before, i, "delivered")) * 8e3) / (s.time - before.time)) : null))];
+          return [s.time, part.lines.map((i) => (part.of ? part.of(recording, s, i) : n > 0 ? Math.max(0, ((recording.ofFlow(s, i, "delivered") - recording.ofFlow(before, i, "delivered")) * 8e3) / (s.time - before.time)) : null))];
         }),
       );
     });
@@ -107,16 +107,16 @@ export class Curves {
     return out;
   }
 
-  /** Up to a time. */
-  draw(films, time, span, state) {
+  /** Draws the charts up to a time. */
+  draw(recordings, time, span, state) {
     [this.low, this.high] = span;
     this.time = time;
-    if (this.sign !== this.key(films, state) || (this.parts[1].lines.length < 2 && (this.tried ?? 0) + 1000 < performance.now())) {
+    if (this.sign !== this.key(recordings, state) || (this.parts[1].lines.length < 2 && (this.tried ?? 0) + 1000 < performance.now())) {
       this.tried = performance.now();
-      this.build(films, state);
+      this.build(recordings, state);
       return;
     }
-    for (const part of this.parts) part.plot.setData(this.columns(films, part));
+    for (const part of this.parts) part.plot.setData(this.columns(recordings, part));
   }
 
   redraw() {

@@ -1,9 +1,9 @@
-// The packets of one direction of a link, in the order in which they came to its queue.
+// Packets of a link direction, in the order of their arrival at its queue.
 
 const ROOM = 256;
 const COLUMNS = [["came", Float64Array], ["begun", Float64Array], ["there", Float64Array], ["flow", Uint32Array], ["number", Uint32Array], ["size", Uint32Array], ["bits", Uint8Array]];
 
-/** What became of a packet, in the low bits of `bits`. */
+/** Fate of a packet, in the low bits of `bits`. */
 export const FATE = { dropped: 1, lost: 2 };
 
 export class Lane {
@@ -11,8 +11,8 @@ export class Lane {
     this.n = 0;
     this.base = 0;
     for (const [name, Kind] of COLUMNS) this[name] = new Kind(ROOM);
-    this.longest = 0; // of all whose end is known, from coming to being there
-    this.open = 0; // the first that still waits
+    this.longest = 0; // longest time from arrival at the queue to the end of the link
+    this.open = 0; // first packet without a transmission
   }
 
   clone() {
@@ -21,7 +21,7 @@ export class Lane {
     return made;
   }
 
-  /** The place of a new packet, counted from the first of all. */
+  /** Adds a packet; returns its index, counted from the first packet ever. */
   add(came, flow, number, size, bits) {
     if (this.n === this.came.length) {
       for (const [name, Kind] of COLUMNS) {
@@ -36,7 +36,7 @@ export class Lane {
     return this.base + i;
   }
 
-  /** Where a packet lies now; -1 if it was forgotten. */
+  /** Returns the position of a packet in the arrays; -1 if it was removed. */
   at(place) {
     const i = place - this.base;
     return i >= 0 && i < this.n ? i : -1;
@@ -49,7 +49,7 @@ export class Lane {
     while (this.open < this.n && this.begun[this.open] !== Infinity) this.open += 1;
   }
 
-  /** Forgets what was there before a time. */
+  /** Removes packets that arrived before a time. */
   forget(before) {
     let cut = 0;
     while (cut < this.n && this.there[cut] < before) cut += 1;
@@ -60,7 +60,7 @@ export class Lane {
     this.open = Math.max(0, this.open - cut);
   }
 
-  /** The place of the first that came after a time. */
+  /** Returns the position of the first packet that came after a time. */
   after(time) {
     let low = 0;
     let high = this.n;
@@ -72,7 +72,7 @@ export class Lane {
     return low;
   }
 
-  /** Calls with each packet that waits or is on the link at a time. */
+  /** Calls `call` for each packet that is queued or on the link at a time. */
   each(time, call) {
     const end = this.after(time);
     const first = Math.min(this.after(time - this.longest - 1), this.open);

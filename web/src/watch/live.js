@@ -1,13 +1,13 @@
-// A simulation that runs beside the page: asked over a WebSocket for stretches, told what to change.
+// Live simulation: requests chunks and changes over a WebSocket.
 
-import { Film } from "./film.js";
+import { Recording } from "./recording.js";
 
 export class Live {
-  constructor(told, address) {
-    this.told = told;
+  constructor(model, address) {
+    this.model = model;
     this.live = true;
-    this.films = [new Film(told.links.length, told.flows.length)];
-    this.films[0].endless = true;
+    this.recordings = [new Recording(model.links.length, model.flows.length)];
+    this.recordings[0].endless = true;
     this.waiting = new Map();
     this.number = 0;
     this.over = false;
@@ -19,7 +19,7 @@ export class Live {
     return 0;
   }
   get edge() {
-    return Math.min(...this.films.map((f) => f.edge));
+    return Math.min(...this.recordings.map((f) => f.edge));
   }
 
   open() {
@@ -27,20 +27,20 @@ export class Live {
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = (e) => {
       if (typeof e.data === "string") {
-        const told = JSON.parse(e.data);
-        this.waiting.get(told.re)?.(told);
-        this.waiting.delete(told.re);
+        const answer = JSON.parse(e.data);
+        this.waiting.get(answer.re)?.(answer);
+        this.waiting.delete(answer.re);
         return;
       }
       const bytes = new Uint8Array(e.data);
-      this.films[bytes[0]]?.append(bytes.subarray(1));
+      this.recordings[bytes[0]]?.append(bytes.subarray(1));
     };
     return new Promise((done, fail) => {
       this.socket.onopen = () => done(this.ask({ op: "mode", oneOf: 1 }));
-      this.socket.onerror = () => fail(new Error("the server does not answer"));
+      this.socket.onerror = () => fail(new Error("no connection to fairlane"));
       this.socket.onclose = () => {
         this.over = true;
-        for (const answer of this.waiting.values()) answer({ error: "the server has gone" });
+        for (const answer of this.waiting.values()) answer({ error: "connection to fairlane lost" });
         this.waiting.clear();
         this.gone();
       };
@@ -48,7 +48,7 @@ export class Live {
   }
 
   ask(what) {
-    if (this.over) return Promise.resolve({ error: "the server has gone" });
+    if (this.over) return Promise.resolve({ error: "connection to fairlane lost" });
     this.number += 1;
     const re = this.number;
     this.socket.send(JSON.stringify({ ...what, re }));
@@ -57,20 +57,20 @@ export class Live {
     });
   }
 
-  /** So much is asked for and not yet there. */
+  /** Number of pending requests. */
   get busy() {
     return this.waiting.size;
   }
 
   async branch() {
-    const told = await this.ask({ op: "branch" });
-    if (!told.error) this.films[1] = this.films[0].clone();
-    return told;
+    const answer = await this.ask({ op: "branch" });
+    if (!answer.error) this.recordings[1] = this.recordings[0].clone();
+    return answer;
   }
 
   async drop() {
-    const told = await this.ask({ op: "drop" });
-    if (!told.error) this.films.length = 1;
-    return told;
+    const answer = await this.ask({ op: "drop" });
+    if (!answer.error) this.recordings.length = 1;
+    return answer;
   }
 }

@@ -1,22 +1,22 @@
-// The page of `fairlane watch`, and of what it saved.
+// Page of `fairlane watch`, live or recorded.
 
 import { Live } from "./live.js";
 import { Player } from "./player.js";
 import { Replay } from "./replay.js";
 
 async function begin() {
-  const told = JSON.parse(document.getElementById("watch-told").textContent);
+  const model = JSON.parse(document.getElementById("watch-model").textContent);
   const place = document.getElementById("watch");
   const now = document.getElementById("now");
-  const film = document.getElementById("watch-film");
-  const source = film ? new Replay(told, film.textContent) : new Live(told, `${location.origin.replace(/^http/, "ws")}/socket${location.search}`);
+  const recording = document.getElementById("watch-recording");
+  const source = recording ? new Replay(model, recording.textContent) : new Live(model, `${location.origin.replace(/^http/, "ws")}/socket${location.search}`);
   await source.open((share) => (now.textContent = `${Math.round(100 * share)} %`));
-  const player = new Player(told, source, place);
+  const player = new Player(model, source, place);
   if (source.live) {
     source.gone = () => {
-      player.pause("The server has gone");
+      player.pause("Connection to fairlane lost (the command has ended)");
       document.body.classList.add("gone");
-      now.textContent = "the server has gone";
+      now.textContent = "Connection to fairlane lost (the command has ended)";
     };
     player.acts.fill();
   }
@@ -26,6 +26,6 @@ async function begin() {
 }
 
 begin().catch((e) => {
-  document.getElementById("now").textContent = `this page cannot be shown: ${e.message}`;
+  document.getElementById("now").textContent = `cannot show this page: ${e.message}`;
   document.body.dataset.ready = "no";
 });

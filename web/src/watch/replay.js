@@ -1,6 +1,6 @@
-// A recorded stretch: everything is in the page.
+// Recording in the page.
 
-import { Film } from "./film.js";
+import { Recording } from "./recording.js";
 
 async function inflated(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -8,21 +8,21 @@ async function inflated(bytes) {
 }
 
 export class Replay {
-  constructor(told, text) {
-    this.told = told;
+  constructor(model, text) {
+    this.model = model;
     this.text = text;
-    this.films = [];
+    this.recordings = [];
     this.live = false;
   }
 
   get from() {
-    return this.told.from;
+    return this.model.from;
   }
   get edge() {
-    return this.told.until;
+    return this.model.until;
   }
 
-  /** Reads it, in pieces so that the page answers meanwhile. */
+  /** Reads the recording in steps, so that the page stays responsive. */
   async open(progress) {
     const raw = await inflated(Uint8Array.from(atob(this.text.trim()), (c) => c.charCodeAt(0)));
     const chunks = [];
@@ -32,9 +32,9 @@ export class Replay {
       chunks.push(raw.subarray(at + 4, at + 4 + length));
       at += 4 + length;
     }
-    const { futures, links, flows } = this.told;
-    const first = new Film(links.length, flows.length);
-    const films = [first];
+    const { futures, links, flows } = this.model;
+    const first = new Recording(links.length, flows.length);
+    const recordings = [first];
     const parts = [];
     let begin = 0;
     for (const f of futures) {
@@ -53,17 +53,17 @@ export class Replay {
     let done = 0;
     for (let i = 0; i <= parts[0].length; i += 1) {
       futures.forEach((f, k) => {
-        if (k > 0 && f.after === i) films[k] = first.clone();
+        if (k > 0 && f.after === i) recordings[k] = first.clone();
       });
       if (i < parts[0].length) first.append(parts[0][i]);
       await rest((done += 1) / chunks.length);
     }
     for (let k = 1; k < parts.length; k += 1) {
       for (const chunk of parts[k]) {
-        films[k].append(chunk);
+        recordings[k].append(chunk);
         await rest((done += 1) / chunks.length);
       }
     }
-    this.films = films;
+    this.recordings = recordings;
   }
 }

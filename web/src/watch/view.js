@@ -1,27 +1,27 @@
-// The network drawn on a canvas: links with the packets on them, queues, nodes, and what happens.
+// Network on a canvas: links with packets, queues, nodes, and events.
 
 import { colour, dash, faint, hue } from "../look.js";
 import { BIT } from "./chunk.js";
 
-const MOST = 1500; // packets that are drawn one by one
-const FLASH = 900; // milliseconds that a drop or a mark is seen
+const MOST = 1500; // most packets that are drawn singly
+const FLASH = 900; // milliseconds that a drop or a mark is shown
 
 export class View {
-  constructor(told, calm) {
-    this.told = told;
+  constructor(model, calm) {
+    this.model = model;
     this.calm = calm;
     this.canvas = document.createElement("canvas");
     this.ctx = this.canvas.getContext("2d");
     this.canvas.setAttribute("role", "img");
-    this.seen = 0; // packets in sight
+    this.seen = 0; // visible packets
     this.flashes = [];
     this.hits = [];
-    this.shown = told.links.map((l) => told.links.length <= 12 && l.limit > 0);
-    this.most = told.links.map((l) => (l.limit > 0 && l.limit <= 2000 ? l.limit : 20));
-    this.large = told.links.length > 150;
+    this.shown = model.links.map((l) => model.links.length <= 12 && l.limit > 0);
+    this.most = model.links.map((l) => (l.limit > 0 && l.limit <= 2000 ? l.limit : 20));
+    this.large = model.links.length > 150;
   }
 
-  /** Places of nodes in pixels of the canvas. */
+  /** Computes the positions of nodes in pixels. */
   fit() {
     const wide = Math.max(200, this.canvas.clientWidth);
     const high = Math.max(150, this.canvas.clientHeight);
@@ -30,15 +30,15 @@ export class View {
     this.canvas.height = Math.round(high * ratio);
     this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     [this.wide, this.high] = [wide, high];
-    const { nodes } = this.told;
+    const { nodes } = this.model;
     const [xs, ys] = [nodes.map((n) => n.x), nodes.map((n) => n.y)];
     const [left, top] = [Math.min(...xs), Math.min(...ys)];
     const [across, down] = [Math.max(...xs) - left, Math.max(...ys) - top];
     const edge = Math.min(70, 26 + wide * 0.035);
     let [kx, ky] = [across > 0 ? (wide - 2 * edge) / across : 0, down > 0 ? (high - 2 * edge) / down : 0];
     if (across > 0 && down > 0) {
-      // Distances in hops may be stretched, maps a little.
-      const free = this.told.map ? 1.3 : 12;
+      // Layouts by hops may be stretched, maps only a little.
+      const free = this.model.map ? 1.3 : 12;
       kx = Math.min(kx, ky * free);
       ky = Math.min(ky, kx * free);
     }
@@ -46,7 +46,7 @@ export class View {
     this.at = nodes.map((n) => [x0 + (n.x - left) * kx, y0 + (n.y - top) * ky]);
     this.unit = Math.max(3.5, Math.min(9, Math.min(wide / 95, (high / Math.sqrt(nodes.length)) * 0.065)));
     const pairs = new Map();
-    this.ways = this.told.links.map((l) => {
+    this.ways = this.model.links.map((l) => {
       const [[ax, ay], [bx, by]] = [this.at[l.from], this.at[l.to]];
       const length = Math.hypot(bx - ax, by - ay) || 1;
       const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
@@ -55,7 +55,7 @@ export class View {
       pairs.set(key, k + 1);
       const aside = this.unit * (0.85 + 3 * k);
       const gap = Math.min(this.unit * 1.6, length * 0.2);
-      // Traffic keeps to the right.
+      // Each direction is drawn at the right side of its link.
       const [nx, ny] = [-uy, ux];
       return { x: ax + ux * gap + nx * aside, y: ay + uy * gap + ny * aside, ux, uy, nx, ny, length: length - 2 * gap };
     });
@@ -65,30 +65,30 @@ export class View {
     return hue(flow % 5);
   }
 
-  /** Draws one future at a time; `state`: what is followed, chosen, and how packets are shown. */
-  draw(film, time, state) {
+  /** Draws one run; `state`: selection, followed flow or packet, and view. */
+  draw(recording, time, state) {
     const { ctx } = this;
     if (!this.at || this.canvas.clientWidth !== this.wide || this.canvas.clientHeight !== this.high) this.fit();
     ctx.clearRect(0, 0, this.wide, this.high);
     this.hits = [];
-    const still = film.still(time);
+    const still = recording.still(time);
     if (!still) return;
-    const loads = film.loads(time);
-    const packets = this.gather(film, time, state, loads);
-    this.lines(film, still, loads, state);
-    if (packets) this.packets(film, packets, state);
-    this.queues(film, still, packets, state);
+    const loads = recording.loads(time);
+    const packets = this.gather(recording, time, state, loads);
+    this.lines(recording, still, loads, state);
+    if (packets) this.packets(recording, packets, state);
+    this.queues(recording, still, packets, state);
     this.nodes();
-    this.happenings(film, time, state);
+    this.happenings(recording, time, state);
   }
 
-  /** The packets in sight by flow, or null where loads are shown. */
-  gather(film, time, state) {
+  /** Collects the visible packets by link; null if utilisation is shown instead. */
+  gather(recording, time, state) {
     this.loading = state.show === "loads" || (state.show === "auto" && (this.large || state.blurred));
     if (this.loading) return null;
-    const found = film.lanes.map(() => ({ waits: [], goes: [] }));
+    const found = recording.lanes.map(() => ({ waits: [], goes: [] }));
     let n = 0;
-    film.lanes.forEach((lane, l) =>
+    recording.lanes.forEach((lane, l) =>
       lane.each(time, (i, waits) => {
         n += 1;
         if (waits) found[l].waits.push(i);
@@ -104,7 +104,7 @@ export class View {
     return found;
   }
 
-  lines(film, still, loads, state) {
+  lines(recording, still, loads, state) {
     const { ctx, unit } = this;
     this.ways.forEach((w, i) => {
       const [x, y] = [w.x + w.ux * w.length, w.y + w.uy * w.length];
@@ -130,17 +130,17 @@ export class View {
     });
   }
 
-  packets(film, found, state) {
+  packets(recording, found, state) {
     const { ctx, unit } = this;
     const batches = new Map();
     found.forEach(({ goes }, l) => {
-      const [lane, w] = [film.lanes[l], this.ways[l]];
+      const [lane, w] = [recording.lanes[l], this.ways[l]];
       for (const i of goes) {
         const [begun, there] = [lane.begun[i], lane.there[i]];
         const share = (found.time - begun) / (there - begun || 1);
-        const delay = film.wires[l].delay;
+        const delay = recording.wires[l].delay;
         const sending = Math.max(0, there - begun - delay);
-        // The head is one propagation ahead of the tail's end: long packets on short links cover them.
+        // A packet extends from tail to head; a long packet covers a short link.
         const head = delay > 0 ? Math.min(1, (found.time - begun) / delay) : Math.min(1, 2 * share);
         const tail = delay > 0 ? Math.max(0, Math.min(1, (found.time - begun - sending) / delay)) : Math.max(0, 2 * share - 1);
         const [flow, bits, small] = [lane.flow[i], lane.bits[i], lane.size[i] < 200];
@@ -155,7 +155,7 @@ export class View {
           const middle = (from + to) / 2;
           [from, to] = [Math.max(0, middle - least / 2), Math.min(w.length, middle + least / 2)];
         }
-        // A gap tells packets apart that follow close upon one another.
+        // A gap separates back-to-back packets.
         if (to - from > 2 * unit) from += Math.min(1.5, 0.15 * unit);
         const part = [w.x + w.ux * from, w.y + w.uy * from, w.x + w.ux * to, w.y + w.uy * to];
         b.path.push(part);
@@ -179,7 +179,7 @@ export class View {
       const wide = unit * (b.small ? 0.5 : 1.15);
       stroke(b.path, wide, b.dim ? faint(base, 0.16) : base);
       if (b.dim) continue;
-      // From the sixth flow on the same colours have a light core.
+      // From the sixth flow on, colours repeat with a light core.
       if (b.flow % 10 >= 5) stroke(b.path, wide * 0.35, colour("face"));
       if (b.again.length) stroke(b.again, wide * 0.4, colour("ink"));
       if (b.marked.length) stroke(b.marked, wide * 1.5, faint(colour("hue4"), 0.8));
@@ -197,17 +197,17 @@ export class View {
     ctx.stroke();
   }
 
-  /** What waits, from the node on along its link. */
-  queues(film, still, found, state) {
+  /** Draws queues at the start of their links. */
+  queues(recording, still, found, state) {
     const { ctx, unit } = this;
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     this.ways.forEach((w, l) => {
-      const packets = film.ofLink(still, l, "packets");
+      const packets = recording.ofLink(still, l, "packets");
       if (packets > 2) this.shown[l] = true;
-      if (packets > this.most[l]) this.most[l] = Math.min(packets * 1.25, this.told.links[l].limit || Infinity);
+      if (packets > this.most[l]) this.most[l] = Math.min(packets * 1.25, this.model.links[l].limit || Infinity);
       const chosen = state.chosen === `link ${l}`;
-      if (!(this.shown[l] && (packets > 0 || film.ofLink(still, l, "drops") > 0 || this.told.links.length <= 4)) && !chosen) return;
+      if (!(this.shown[l] && (packets > 0 || recording.ofLink(still, l, "drops") > 0 || this.model.links.length <= 4)) && !chosen) return;
       const long = Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2));
       const thick = unit * 1.5;
       const off = unit * 2.1;
@@ -224,10 +224,10 @@ export class View {
       box(0, 1, chosen ? colour("hue0") : colour("line"));
       box(1.5 / long, 1 - 1.5 / long, colour("face"), 3);
       const slot = 1 / this.most[l];
-      const lane = film.lanes[l];
+      const lane = recording.lanes[l];
       const waits = found?.[l].waits ?? [];
       if (waits.length) {
-        // Where not every packet is followed, each stands for its share of all that wait.
+        // With sampled packets, each one represents its share of the queue.
         const each = (packets > 0 ? Math.max(1, packets / waits.length) : 1) * slot;
         const gap = each * long > 4 ? 1 / long : 0;
         waits.forEach((i, k) => {
@@ -260,13 +260,13 @@ export class View {
 
   nodes() {
     const { ctx, unit } = this;
-    const named = this.told.nodes.length <= 60;
-    const r = unit * (this.told.nodes.length > 200 ? 0.7 : 1.5);
+    const named = this.model.nodes.length <= 60;
+    const r = unit * (this.model.nodes.length > 200 ? 0.7 : 1.5);
     const size = Math.max(11, Math.min(18, unit * 1.75));
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     ctx.font = `${size}px system-ui, sans-serif`;
-    this.told.nodes.forEach((n, i) => {
+    this.model.nodes.forEach((n, i) => {
       const [x, y] = this.at[i];
       ctx.beginPath();
       if (n.end) ctx.roundRect(x - r, y - r, 2 * r, 2 * r, 2);
@@ -286,13 +286,13 @@ export class View {
     });
   }
 
-  /** Drops, marks, losses and timeouts of a moment ago. */
+  /** Shows a drop, mark, loss or timeout for a moment. */
   flash(moment) {
     this.flashes.push({ ...moment, since: performance.now() });
     if (this.flashes.length > 60) this.flashes.shift();
   }
 
-  happenings(film, time, state) {
+  happenings(recording, time, state) {
     const { ctx, unit } = this;
     const now = performance.now();
     this.flashes = this.flashes.filter((f) => now - f.since < FLASH);
@@ -302,10 +302,10 @@ export class View {
       let x, y;
       if (f.link >= 0) {
         const w = this.ways[f.link];
-        const along = f.kind === "loss" ? f.at * w.length : Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)) * Math.min(1, film.ofLink(film.still(time), f.link, "packets") / this.most[f.link]);
+        const along = f.kind === "loss" ? f.at * w.length : Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)) * Math.min(1, recording.ofLink(recording.still(time), f.link, "packets") / this.most[f.link]);
         [x, y] = [w.x + w.ux * along + w.nx * unit * (2 + 7 * age), w.y + w.uy * along + w.ny * unit * (2 + 7 * age)];
       } else {
-        const [nx, ny] = this.at[this.told.flows[f.flow].from];
+        const [nx, ny] = this.at[this.model.flows[f.flow].from];
         [x, y] = [nx, ny - unit * (2.4 + 3 * age)];
       }
       ctx.globalAlpha = 1 - age * age;
@@ -338,7 +338,7 @@ export class View {
     }
   }
 
-  /** The link under a point. */
+  /** Returns the link at a point. */
   hit(x, y) {
     let best = null;
     for (const h of this.hits) {
@@ -353,7 +353,7 @@ export class View {
 
 const rgb = (hex) => /^#(..)(..)(..)$/.exec(hex)?.slice(1).map((x) => parseInt(x, 16)) ?? [128, 128, 128];
 
-/** Between two colours. */
+/** Mixes two colours. */
 export function mixed(a, b, share) {
   const [p, q] = [rgb(a), rgb(b)];
   return `rgb(${p.map((x, i) => Math.round(x + (q[i] - x) * share)).join(",")})`;

@@ -1,4 +1,4 @@
-// One future of a network: the packets of every link, moments such as drops, and how everything was from time to time.
+// One run of a network: packets of every link, moments such as drops, and periodic snapshots (stills).
 
 import { BIT, FLOW, KIND, LINK, Reader, ending, gauge } from "./chunk.js";
 import { FATE, Lane } from "./lane.js";
@@ -7,24 +7,24 @@ const PLACES = 2 ** 27;
 const STILLS = 4000;
 const MOMENTS = 20000;
 
-export class Film {
+export class Recording {
   constructor(links, flows) {
     this.links = links;
     this.flows = flows;
     this.lanes = Array.from({ length: links }, () => new Lane());
     this.wires = Array.from({ length: links }, () => ({ rate: 0, delay: 0, free: 0 }));
-    this.last = new Map(); // by link, flow and direction: number and size of the packet that was told of last
-    this.under = new Map(); // by flow, direction and number: where it is
+    this.last = new Map(); // by link, flow and direction: number and size of the previous packet
+    this.under = new Map(); // by flow, direction and number: its position
     this.moments = [];
     this.stills = [];
     this.latest = null;
     this.clock = 0;
-    this.endless = false; // forgets what is long past
+    this.endless = false; // true for a live run, which discards old data
     this.events = 0;
   }
 
   clone() {
-    const made = Object.assign(Object.create(Film.prototype), this);
+    const made = Object.assign(Object.create(Recording.prototype), this);
     made.lanes = this.lanes.map((lane) => lane.clone());
     made.wires = this.wires.map((wire) => ({ ...wire }));
     made.last = new Map([...this.last].map(([key, value]) => [key, { ...value }]));
@@ -41,7 +41,7 @@ export class Film {
     return this.latest ? this.latest.time : 0;
   }
 
-  /** Takes a chunk in. */
+  /** Appends a chunk. */
   append(bytes) {
     const read = new Reader(bytes);
     const end = ending(read, this.links, this.flows, this.latest);
@@ -52,7 +52,7 @@ export class Film {
       this.wires[i].delay = end.row[i * LINK.length + 1];
     }
     const known = this.stills[this.stills.length - 1];
-    // What was changed at the end of a stretch is told by another one of no length.
+    // A change at the end of an interval adds a chunk of zero length.
     if (known && known.time === end.time) this.stills[this.stills.length - 1] = end;
     else if (!known || !this.endless || end.time - known.time >= this.spacing()) this.stills.push(end);
     this.latest = end;
@@ -67,7 +67,7 @@ export class Film {
     this.under.clear();
     this.last.clear();
     this.lanes.forEach((lane, i) => {
-      // What waited when nobody looked: nobody knows what became of it.
+      // The fate of packets queued while packets were not recorded is unknown.
       const made = new Lane();
       made.base = lane.base + lane.n;
       this.lanes[i] = made;
@@ -94,7 +94,7 @@ export class Film {
       }
       const link = links.number();
       const flow = flows.number();
-      if (link >= this.links || flow >= this.flows) throw new RangeError("a chunk names a link or a flow that is not there");
+      if (link >= this.links || flow >= this.flows) throw new RangeError("a chunk has an unknown link or flow");
       const way = 2 * flow + (head & BIT.back ? 1 : 0);
       const last = this.before(link, way);
       last.number += numbers.step() + oneOf;
@@ -161,7 +161,7 @@ export class Film {
     lane.ends(i, time, wire.free + wire.delay);
   }
 
-  /** A packet that the link lost: it goes on until then, or half of the way where that was settled when it began. */
+  /** Marks a packet as lost by the link: at its time of loss, or half-way if that was decided at the start. */
   loses(lane, i, e) {
     let time = e.time;
     let at = 0.5;
@@ -176,7 +176,7 @@ export class Film {
     this.moment({ time, kind: "loss", flow: e.flow, link: e.link, at });
   }
 
-  /** Keeps moments in the order of time. */
+  /** Inserts a moment in the order of time. */
   moment(made) {
     let i = this.moments.length;
     while (i > 0 && this.moments[i - 1].time > made.time) i -= 1;
@@ -197,7 +197,7 @@ export class Film {
     }
   }
 
-  /** The number of the last still that is not after a time. */
+  /** Returns the index of the last still at or before a time. */
   index(time) {
     let low = 0;
     let high = this.stills.length;
@@ -221,13 +221,13 @@ export class Film {
     return still.row[this.links * LINK.length + flow * FLOW.length + FLOW.indexOf(name)];
   }
 
-  /** Inner variables of a link's queue or of a flow. */
+  /** Returns the gauges of a queue or a flow. */
   gaugesOf(still, owner) {
     const start = this.links * LINK.length + this.flows * FLOW.length;
     return still.gauges.flatMap((g, i) => (g.owner === owner ? [[g.name, gauge(still.row[start + i])]] : []));
   }
 
-  /** How much of its rate each link carried about a time. */
+  /** Returns the utilisation of each link around a time. */
   loads(time, span = 5e7) {
     const b = Math.max(1, this.index(time));
     let a = b - 1;
@@ -238,18 +238,18 @@ export class Film {
     for (let i = 0; i < this.links; i += 1) {
       const sent = this.ofLink(now, i, "sent") - this.ofLink(old, i, "sent");
       const rate = this.ofLink(now, i, "rate");
-      // Counters begin anew when the warm-up is over.
+      // Counters restart at the end of the warm-up.
       if (sent > 0 && rate > 0) out[i] = Math.min(1, (sent * 8e9) / rate / (now.time - old.time));
     }
     return out;
   }
 
-  /** The next moment of a kind after a time. */
+  /** Returns the next moment of some kinds after a time. */
   next(time, kinds) {
     return this.moments.find((m) => m.time > time && kinds.includes(m.kind)) ?? null;
   }
 
-  /** The time of the nearest thing that happens to a packet, after a time or before it. */
+  /** Returns the time of the nearest packet event after a time, or (with `back`) before it. */
   nearest(time, back) {
     let best = back ? -Infinity : Infinity;
     const take = (t) => {
