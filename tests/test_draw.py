@@ -213,6 +213,7 @@ def test_the_command(tmp_path):
 
 def test_the_same_scenario_gives_the_same_bytes():
     example = ROOT / "examples" / "custom_graph.toml"
-    code = f"from fairlane.graphs import *; from fairlane.base.scenario import resolve; print(render_graph(graph_of(resolve({str(example)!r}))))"
+    imports = "from fairlane.graphs import *; from fairlane.base.scenario import resolve"
+    code = f"{imports}; print(render_graph(graph_of(resolve({str(example)!r}))))"
     runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(runs) == 1

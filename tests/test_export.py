@@ -163,34 +163,6 @@ def test_steps_and_outages_of_a_link(tmp_path: Path) -> None:
     assert lines == [*range(1, 1001), *range(2002, 3001, 2)]
 
 
-def test_numpy_and_gnuplot_read_the_points(folder: Path, tmp_path: Path) -> None:
-    import numpy as np
-
-    result = fl.load(folder)
-    path = fl.export(result, "gnuplot", tmp_path / "x.dat", flow=["tcp.0", EVIL])
-    blocks = [b for b in path.read_text().split("\n\n\n") if b.strip()]
-    assert len(blocks) == 2
-    got = np.loadtxt(blocks[0].splitlines())
-    mine = result.flow_series.filter((pl.col("seed") == 1) & (pl.col("flow") == "tcp.0"))
-    assert got[:, 0].tolist() == mine["time"].to_list() and got[:, 1].tolist() == mine["cwnd"].to_list()
-    if shutil.which("gnuplot"):
-        ask = f"stats '{path}' index 0 using 1:2 nooutput; print STATS_records, STATS_max_y"
-        done = subprocess.run(["gnuplot", "-e", ask], capture_output=True, text=True, check=True)
-        assert [float(x) for x in done.stderr.split()] == [mine.height, mine["cwnd"].max()]
-
-
-def test_xgraph_has_a_set_for_each(folder: Path, tmp_path: Path) -> None:
-    """xgraph(1): a set begins with its name in quotes and ends with an empty line; `TitleText: ` and the like come before."""
-    path = fl.export(fl.load(folder), "xgraph", tmp_path / "x.xg", series="queue", link="out")
-    head, points = path.read_text().split("\n\n", 1)
-    assert head.splitlines() == ["TitleText: a _net__<script>", "XUnitText: s", "YUnitText: queue (packets)"]
-    lines = points.splitlines()
-    assert lines[0] == '"out"'
-    assert all(len([float(x) for x in line.split()]) == 2 for line in lines[1:] if line)
-    names = fl.export(fl.load(folder), "xgraph", tmp_path / "y.xg", series="goodput").read_text()
-    assert '"=x_\'<b>$(id)"' in names, "no name ends its quotes"
-
-
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     listed = json.loads(fairlane("export", "--list", "--json").stdout)
     schema = json.loads((Path(fl.__file__).parent / "schemas" / "export.json").read_text())
@@ -203,12 +175,11 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     for more, said in (
         (["flnet", "-o", "y"], "did you mean 'flent'"),
         (["flent", "-o", "x.flent.gz"], "exists"),
-        (["flent", "-o", "y", "--link", "out"], "no choice of links"),
+        (["flent", "-o", "y", "--link", "out"], "no selection of links"),
         (["flent", "-o", "y", "--seed", "7"], "seed"),
         (["qlog", "-o", "y", "--flow", "tpc.0"], "did you mean 'tcp.0'"),
         (["mahimahi", "-o", "y"], "name it"),
-        (["gnuplot", "-o", "y", "--series", "cwdn"], "did you mean 'cwnd'"),
-        (["gnuplot", "-o", "no/y"], "does not exist"),
+        (["flent", "-o", "no/y"], "does not exist"),
         (["flent"], "give a result folder"),
     ):
         done = fairlane("export", str(folder), *more, cwd=tmp_path)
@@ -219,7 +190,7 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
 def test_what_a_result_lacks_is_told(tmp_path: Path) -> None:
     net = fl.Network(duration="1s").link("a", "b", name="x", rate="1Mbit/s", delay="1ms")
     result = net.flow("f", "a", "b", tcp="newreno").run(1)
-    for form, said in (("flent", "no time series"), ("qlog", "no events"), ("gnuplot", "no time series"), ("xgraph", "no time series")):
+    for form, said in (("flent", "no time series"), ("qlog", "no recorded events")):
         with pytest.raises(fl.FairlaneError, match=said):
             fl.export(result, form, tmp_path / "y")
     assert not list(tmp_path.iterdir())

@@ -243,7 +243,8 @@ def test_pictures_and_exports_of_links(file, tmp_path, capsys):
     """What needs no flow is as ever; what does is one error."""
     folder = str(tmp_path / "r")
     assert invoke(["run", str(file), "--set", "report=groups", "--set", "sample=50ms", "--out", folder, "--quiet"]) == 0
-    for asked in (["plot", folder, "queue", "-o", str(tmp_path / "q.svg")], ["export", folder, "gnuplot", "-o", str(tmp_path / "q.dat")]):
+    export = ["export", folder, "mahimahi", "--link", "bottleneck", "-o", str(tmp_path / "q.trace")]
+    for asked in (["plot", folder, "queue", "-o", str(tmp_path / "q.svg")], export):
         assert invoke(asked) == 0, capsys.readouterr().err
     capsys.readouterr()
     for asked in (["plot", folder, "cwnd", "-o", str(tmp_path / "w.svg")], ["export", folder, "flent", "-o", str(tmp_path / "w.flent.gz")]):

@@ -49,9 +49,6 @@ def _words(lines: Any) -> list[Any]:
 @click.option("-o", "--out", metavar="FILE", help="The file to write; one that exists is an error without --force.")
 @click.option("--list", "listed", is_flag=True, help="Show the formats.")
 @click.option("--seed", type=int, metavar="N", help="Which run (default: the first).")
-@click.option(
-    "--series", multiple=True, metavar="NAME", help="A series, such as cwnd or queue; may be given several times (xgraph, gnuplot)."
-)
 @click.option("--flow", multiple=True, metavar="NAME", help="A flow; may be given several times.")
 @click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; may be given several times.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -62,13 +59,12 @@ def export(
     out: str | None,
     listed: bool,
     seed: int | None,
-    series: tuple[str, ...],
     flow: tuple[str, ...],
     link: tuple[str, ...],
     as_json: bool,
     force: bool,
 ) -> None:
-    """Write a run of the result folder RESULT as a file of another program: flent, qlog, mahimahi, xgraph or gnuplot.
+    """Write a run of the result folder RESULT as a file of another program: flent, qlog or mahimahi.
 
     docs/guides/formats.md has all formats, also those that `run` writes itself (--trace-format, --pcap).
     """
@@ -86,7 +82,7 @@ def export(
         raise click.UsageError("give a result folder, a format and a file: fairlane export RESULT flent -o FILE, or --list")
     from ..runs.result import load
 
-    path = write(load(folder), form, out, seed=seed, series=series, flow=flow, link=link, force=force)
+    path = write(load(folder), form, out, seed=seed, flow=flow, link=link, force=force)
     if as_json:
         emit_json(_document(format=form, file=str(path), bytes=path.stat().st_size))
     wrote([path], as_json=as_json, quiet=as_json)

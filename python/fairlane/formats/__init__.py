@@ -1,1 +1,1 @@
-"""Files of other programs: read as results (`imports.py`), and written of results (`export.py`)."""
+"""Import (`imports.py`) and export (`export.py`) of files of other programs."""

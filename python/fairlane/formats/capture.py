@@ -1,4 +1,4 @@
-"""Captures as event tables: the extension reads the packets, polars counts."""
+"""Import of packet captures: the extension reads the packets, polars computes the tables."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from ..base.files import reason
 from ..errors import FairlaneError, FolderError, InputError
 from ..runs.trace import scan
 from .event_metrics import Flow, Recorded, step_of, tables
-from .imports import ImportedRun
+from .imported import ImportedRun
 
 
 def read_capture(file: Path, folder: Path, step: int | None) -> ImportedRun:
-    """Reads a pcap or pcapng; the event table goes to `folder`."""
+    """Reads a pcap or pcapng file; the event trace goes to `folder`."""
     try:
-        flows, begin, span, packets, told, remarks = _core.read_capture(str(file), str(folder / "seed=0"))
+        flows, begin, span, packets, events, remarks = _core.read_capture(str(file), str(folder / "seed=0"))
     except OSError as e:
         raise FolderError(f"cannot read {file} into {folder}: {reason(e)}") from e
     except FairlaneError as e:
         raise InputError(f"cannot import {file}: {e}") from e
     if not flows:
-        why = "; ".join(remarks) or "it has no packets"
-        raise InputError(f"cannot import {file}: there is no TCP and no UDP in it ({why})")
+        why = "; ".join(remarks) or "no packets"
+        raise InputError(f"cannot import {file}: no TCP or UDP packets found ({why})")
     named = [Flow(name, start, end, "tcp" if tcp else "udp") for name, start, end, tcp, *_ in flows]
     spanned = max(span * 1000, 1_000_000)
     of = Recorded(scan(folder), named, span=spanned, one_way=False, once=True)
     chosen = step_of(spanned, len(named), step)
     late = sum(f[6] for f in flows)
     if late:
-        remarks.append(f"{late} segment{'s are' if late != 1 else ' is'} out of order and not counted as sent again")
+        remarks.append(f"{late} segment{'s are' if late != 1 else ' is'} out of order and not counted as retransmissions")
     found = tables(of, chosen)
     return ImportedRun(
-        "", named, [], found, spanned, chosen, events=told, remarks=remarks, traced=folder, began=_date(begin), packets=packets
+        "", named, [], found, spanned, chosen, events=events, remarks=remarks, traced=folder, began=_date(begin), packets=packets
     )
 
 

@@ -1,6 +1,6 @@
-"""From an event table that others have recorded to the tables of a result: flows, links, network and time series.
+"""Tables of a result from an imported event trace: flows, links, network and time series.
 
-Everything is a question to polars about the whole table. What a file does not tell is NaN, as metrics are that a run does not have.
+All metrics are polars queries on the whole trace. A metric that the file does not contain is NaN.
 """
 
 from __future__ import annotations
@@ -15,49 +15,49 @@ if TYPE_CHECKING:
     import polars as pl
 
 POINTS = 1000
-"""Samples over the whole time, unless somebody says how long one takes."""
+"""Default number of samples."""
 ROWS = 2_000_000
-"""Most rows of a time series: with more flows there are fewer samples."""
+"""Most rows of a time series; with many flows there are fewer samples."""
 _STEPS = tuple(m * 10**e for e in range(6, 15) for m in (1, 2, 5))
-"""Steps in picoseconds, from a microsecond on."""
+"""Sampling steps in picoseconds, from 1 us."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow as a file names it."""
+    """Flow of an imported file."""
 
     name: str
     start: str
-    """Where it is sent from."""
+    """Node of the sender."""
     end: str
     transport: str
 
 
 @dataclass
 class Recorded:
-    """An event table and what it does not say itself."""
+    """Event trace with its flows, links and properties."""
 
     rows: pl.LazyFrame
-    """As `Result.trace` gives it, of one run."""
+    """Events in the format of `Result.trace`, of one run."""
     flows: list[Flow]
     links: list[tuple[str, str, str]] = field(default_factory=list)
-    """Name and nodes of each direction."""
+    """Name and nodes of each link direction."""
     span: int = 0
-    """Picoseconds that are measured."""
+    """Measured time in picoseconds."""
     one_way: bool = True
-    """Packets are sent at one place and received at another, so that there are delays."""
+    """True if packets are recorded at both ends, so that delays are known."""
     once: bool = False
-    """What is sent again did not arrive before: a capture cannot tell."""
+    """True if retransmitted data counts as delivered once, because a capture does not show the first copy."""
 
 
 def step_of(span: int, rows: int, wished: int | None = None) -> int:
-    """The time between two samples, in picoseconds: what is wished, or a round number that gives about a thousand samples."""
+    """Returns the sampling step in picoseconds: `wished`, or a round number that gives about a thousand samples."""
     least = max(span // POINTS, span * rows // ROWS, 1)
     return wished if wished is not None else next((s for s in _STEPS if s >= least), least)
 
 
 def _table(kind: str, keys: dict[str, pl.Series], found: pl.DataFrame, key: str) -> pl.DataFrame:
-    """A row for each name in `keys`, a column for each metric."""
+    """Returns a table with a row per name in `keys` and a column per metric."""
     import polars as pl
 
     names = [m.name for m in metrics() if m.table == kind]
@@ -71,7 +71,7 @@ def _table(kind: str, keys: dict[str, pl.Series], found: pl.DataFrame, key: str)
 
 
 def tables(of: Recorded, step: int) -> dict[str, pl.DataFrame]:
-    """The tables of a result."""
+    """Returns the tables of a result."""
     import polars as pl
 
     flows = _flows(of)
@@ -136,14 +136,14 @@ def _flows(of: Recorded) -> pl.DataFrame:
     goodput = found["goodput"].sum() / max(found.height, 1)
     found = found.with_columns(
         share=col("goodput") / goodput if goodput else pl.lit(math.nan),
-        # Where packets went is not known, so all flows count as those of one bottleneck.
+        # The paths are unknown, so all flows count as sharing one bottleneck.
         fair_share=pl.lit(goodput),
         loss=(col("packets_lost") / (col("packets_lost") + col("packets_received"))).fill_nan(0.0) if of.one_way else pl.lit(math.nan),
         completion_time=pl.when(col("fin").is_not_null()).then((col("last") - col("first")) / 1e12),
         retransmits=pl.when(is_tcp).then(col("retransmits")).otherwise(math.nan),
     )
     if not of.one_way:
-        # What was lost before or behind the place of a capture is not in it.
+        # A capture does not contain losses elsewhere on the path.
         found = found.with_columns(packets_lost=pl.lit(math.nan), acks_lost=pl.lit(math.nan))
     keys = {
         "flow": [f.name for f in of.flows],
@@ -155,7 +155,7 @@ def _flows(of: Recorded) -> pl.DataFrame:
 
 
 def _delays(sent: pl.LazyFrame, got: pl.LazyFrame) -> pl.LazyFrame:
-    """One-way delays of data packets."""
+    """Returns the one-way delays of data packets."""
     import polars as pl
 
     col = pl.col
@@ -191,7 +191,7 @@ def _links(of: Recorded) -> pl.DataFrame:
         marks=((event == "arrive") & (col("ecn") == "CE")).sum(),
         throughput=pl.when(event == "dequeue").then(col("length").cast(pl.Int64)).otherwise(0).sum() * 8 / seconds,
     )
-    # The queue stands as an event leaves it until the next one.
+    # The queue length is constant between two events.
     queue = at.filter(event.is_in(["enqueue", "dequeue", "drop"])).select(
         "link",
         n=col("queue_packets").cast(pl.Float64),
@@ -237,8 +237,8 @@ def _network(flows: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     goodputs, tcp = flows["goodput"], flows.filter(is_tcp)["goodput"]
 
     def total(frame: pl.DataFrame, column: str) -> float:
-        told = frame[column].drop_nans()
-        return float(told.sum()) if told.len() else math.nan
+        values = frame[column].drop_nans()
+        return float(values.sum()) if values.len() else math.nan
 
     def fairness(shares: pl.Series) -> float:
         return jain(shares.to_list()) if shares.len() else math.nan
@@ -268,7 +268,7 @@ def _network(flows: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grid(name: str, names: list[str], span: int, step: int) -> pl.DataFrame:
-    """Every name at every instant."""
+    """Returns a row per name and instant."""
     import polars as pl
 
     last = max(-(-span // step), 1)
@@ -277,7 +277,7 @@ def _grid(name: str, names: list[str], span: int, step: int) -> pl.DataFrame:
 
 
 def _at(step: int) -> pl.Expr:
-    """The sample that an event belongs to: the first that is not before it."""
+    """Returns the index of the first sample at or after an event."""
     import polars as pl
 
     return (-(-pl.col("time_ps") // step)).clip(1).cast(pl.Int64).alias("at")

@@ -1,4 +1,4 @@
-"""Data files of flent: series over a common time axis, with what was measured of each.
+"""Import and export of flent data files: series over a common time axis.
 
 A file has `x_values` (seconds), `results` (a list for each series, null where there is no value), `raw_values` and `metadata`, whose
 `SERIES_META` tells the
@@ -19,7 +19,7 @@ from ..base.files import read_input
 from ..base.metrics import jain, metrics, series
 from ..errors import InputError
 from .event_metrics import Flow
-from .imports import ImportedRun
+from .imported import ImportedRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from ..runs.result import Result
 
 LARGEST = 256 << 20
-"""Bytes of a document, unpacked."""
+"""Most bytes of a decompressed file."""
 MOST = 5_000_000
-"""Values of all series together."""
+"""Most values of all series."""
 MOST_SERIES = 10_000
 VERSION = 4
 LONGEST = 1e9
-"""Seconds of a measurement: thirty years."""
+"""Longest measurement in seconds, about thirty years."""
 SEGMENT = 1448
-"""Bytes of a full segment on Ethernet with time stamps, where a file does not say what its packets are."""
+"""Default segment size in bytes: Ethernet with TCP timestamps."""
 _TOGETHER = (" sum", " avg", " totals")
-"""Series that are made of others."""
+"""Suffixes of aggregated series, which are skipped."""
 _RATES = {"Mbits/s": 1e6, "kbits/s": 1e3, "Gbits/s": 1e9, "bits/s": 1.0}
 
 
@@ -48,41 +48,41 @@ def _document(file: Path) -> dict[str, Any]:
             unpack = zlib.decompressobj(wbits=31)
             data = unpack.decompress(data, LARGEST)
             if unpack.unconsumed_tail:
-                raise InputError(f"cannot import {file}: unpacked it is larger than {LARGEST >> 20} MiB")
+                raise InputError(f"cannot import {file}: its decompressed size exceeds {LARGEST >> 20} MiB")
             if not unpack.eof:
-                raise InputError(f"cannot import {file}: its compressed data is cut short")
+                raise InputError(f"cannot import {file}: its compressed data is truncated")
         document = json.loads(data)
     except RecursionError as e:
-        raise InputError(f"cannot import {file}: it is nested too deeply for a document of flent") from e
+        raise InputError(f"cannot import {file}: its JSON is nested too deeply") from e
     except (zlib.error, ValueError) as e:
         raise InputError(f"cannot import {file}: it is damaged ({str(e)[:100]})") from e
     if not isinstance(document, dict):
-        raise InputError(f"cannot import {file}: it is JSON, but no document of flent")
+        raise InputError(f"cannot import {file}: it is JSON, but not a flent file")
     return document
 
 
 def _numbers(values: Any, scale: float = 1.0) -> list[float]:
-    """Values with NaN where there is none."""
+    """Returns the values, NaN if missing."""
     if not isinstance(values, list):
         return []
     return [math.nan if (x := _number(v)) is None else x * scale for v in values]
 
 
 def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
-    """Reads a `.flent` or `.flent.gz`. There are no events in it, and its time axis is its own."""
+    """Reads a `.flent` or `.flent.gz` file, which has no events and a fixed time axis."""
     import polars as pl
 
     document = _document(file)
     version, meta = document.get("version"), document.get("metadata")
     times, results = _numbers(document.get("x_values")), document.get("results")
     if not isinstance(results, dict) or not isinstance(meta, dict) or not times:
-        raise InputError(f"cannot import {file}: it is JSON, but no data file of flent (x_values, results, metadata)")
+        raise InputError(f"cannot import {file}: it is JSON, but not a flent data file (x_values, results, metadata)")
     if not isinstance(version, int) or version > VERSION or version < 2:
-        raise InputError(f"cannot import {file}: it has version {version!r} of flent's format, and 2 to {VERSION} are known")
+        raise InputError(f"cannot import {file}: it has version {version!r} of the flent format; supported are 2 to {VERSION}")
     if any(math.isnan(t) for t in times) or times != sorted(times):
-        raise InputError(f"cannot import {file}: its times do not rise")
+        raise InputError(f"cannot import {file}: its times are not increasing")
     if not all(abs(t) <= LONGEST for t in times):
-        raise InputError(f"cannot import {file}: its times are no seconds: they go to {times[-1]:g}")
+        raise InputError(f"cannot import {file}: its times are not in seconds: they reach {times[-1]:g}")
     results = {_text(name): values for name, values in results.items()}
     if len(times) * len(results) > MOST:
         raise InputError(f"cannot import {file}: it has more than {MOST} values")
@@ -91,7 +91,7 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
     remarks: list[str] = []
     flows: list[Flow] = []
     named: set[str] = set()
-    told: dict[str, dict[str, list[float]]] = {}
+    measured: dict[str, dict[str, list[float]]] = {}
     about = meta.get("SERIES_META")
     about = about if isinstance(about, dict) else {}
     here, there = (_text(meta.get(k) or default)[:200] for k, default in (("LOCAL_HOST", "local"), ("HOST", "remote")))
@@ -102,28 +102,28 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
             continue
         parent, colons, inner = name.rpartition("::")
         if colons and inner == "tcp_rtt" and parent in results:
-            told.setdefault(parent, {})["srtt"] = _numbers(values, 1e-3)
+            measured.setdefault(parent, {})["srtt"] = _numbers(values, 1e-3)
         elif colons and inner == "tcp_cwnd" and parent in results:
             size = of.get("MSS") if isinstance(of, dict) else None
             if not isinstance(size, int | float) or not 0 < size < 1 << 16:
                 size = SEGMENT
-                remarks.append(f"the window of {parent!r} is in packets: each was taken as {SEGMENT} bytes"[:300])
-            told.setdefault(parent, {})["cwnd"] = _numbers(values, float(size))
+                remarks.append(f"the window of {parent!r} is in packets: {SEGMENT} bytes per packet assumed"[:300])
+            measured.setdefault(parent, {})["cwnd"] = _numbers(values, float(size))
         elif unit in _RATES or (not unit and "load" in name and not name.rpartition("::")[2].startswith("tcp_")):
-            told.setdefault(name, {})["goodput"] = _numbers(values, _RATES.get(unit, 1e6))
+            measured.setdefault(name, {})["goodput"] = _numbers(values, _RATES.get(unit, 1e6))
         elif unit == "ms" and not inner.startswith("tcp_"):
-            told.setdefault(name, {})["srtt"] = _numbers(values, 1e-3)
+            measured.setdefault(name, {})["srtt"] = _numbers(values, 1e-3)
         else:
             what = f"its unit {unit!r}" if unit else "it has no unit and"
-            remarks.append(f"the series {name!r} is left out: {what} is neither a rate nor a round trip"[:300])
+            remarks.append(f"the series {name!r} was skipped: {what} is not a rate or a round-trip time"[:300])
             continue
-        if name in told and name not in named:
+        if name in measured and name not in named:
             named.add(name)
             ends = (there, here) if "download" in name.lower() else (here, there)
             flows.append(Flow(name, *ends, "tcp" if "tcp" in name.lower() else "udp"))
     if not flows:
-        raise InputError(f"cannot import {file}: none of its series is a rate or a round trip")
-    for found in told.values():
+        raise InputError(f"cannot import {file}: none of its series is a rate or a round-trip time")
+    for found in measured.values():
         for column, values in found.items():
             found[column] = (values + [math.nan] * len(times))[: len(times)]
     columns = [s.name for s in series() if s.table == "flow_series" and s.feed == "sampler" and s.name != "time"]
@@ -131,14 +131,14 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
     frames = [
         pl.DataFrame(
             {"seed": pl.Series([0] * len(times), dtype=pl.UInt64), "flow": [f.name] * len(times), "time": times}
-            | {c: pl.Series(told[f.name].get(c, empty), dtype=pl.Float64) for c in columns}
+            | {c: pl.Series(measured[f.name].get(c, empty), dtype=pl.Float64) for c in columns}
         )
         for f in flows
     ]
     span = round(max(times[-1], _seconds(meta.get("TOTAL_LENGTH"))) * 1e12)
     size = _seconds(meta.get("STEP_SIZE")) or (times[-1] - times[0]) / max(len(times) - 1, 1)
     tables = {
-        "flows": _flows(flows, told, document),
+        "flows": _flows(flows, measured, document),
         "links": _empty("links", ("link", "from", "to")),
         "network": pl.DataFrame(),
         "flow_series": pl.concat(frames).sort("time", maintain_order=True),
@@ -147,7 +147,7 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
     tables["network"] = _network(tables["flows"])
     began = meta.get("T0") or meta.get("TIME")
     if step is not None:
-        remarks.append("its samples are kept as they are: there are no events in it to sample otherwise")
+        remarks.append("its samples are unchanged: a flent file has no events to resample")
     return ImportedRun(
         "",
         flows,
@@ -161,7 +161,7 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number; None if a value is none."""
+    """Converts a value to a finite number; None if it is not one."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
@@ -172,13 +172,13 @@ def _number(value: Any) -> float | None:
 
 
 def _seconds(value: Any) -> float:
-    """A time that is sensible; 0 for what is none."""
+    """Converts a value to a plausible time; 0 for others."""
     number = _number(value)
     return number if number is not None and 0 < number <= LONGEST else 0.0
 
 
 def _text(value: Any) -> str:
-    """A text in which no half of a character is left."""
+    """Converts a value to text without unpaired surrogates."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -193,23 +193,23 @@ def _quantile(values: list[float], q: float) -> float:
 
 
 def _raw(document: dict[str, Any], name: str) -> list[float]:
-    """What a tool reported itself, in milliseconds, where it did."""
+    """Returns the raw values of a series in seconds, which the tool reported in milliseconds."""
     raw = document.get("raw_values")
     rows = raw.get(name) if isinstance(raw, dict) else None
     values = [_number(r.get("val")) for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
     return [v / 1e3 for v in values if v is not None]
 
 
-def _flows(flows: list[Flow], told: dict[str, dict[str, list[float]]], document: dict[str, Any]) -> pl.DataFrame:
+def _flows(flows: list[Flow], measured: dict[str, dict[str, list[float]]], document: dict[str, Any]) -> pl.DataFrame:
     import polars as pl
 
     names = [m.name for m in metrics() if m.table == "flows"]
-    goodputs = [_mean(told[f.name].get("goodput", [])) for f in flows]
+    goodputs = [_mean(measured[f.name].get("goodput", [])) for f in flows]
     known = [g for g in goodputs if not math.isnan(g)]
     rows = []
     for f, goodput in zip(flows, goodputs, strict=True):
-        ping = "goodput" not in told[f.name]
-        trips = (_raw(document, f.name) if ping else []) or told[f.name].get("srtt", [])
+        ping = "goodput" not in measured[f.name]
+        trips = (_raw(document, f.name) if ping else []) or measured[f.name].get("srtt", [])
         found = {
             "goodput": goodput,
             "share": goodput / (sum(known) / len(known)) if known and sum(known) else math.nan,
@@ -250,7 +250,7 @@ def _network(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _segments(result: Result) -> dict[str, float]:
-    """The bytes of a full segment of each TCP flow, as far as it is known."""
+    """Returns the known segment sizes of TCP flows in bytes."""
     from .. import _core
 
     found: dict[str, float] = {}
@@ -264,7 +264,7 @@ def _segments(result: Result) -> dict[str, float]:
 
 
 def flent_bytes(result: Result, seed: int) -> bytes:
-    """The `.flent.gz` of one run: goodput in Mbits/s, smoothed round trips in ms, windows in packets, at the times of its samples."""
+    """Returns the `.flent.gz` file of a run: goodput in Mbits/s, smoothed RTT in ms, windows in packets, at its sampling times."""
     import polars as pl
 
     rows = result.flow_series.filter(pl.col("seed") == seed)
@@ -279,7 +279,7 @@ def flent_bytes(result: Result, seed: int) -> bytes:
         name = f"{transports.get(str(flow), 'tcp').upper()} {flow}"
         size = segments.get(str(flow))
         written = [(name, "goodput", 1e-6, "Mbits/s"), (f"{name}::tcp_rtt", "srtt", 1e3, "ms")]
-        # As ss(8) has it, and flent's plots: in segments.
+        # In segments, as in ss(8) and flent's plots.
         written += [(f"{name}::tcp_cwnd", "cwnd", 1 / size, "packets")] if size else []
         for key, column, scale, unit in written:
             values = [v * scale if math.isfinite(v) else None for v in of[column].to_list()]

@@ -1,4 +1,4 @@
-"""`import_file`: what another program has recorded, as a result like any other."""
+"""`import_file`: imports a recording of another program as a result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,43 +15,22 @@ from typing import TYPE_CHECKING, Any
 from ..base.extras import need
 from ..base.files import open_file, reason, staging
 from ..errors import Doubt, FairlaneError, InputError
-from .event_metrics import Flow
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ..runs.result import Result
+    from .imported import ImportedRun
 
 KINDS = ("pcap", "pcapng", "ns2", "flent")
 _PCAP = {bytes.fromhex(m) for m in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")}
 _PCAPNG = bytes.fromhex("0a0d0d0a")
 MOST_UNPACKED = 64 << 30
-"""Bytes of a compressed file that are read: a small file may hold no end of zeros."""
+"""Most bytes of a compressed file after decompression."""
 _SEED = 0
-"""The number of the run in tables: nothing was drawn."""
-
-
-@dataclass
-class ImportedRun:
-    """What a file holds, before it is a result."""
-
-    kind: str
-    flows: list[Flow]
-    links: list[tuple[str, str, str]]
-    tables: dict[str, pl.DataFrame]
-    span: int
-    """Picoseconds."""
-    step: int
-    events: int = 0
-    remarks: list[str] = field(default_factory=list)
-    traced: Path | None = None
-    began: str | None = None
-    """The date of time 0, if the file has one."""
-    packets: int = 0
+"""Seed of an imported run in tables."""
 
 
 def kind_of(file: Path) -> str:
-    """What kind a file is, by its first bytes; an error names the kinds there are."""
+    """Returns the format of a file by its first bytes; an error lists the supported formats."""
     try:
         with open_file(file) as f:
             head = f.read(512)
@@ -61,7 +39,7 @@ def kind_of(file: Path) -> str:
                 with gzip.GzipFile(fileobj=f) as inner:
                     head = inner.read1(512)
     except (EOFError, zlib.error) as e:
-        raise InputError(f"cannot read {file}: its compressed data is cut short or damaged") from e
+        raise InputError(f"cannot read {file}: its compressed data is truncated or damaged") from e
     except OSError as e:
         raise InputError(f"cannot read {file}: {reason(e)}") from e
     if not head:
@@ -74,21 +52,18 @@ def kind_of(file: Path) -> str:
         return "flent"
     if any(line[:2] in (b"+ ", b"- ", b"r ", b"d ", b"h ", b"e ", b"v ", b"s ", b"f ") for line in head.split(b"\n")):
         return "ns2"
-    raise FairlaneError(
-        f"{file} is nothing that can be imported: it is neither pcap nor pcapng, nor a trace of ns-2, nor a .flent of flent, "
-        "nor one of them compressed by gzip"
-    )
+    raise FairlaneError(f"cannot import {file}: unknown format; supported are pcap, pcapng, traces of ns-2 and .flent files, also gzipped")
 
 
 def import_file(
     file: str | PathLike[str], folder: str | PathLike[str] | None = None, *, force: bool = False, sample: str | None = None
 ) -> Result:
-    """Reads a pcap or pcapng, a trace of ns-2 (`trace-all`, wired links) or a `.flent`, as a result with tables, series and events.
+    """Imports a pcap, pcapng, trace of ns-2 (`trace-all`, wired links) or `.flent` file as a result with tables, series and events.
 
-    Each may be compressed by gzip. What of a capture or trace is cut short is read up to there, and said.
+    The file may be compressed by gzip. A truncated capture or trace is read to its end, with a warning.
 
-    `folder`: a result folder to write; without it the event table lasts as long as the program. `sample`: the step of the time series
-    (default: a round number that gives about a thousand). docs/guides/formats.md says what becomes of what.
+    `folder`: a result folder to write; without it the event trace exists until the program ends. `sample`: the step of the time series
+    (default: a round number that gives about a thousand samples). See docs/guides/formats.md.
     """
     need("tables")
     from ..runs.folder import check_free, save
@@ -105,10 +80,10 @@ def import_file(
         else:
             from .flent import read_flent as read
         with _unpacked(path, place) if kind != "flent" else nullcontext((path, "")) as (plain, remark):
-            brought = read(plain, place / "trace", step)
-        brought.kind = kind
-        brought.remarks += [remark] if remark else []
-        result = _result(path, brought)
+            imported = read(plain, place / "trace", step)
+        imported.kind = kind
+        imported.remarks += [remark] if remark else []
+        result = _result(path, imported)
         if target is None:
             return result
         save(result, target, force=force, moves=True)
@@ -119,7 +94,7 @@ def import_file(
 
 @contextmanager
 def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
-    """The file itself, or what is compressed in it as a file beside the tables to be, of the same name; and what is to be said of it."""
+    """Yields the file, or a decompressed copy, and a remark."""
     try:
         with open_file(path) as f:
             packed = f.read(2) == b"\x1f\x8b"
@@ -142,17 +117,17 @@ def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _unpack(path: Path, plain: Path) -> str:
-    """Writes what is compressed in a file; what is to be said of it."""
+    """Decompresses a file; returns a remark."""
     total = 0
     with open_file(path) as f, gzip.GzipFile(fileobj=f) as inner, plain.open("xb") as out:
         try:
             while data := inner.read1(1 << 20):
                 total += len(data)
                 if total > MOST_UNPACKED:
-                    raise InputError(f"cannot import {path}: it holds more than {MOST_UNPACKED >> 30} GiB")
+                    raise InputError(f"cannot import {path}: its decompressed size exceeds {MOST_UNPACKED >> 30} GiB")
                 out.write(data)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            return "its compressed data is cut short or damaged, and read up to there"
+            return "its compressed data is truncated or damaged; only the readable part was imported"
     return ""
 
 
@@ -169,7 +144,7 @@ def _picoseconds(text: str) -> int:
         raise FairlaneError(f"cannot read the step {text!r}: write a time, such as 10ms")
     step = round(_core.quantity("dur", text)[0] * 1e12)
     if step < 1_000_000:
-        raise FairlaneError(f"a step of {text} is too short: the shortest is 1us")
+        raise FairlaneError(f"a step of {text} is too short: the minimum is 1us")
     return step
 
 
@@ -210,7 +185,7 @@ def _result(path: Path, of: ImportedRun) -> Result:
 
 
 def _time(picoseconds: int) -> str:
-    """With the unit that leaves no fraction."""
+    """Formats a time with the largest unit that leaves no fraction."""
     for size, unit in ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns")):
         if picoseconds % size == 0:
             return f"{picoseconds // size}{unit}"
@@ -223,11 +198,11 @@ def _digest(path: Path) -> str:
 
 
 def summary(result: Result) -> Sequence[str]:
-    """What was imported, in one line, and what to know of it."""
+    """Returns a line about the imported file."""
     from ..base.format import duration, seconds
 
-    told = result.description["imported"]
+    about = result.description["imported"]
     many = f"{len(result.flows)} flow{'s' * (len(result.flows) != 1)}"
-    packets = f", {told['packets']} packets" if told["packets"] else ""
-    began = f", from {told['began']} on" if told["began"] else ""
-    return [f"{told['file']}: {told['format']}, {duration(seconds(result.description['duration']))}, {many}{packets}{began}"]
+    packets = f", {about['packets']} packets" if about["packets"] else ""
+    began = f", from {about['began']} on" if about["began"] else ""
+    return [f"{about['file']}: {about['format']}, {duration(seconds(result.description['duration']))}, {many}{packets}{began}"]

@@ -1,4 +1,4 @@
-"""Traces of mahimahi: the milliseconds at which a link can carry 1500 bytes.
+"""mahimahi export: the milliseconds at which a link can carry 1500 bytes.
 
 Source: R. Netravali et al., Mahimahi: Accurate Record-and-Replay for HTTP (USENIX ATC 2015), and `mm-link`: a line for each opportunity,
 and the file begins anew at its
@@ -14,21 +14,21 @@ from ..base.format import seconds
 from ..errors import FairlaneError, suggest
 
 if TYPE_CHECKING:
-    from .export import Part
+    from .selection import Selection
 
 BITS = 12_000
-"""Of an opportunity."""
+"""Bytes of a delivery opportunity."""
 MOST = 20_000_000
-"""Lines of a file."""
+"""Most lines of a file."""
 
 
-def mahimahi_bytes(part: Part) -> bytes:
-    """What a link of the scenario can carry; of one without a rate (imported, or on the air) what it carried."""
+def mahimahi_bytes(part: Selection) -> bytes:
+    """Returns the capacity of a link, or for a link without a rate (imported, or Wi-Fi) what it carried."""
     links = {x["name"]: x for x in part.result.scenario["expanded"]["links"]}
     if not links:
-        raise FairlaneError("this result has no links, so there is nothing that a trace of mahimahi could say")
+        raise FairlaneError("this result has no links, and mahimahi export needs one")
     if len(part.links) != 1 and len(links) > 1:
-        raise FairlaneError(f"a trace of mahimahi is of one link: name it, such as --link {next(iter(links))}")
+        raise FairlaneError(f"a mahimahi trace shows one link: name it, such as --link {next(iter(links))}")
     name = part.links[0] if part.links else next(iter(links))
     if name not in links:
         raise suggest(name, list(links), "link")
@@ -43,22 +43,22 @@ def mahimahi_bytes(part: Part) -> bytes:
         times = _carried(part, name)
     text = "\n".join(map(str, times))
     if not text:
-        raise FairlaneError(f"the link {name} can carry no packet of 1500 bytes in this time")
+        raise FairlaneError(f"the link {name} cannot carry a packet of 1500 bytes in this time")
     return (text + "\n").encode()
 
 
 def _recorded(description: dict[str, Any], name: str) -> list[int]:
-    """The trace that the link follows, as its scenario has it."""
+    """Returns the trace of a trace-driven link from its scenario."""
     own = description["links"].get(name.removesuffix(".reverse")) or {}
     back = own.get("reverse") or {}
     data = (back.get("trace") if name.endswith(".reverse") else None) or own.get("trace")
     if not isinstance(data, str) or not data.startswith("data:,"):
-        raise FairlaneError(f"the trace of {name} stands in a topology, not under `links`: use the file that it is")
+        raise FairlaneError(f"the trace of {name} is set in the topology, not under `links`: use its file")
     return [int(word) for word in data.removeprefix("data:,").split()]
 
 
 def _capacity(link: dict[str, Any], duration: int) -> Iterator[int]:
-    """Each time that another 1500 bytes could have gone, rounded up."""
+    """Yields the times of delivery opportunities, rounded up."""
     steps = [(0, _rate(link["rate"])), *((round(seconds(s["at"]) * 1e12), _rate(s["rate"])) for s in link.get("rates") or ())]
     if sum(rate for _, rate in steps) * duration // BITS // 10**12 > MOST:
         raise FairlaneError(f"a trace of this link would have more than {MOST} lines: run a shorter scenario")
@@ -68,7 +68,7 @@ def _capacity(link: dict[str, Any], duration: int) -> Iterator[int]:
         at, until = min(at, duration), min(until, duration)
         if not rate:
             continue
-        # In units of a bit times a picosecond: whole numbers.
+        # In units of bit x picosecond, as integers.
         while at + -(-left // rate) <= until:
             at += -(-left // rate)
             left = whole
@@ -82,12 +82,12 @@ def _rate(text: str) -> int:
     return round(_core.quantity("rate", text)[0])
 
 
-def _carried(part: Part, name: str) -> Iterator[int]:
-    """An opportunity for each 1500 bytes that left the queue."""
+def _carried(part: Selection, name: str) -> Iterator[int]:
+    """Yields an opportunity per 1500 bytes that left the queue."""
     import polars as pl
 
     if part.result.traced is None:
-        raise FairlaneError(f"the link {name} has no rate, and no events are on record of what it carried: run with --trace")
+        raise FairlaneError(f"the link {name} has no rate and no recorded events: run with --trace")
     rows = part.result.trace().filter((pl.col("seed") == part.seed) & (pl.col("link") == name) & (pl.col("event") == "dequeue"))
     held = 0
     for time, length in rows.select("time_ps", "length").collect().iter_rows():

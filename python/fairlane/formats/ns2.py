@@ -1,4 +1,4 @@
-"""Traces of ns-2 as event tables, so that what asks our tables asks those of ns-2 as well."""
+"""Import of ns-2 traces as event traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..base.files import read_input
 from ..errors import FairlaneError
 from ..runs.trace import scan
 from .event_metrics import Flow, Recorded, step_of, tables
-from .imports import ImportedRun
+from .imported import ImportedRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 _FIELDS = ("event", "time", "from", "to", "kind", "length", "marks", "fid", "source", "sink", "seq", "uid")
 _EVENTS = {"+": "enqueue", "-": "dequeue", "r": "arrive", "d": "drop"}
 LARGEST = 1 << 30
-"""Bytes of a trace: it is read as a whole."""
+"""Most bytes of a trace, which is read into memory."""
 HEADER = 40
-"""Bytes of IP and TCP headers that ns-2 counts in a segment (tcpip_base_hdr_size_)."""
+"""IP and TCP header bytes that ns-2 counts in a segment (tcpip_base_hdr_size_)."""
 
 
 def read_trace(file: Path, folder: Path, step: int | None) -> ImportedRun:
-    """Reads a trace of ns-2 (`trace-all`, wired links); the event table goes to `folder`.
+    """Reads a trace of ns-2 (`trace-all`, wired links); the event trace goes to `folder`.
 
-    Packets are sent where they first wait at the node of their sender, and received where they arrive at that of their receiver.
+    A packet is sent when it is first enqueued at the node of its sender, and received when it arrives at that of its receiver.
     """
     import polars as pl
 
@@ -52,12 +52,12 @@ def read_trace(file: Path, folder: Path, step: int | None) -> ImportedRun:
 
 
 def _node(address: str) -> str:
-    """Of an address with a port behind a dot."""
+    """Returns the node of an address with a port."""
     return address.rpartition(".")[0] or address
 
 
 def _lines(file: Path) -> tuple[pl.DataFrame, list[str]]:
-    """The lines of wired links, and what to know of the others."""
+    """Returns the lines of wired links, and remarks on other lines."""
     import polars as pl
 
     data = read_input(file, LARGEST)
@@ -65,7 +65,7 @@ def _lines(file: Path) -> tuple[pl.DataFrame, list[str]]:
     kinds = {name: {"time": pl.Float64, "length": pl.Int64, "seq": pl.Int64, "uid": pl.Int64}.get(name, pl.String) for name in names}
     try:
         rows = pl.read_csv(
-            # The first line says how many fields there may be.
+            # polars takes the number of fields from the first line.
             b" ".join([b"0"] * len(names)) + b"\n" + data,
             has_header=False,
             separator=" ",
@@ -82,14 +82,14 @@ def _lines(file: Path) -> tuple[pl.DataFrame, list[str]]:
     remarks = []
     if rows.height and not rows.tail(1).select(whole).item() and not data.endswith(b"\n"):
         rows = rows.head(-1)
-        remarks.append("the last line is not whole, and left out")
+        remarks.append("the last line is incomplete and was skipped")
     if rows.height and rows.select(whole.all()).item():
         return rows.drop("rest"), remarks
     what = "no line begins with +, -, r or d"
     if rows.height:
         number = int(rows.select(whole.arg_min()).item())
-        told = [line for line in data.decode("utf-8", "replace").splitlines() if line[:2] in ("+ ", "- ", "r ", "d ")]
-        line = told[number] if number < len(told) else ""
+        candidates = [line for line in data.decode("utf-8", "replace").splitlines() if line[:2] in ("+ ", "- ", "r ", "d ")]
+        line = candidates[number] if number < len(candidates) else ""
         many = len(line.split())
         what = f"the line `{line[:200]}` " + (
             f"has {many} fields, not {len(_FIELDS)}" if many != len(_FIELDS) else "has words where numbers belong"
@@ -98,7 +98,7 @@ def _lines(file: Path) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _rtt(table: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the variable `rtt`: from a segment that was sent once to the first acknowledgment that names it."""
+    """Returns rows of the variable `rtt`: from a segment without retransmission to the first acknowledgment of it."""
     import polars as pl
 
     col = pl.col
@@ -107,17 +107,17 @@ def _rtt(table: pl.DataFrame) -> pl.DataFrame:
     acks = table.filter(col("event") == "receive", col("back"), col("payload") == 0).unique(
         ["flow", "seq"], keep="first", maintain_order=True
     )
-    told = acks.join(once, on=["flow", "seq"], maintain_order="left")
+    samples = acks.join(once, on=["flow", "seq"], maintain_order="left")
     rtt = (col("time_ps") - col("began")) / 1e12
     empty = [
         pl.lit(None, kind).alias(name) for name, kind in table.schema.items() if name not in ("time_ps", "event", "flow", "gauge", "value")
     ]
     event, gauge = pl.lit("gauge").alias("event"), pl.lit("rtt").alias("gauge")
-    return told.select("time_ps", "flow", event, gauge, rtt.alias("value"), *empty).select(table.columns)
+    return samples.select("time_ps", "flow", event, gauge, rtt.alias("value"), *empty).select(table.columns)
 
 
 def _table(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The event table, and the flows."""
+    """Returns the event trace and the flows."""
     import polars as pl
 
     text, whole = pl.String, pl.Int64
@@ -133,7 +133,7 @@ def _table(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     ends = ends.with_columns(flow=pl.when(alone).then(col("fid")).otherwise(col("first") + "-" + col("last")))
     rows = rows.join(ends, on=["fid", "pair"], how="left", maintain_order="left").with_columns(back=col("source") != col("first"))
     held = (col("event") == "d") & (col("event").shift(1).over("link", "uid") == "+")
-    # What is dropped or sent as it comes never waits.
+    # Packets dropped or sent on arrival have no queueing delay.
     came, gone = col("event") == "+", (col("event") == "-") | held
     with_next, with_last = (col("time_ps").shift(n).over("link", "uid") == col("time_ps") for n in (-1, 1))
     passing = came & with_next & col("event").shift(-1).over("link", "uid").is_in(["d", "-"])

@@ -1,10 +1,9 @@
-"""qlog of TCP flows: what their senders knew of congestion and recovery.
+"""qlog export of TCP flows: congestion and recovery state of their senders.
 
 Source: draft-ietf-quic-qlog-main-schema-13 (the file) and draft-ietf-quic-qlog-quic-events-12, sections "Recovery events",
-"timer_updated" and "connection_state_updated": their words fit TCP, whose retransmission timeout is the expiry of the probe timeout
-there. A state of a connection has the draft's word in `data`, because readers with the draft's types stop at any other, and TCP's
-(RFC 9293 section 3.3.2) in `tcp_state`, which is a custom field of the event. A trace is a flow. tests/test_export.py has what is
-written read by another implementation's types (validation/qlog).
+"timer_updated" and "connection_state_updated". TCP's retransmission timeout is the expiry of their probe timeout. A connection state
+has the draft's name in `data`, because typed readers reject others, and TCP's name (RFC 9293 section 3.3.2) in the custom field
+`tcp_state`. One trace per flow. tests/test_export.py reads the files with the types of another implementation (validation/qlog).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ..errors import FairlaneError, suggest
 if TYPE_CHECKING:
     import polars as pl
 
-    from .export import Part
+    from .selection import Selection
 
 SCHEMA = "urn:ietf:params:qlog:file:contained"
 EVENTS = "urn:ietf:params:qlog:events:quic-12"
@@ -26,7 +25,7 @@ _STATES = {
     "SYN-SENT": "attempted",
     "SYN-RECEIVED": "handshake_started",
     "ESTABLISHED": "handshake_confirmed",
-    # Who has sent its end closes, as after CONNECTION_CLOSE of QUIC; who has heard the other's, or only waits, drains.
+    # A side that sent its FIN is closing, as after CONNECTION_CLOSE of QUIC; a side that received one, or waits, is draining.
     "FIN-WAIT-1": "closing",
     "FIN-WAIT-2": "closing",
     "CLOSING": "closing",
@@ -35,27 +34,29 @@ _STATES = {
     "TIME-WAIT": "draining",
     "CLOSED": "closed",
 }
-"""States of TCP in the words of the draft. LISTEN has none: nothing has been attempted."""
+"""TCP states in the terms of the draft, which has no term for LISTEN."""
 
 
-def qlog_bytes(part: Part) -> bytes:
-    """All TCP flows of a run, or those that are named."""
+def qlog_bytes(part: Selection) -> bytes:
+    """Returns the qlog file of the selected TCP flows of a run."""
     import polars as pl
 
     result = part.result
     if result.traced is None:
-        raise FairlaneError("this result has no events on record: run with --trace 'window,state,timeout,retransmit' -o DIR")
-    told = result.flows.filter((pl.col("seed") == part.seed) & (pl.col("transport") == "tcp"))["flow"].unique(maintain_order=True).to_list()
-    if not told:
-        raise FairlaneError("there is no TCP flow in this result, and qlog tells of TCP here")
+        raise FairlaneError("this result has no recorded events: run with --trace 'window,state,timeout,retransmit' -o DIR")
+    known = (
+        result.flows.filter((pl.col("seed") == part.seed) & (pl.col("transport") == "tcp"))["flow"].unique(maintain_order=True).to_list()
+    )
+    if not known:
+        raise FairlaneError("this result has no TCP flow, and qlog export needs one")
     for name in part.flows:
-        if name not in told:
-            raise suggest(name, told, "TCP flow")
+        if name not in known:
+            raise suggest(name, known, "TCP flow")
     events, accepted = _events(part)
     title = str(result.description.get("name") or "run")
     head = {"file_schema": SCHEMA, "serialization_format": "application/qlog+json", "title": f"{title}, seed {part.seed}"}
     traces = []
-    for flow in part.flows or told:
+    for flow in part.flows or known:
         lines = events.filter(pl.col("flow") == flow)["line"].to_list()
         about = {
             "title": flow,
@@ -73,13 +74,12 @@ def qlog_bytes(part: Part) -> bytes:
 
 
 def _open(fields: Mapping[str, object]) -> str:
-    """An object whose end is left open."""
+    """Returns a JSON object without its closing brace."""
     return json.dumps(fields, separators=(",", ":"))[:-1]
 
 
-def _events(part: Part) -> tuple[pl.DataFrame, set[str]]:
-    """The lines of all flows, in the order of time; and which flows accept their connection: in the draft's words the client is who
-    initiates it, the server who accepts."""
+def _events(part: Selection) -> tuple[pl.DataFrame, set[str]]:
+    """Returns the lines of all flows in the order of time, and the flows whose sender accepts the connection (the server of the draft)."""
     import polars as pl
 
     col, lit = pl.col, pl.lit
@@ -88,7 +88,7 @@ def _events(part: Part) -> tuple[pl.DataFrame, set[str]]:
     kept = rows.select("flow", "time_ps", "event", "state", "cwnd", "ssthresh", "value").collect()
     accepted = set(kept.filter(col("state").is_in(["LISTEN", "SYN-RECEIVED"]))["flow"].to_list())
     rows = kept.lazy().filter((col("state") != "LISTEN").fill_null(value=True))
-    # States of the connection are in capitals, those of its sending half are not.
+    # Connection states are uppercase, congestion states are lowercase.
     of_tcp = col("state").is_in(list(_STATES)).fill_null(value=False)
     rows = rows.with_columns(half=pl.when(col("event") == "state").then(of_tcp), tcp=pl.when(of_tcp).then(col("state")))
     rows = rows.with_columns(state=pl.when(of_tcp).then(col("state").replace(_STATES)).otherwise(col("state")))

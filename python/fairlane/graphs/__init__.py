@@ -1,4 +1,4 @@
-"""Networks as graphs: drawn, written in the formats of graph tools, and read from them."""
+"""Networks as graphs: drawing, export to graph formats, and import from them."""
 
 from .inline_svg import MOST_NODES, inline_network
 from .network import Graph, Link, Node, Way, graph_of

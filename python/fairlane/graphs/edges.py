@@ -1,4 +1,4 @@
-"""The texts of graph files: what is wrong with one is said with its line."""
+"""Readers of edge lists (CSV) and GraphML, with line numbers in errors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import FairlaneError, short
 
 _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target": "to", "dst": "to", "dest": "to", "destination": "to",
             "rate": "rate", "delay": "delay", "queue": "queue", "name": "link", "link": "link"}  # fmt: skip
-"""Columns of a list of edges, with other spellings."""
+"""Columns of an edge list with their alternative names."""
 
 
 class PlainGraph:
-    """A graph with the part of networkx' interface that is read: nodes in their order, edges with attributes, several between two nodes."""
+    """Directed or undirected multigraph with the part of networkx' interface that the import uses."""
 
     def __init__(self, *, directed: bool = False) -> None:
         self._nodes: dict[Any, dict[str, Any]] = {}
@@ -27,61 +27,61 @@ class PlainGraph:
         self._nodes[node] = data
 
     def add(self, start: Any, end: Any, data: dict[str, Any], key: Any = None) -> None:
-        """Adds an edge, and its ends."""
+        """Adds an edge and its nodes."""
         for node in (start, end):
             self._nodes.setdefault(node, {})
         self._edges.append((start, end, len(self._edges) if key is None else key, data))
 
     def nodes(self, data: bool = False) -> Any:
-        """Nodes with their attributes."""
+        """Returns the nodes, with `data` also their attributes."""
         return self._nodes.items() if data else self._nodes
 
     def edges(self, keys: bool = False, data: bool = False) -> Any:
-        """Edges with their keys and attributes."""
+        """Returns the edges with keys and attributes."""
         return iter(self._edges)
 
     def number_of_nodes(self) -> int:
-        """How many nodes there are."""
+        """Returns the number of nodes."""
         return len(self._nodes)
 
     def number_of_edges(self) -> int:
-        """How many edges there are."""
+        """Returns the number of edges."""
         return len(self._edges)
 
     def is_directed(self) -> bool:
-        """True if links carry packets one way."""
+        """Returns True if links are unidirectional."""
         return self._directed
 
     def is_multigraph(self) -> bool:
-        """True: there may be several links between the same nodes."""
+        """Returns True: several links may connect two nodes."""
         return True
 
 
 def text_of(data: bytes, name: str) -> str:
-    """The bytes of a graph file as text."""
+    """Decodes a graph file."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"{name}:{line}: this is not UTF-8, so it is not a text file\n  = help: give a GraphML, GML or CSV file") from e
+        raise FairlaneError(f"{name}:{line}: invalid UTF-8: not a text file\n  = help: give a GraphML, GML or CSV file") from e
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise FairlaneError(f"{name}:{line}: there is a NUL byte, so it is not a text file\n  = help: give a GraphML, GML or CSV file")
+        raise FairlaneError(f"{name}:{line}: NUL byte: not a text file\n  = help: give a GraphML, GML or CSV file")
     return text
 
 
 def edge_list(data: bytes, name: str) -> PlainGraph:
-    """A list of edges: CSV whose first line names the columns."""
+    """Reads an edge list: CSV whose first line names the columns."""
     text = text_of(data, name)
     first = text.partition("\n")[0]
     rows = rows_in(text, max(",;\t", key=first.count))
-    help_text = "\n  = help: the first line names the columns: from,to,rate,delay (the last two, name and queue may be left out)"
+    help_text = "\n  = help: the first line names the columns: from,to,rate,delay (rate, delay, name and queue are optional)"
     try:
         head = [c.strip().lower() for c in next(rows, (1, []))[1]]
         unknown = [c for c in head if c not in _COLUMNS]
         columns = [_COLUMNS.get(c, "") for c in head]
         if unknown or "from" not in columns or "to" not in columns or len(set(columns)) < len(columns):
-            what = f"unknown column {short(unknown[0])}" if unknown and "from" in columns else "there are no columns `from` and `to`"
+            what = f"unknown column {short(unknown[0])}" if unknown and "from" in columns else "the columns `from` and `to` are missing"
             raise FairlaneError(f"{name}:1: {what}{help_text}")
         out = PlainGraph()
         for line, row in rows:
@@ -92,7 +92,7 @@ def edge_list(data: bytes, name: str) -> PlainGraph:
             cells: dict[str, Any] = {c: v.strip() for c, v in zip(columns, row, strict=True)}
             start, end = cells.pop("from"), cells.pop("to")
             if not start or not end:
-                raise FairlaneError(f"{name}:{line}: a link needs two nodes\n  = help: write the names of both ends")
+                raise FairlaneError(f"{name}:{line}: a link needs two nodes\n  = help: write the names of both nodes")
             out.add(start, end, {**cells, "_line": line})
     except CsvError as e:
         raise FairlaneError(f"{name}:{e.line}: {e}{help_text}") from e
@@ -100,15 +100,15 @@ def edge_list(data: bytes, name: str) -> PlainGraph:
 
 
 DEEPEST = 64
-"""Elements of GraphML within one another."""
+"""Most nested elements of GraphML."""
 
 
 class _Refused(Exception):
-    """What makes XML one that is not read."""
+    """Rejected XML feature."""
 
 
 def _outermost(data: bytes) -> str:
-    """The name of the outermost element of XML that can be read: not deeply nested, and without entities of its own, which may grow."""
+    """Returns the name of the root element; an error for deep nesting, or for entities, whose expansion is unbounded."""
     names: list[str] = []
     depth = 0
     parser = expat.ParserCreate()
@@ -132,25 +132,25 @@ def _outermost(data: bytes) -> str:
     try:
         parser.Parse(data, True)
     except _Refused as e:
-        raise FairlaneError(f":{parser.CurrentLineNumber}:{parser.CurrentColumnNumber + 1}: this XML is not read: {e}") from None
+        raise FairlaneError(f":{parser.CurrentLineNumber}:{parser.CurrentColumnNumber + 1}: rejected XML: {e}") from None
     except expat.ExpatError as e:
-        raise FairlaneError(f":{e.lineno}:{e.offset + 1}: this is no XML: {expat.ErrorString(e.code)}") from e
-    except (ValueError, LookupError) as e:  # an encoding that is none
-        raise FairlaneError(f":1: this is no XML: {_first(e)}") from e
+        raise FairlaneError(f":{e.lineno}:{e.offset + 1}: invalid XML: {expat.ErrorString(e.code)}") from e
+    except (ValueError, LookupError) as e:  # unknown encoding
+        raise FairlaneError(f":1: invalid XML: {_first(e)}") from e
     return names[0].rpartition(":")[2]
 
 
 def graphml(data: bytes, name: str) -> Any:
-    """GraphML, as networkx reads it."""
+    """Reads GraphML with networkx."""
     import networkx as nx
 
-    help_text = "\n  = help: give a file whose outermost element is <graphml>, such as `fairlane draw FILE -o x.graphml` writes"
+    help_text = "\n  = help: the root element must be <graphml>, as in a file of `fairlane draw FILE -o x.graphml`"
     try:
         tag = _outermost(data)
     except FairlaneError as e:
         raise FairlaneError(f"{name}{e}{help_text}") from e.__cause__
     if tag != "graphml":
-        raise FairlaneError(f"{name}:1: this is XML, but no GraphML: its outermost element is <{tag[:80]}>{help_text}")
+        raise FairlaneError(f"{name}:1: this is XML, but not GraphML: its root element is <{tag[:80]}>{help_text}")
     try:
         return nx.read_graphml(io.BytesIO(data))
     except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as e:
@@ -158,6 +158,6 @@ def graphml(data: bytes, name: str) -> Any:
 
 
 def _first(e: Exception) -> str:
-    """The first line of what an error says."""
-    said = (str(e).splitlines() or [type(e).__name__])[0].rstrip(".") or type(e).__name__
-    return said if len(said) <= 200 else f"{said[:100]} ... {said[-80:]}"
+    """Returns the first line of an error message."""
+    text = (str(e).splitlines() or [type(e).__name__])[0].rstrip(".") or type(e).__name__
+    return text if len(text) <= 200 else f"{text[:100]} ... {text[-80:]}"

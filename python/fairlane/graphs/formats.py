@@ -1,4 +1,4 @@
-"""A network in the languages of graph tools: DOT (Graphviz) and GraphML."""
+"""Export of a network as DOT (Graphviz) and GraphML."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ KEYS = (
     ("edge", "link", "string"), ("edge", "rate", "string"), ("edge", "delay", "string"), ("edge", "queue", "string"),
     ("edge", "rate_bps", "double"), ("edge", "delay_s", "double"),
 )  # fmt: skip
-"""What GraphML holds of nodes and edges; rates and delays as a scenario has them, and as numbers for tools."""
+"""Attributes of nodes and edges in GraphML; rates and delays as in a scenario, and as numbers."""
 
 
 def graphml(graph: Graph) -> str:
-    """GraphML with an edge for each direction of a link."""
+    """Returns GraphML with an edge per link direction."""
     root = ET.Element("graphml", xmlns=_SPACE)
     for number, (of, name, kind) in enumerate(KEYS):
         ET.SubElement(root, "key", {"id": f"d{number}", "for": of, "attr.name": name, "attr.type": kind})
@@ -54,7 +54,7 @@ def _ways(graph: Graph) -> Iterator[tuple[str, str, str, str, Way]]:
 
 
 def dot(graph: Graph) -> str:
-    """DOT: a digraph in which a link that carries packets both ways is one edge with two heads. Places are for `neato -n2`."""
+    """Returns a DOT digraph with a two-headed edge per bidirectional link. Positions are for `neato -n2`."""
     lines = [f"digraph {_quoted(graph.title or 'network')} {{", "  node [shape=circle];", "  edge [dir=both];"]
     xs = [x for x, _ in graph.places.values()]
     ys = [y for _, y in graph.places.values()]
@@ -74,12 +74,12 @@ def dot(graph: Graph) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quoted string of DOT, in which only quotes end it; a backslash stands for itself."""
+    """Returns a quoted DOT string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def xml_text(text: str) -> str:
-    """Text as XML can hold it: what no document may contain is the sign for an unknown character."""
+    """Replaces characters that are invalid in XML by U+FFFD."""
     return "".join(c if (ord(c) >= 32 or c in "\t\n") and not 0xD800 <= ord(c) < 0xE000 and ord(c) < 0xFFFE else _odd(c) for c in text)
 
 

@@ -1,6 +1,6 @@
-"""GML (M. Himsolt, GML: A portable graph file format, 1997), as far as networks need it: nodes, edges and their attributes.
+"""Reader of GML (M. Himsolt, GML: A portable graph file format, 1997): nodes, edges and their attributes.
 
-Tables are kept on a stack, so that no nesting exhausts Python's, and texts are found by one expression, whatever they are as long as.
+Nested tables use an explicit stack, so deep nesting cannot exhaust Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ..errors import FairlaneError, short
 from .edges import PlainGraph, text_of
 
 DEEPEST = 64
-"""Tables within one another."""
+"""Most nested tables."""
 _DIGITS = 300
-"""Characters of a number."""
+"""Most characters of a number."""
 _TOKEN = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)|(?P<key>[A-Za-z_][0-9A-Za-z_]*)|(?P<number>[+-]?(?:[0-9]*\.[0-9]+|[0-9]+\.?)(?:[Ee][+-]?[0-9]+)?)"""
     r"""|(?P<infinite>[+-]INF\b)|(?P<string>"[^"]*")|(?P<open>\[)|(?P<close>\])"""
@@ -27,7 +27,7 @@ _HELP = "\n  = help: GML has graph [ ... ] with node [ id 0 ] and edge [ source 
 
 
 class _Table(dict[str, Any]):
-    """Values by key, several of one key as a list; `line` is where it begins."""
+    """Table of values by key; repeated keys have a list. `line`: its first line."""
 
     def __init__(self, line: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class _Table(dict[str, Any]):
             self.several.add(key)
 
     def all(self, key: str) -> list[Any]:
-        """The values of a key in their order."""
+        """Returns the values of a key in their order."""
         return self[key] if key in self.several else [self[key]] if key in self else []
 
 
@@ -59,7 +59,7 @@ class _Reader:
         return FairlaneError(f"{self.name}:{self.line}: this GML cannot be read: {message} (column {at - self.begin + 1}){_HELP}")
 
     def table(self) -> _Table:
-        """The document as one table."""
+        """Parses the document to one table."""
         root = _Table(1)
         stack, key, text = [(root, 0)], "", self.text
         at, end = 0, len(text)
@@ -67,7 +67,7 @@ class _Reader:
         while at < end:
             m = match(text, at)
             if m is None:
-                what = "a text without an end" if text[at] == '"' else repr(text[at])
+                what = "an unclosed string" if text[at] == '"' else repr(text[at])
                 raise self.wrong(at, f"found {what}, expected {'a value' if key else 'a key'}")
             kind, table = m.lastgroup, stack[-1][0]
             if kind == "space":
@@ -95,7 +95,7 @@ class _Reader:
                 self.begin = at + m.group().rindex("\n") + 1
             at = m.end()
         if key or len(stack) > 1:
-            raise self.wrong(end, f"the text ends, expected {'a value' if key else 'a ]'}")
+            raise self.wrong(end, f"unexpected end, expected {'a value' if key else 'a ]'}")
         return root
 
     def value(self, key: str, kind: str | None, written: str, at: int) -> Any:
@@ -113,7 +113,7 @@ class _Reader:
 
 
 def gml(data: bytes, name: str) -> PlainGraph:
-    """A graph. Several edges between the same nodes are several links, which files of the Topology Zoo have unannounced."""
+    """Reads a GML graph. Parallel edges become parallel links; files of the Topology Zoo have them without declaring a multigraph."""
     root = _Reader(data, name).table()
     graphs = [g for g in root.all("graph") if isinstance(g, _Table)]
     if len(graphs) != 1:
@@ -123,12 +123,14 @@ def gml(data: bytes, name: str) -> PlainGraph:
     for node in _tables(graph, "node", name):
         number = _end(node, "id", "node", name)
         if number in out.nodes():
-            raise FairlaneError(f"{name}:{node.line}: this GML cannot be read: the node {short(str(number))} is there twice{_HELP}")
+            raise FairlaneError(f"{name}:{node.line}: this GML cannot be read: the node {short(str(number))} occurs twice{_HELP}")
         out.add_node(number, {**{k: v for k, v in node.items() if k != "id"}, "_line": node.line})
     for edge in _tables(graph, "edge", name):
         start, end = (_end(edge, k, "edge", name) for k in ("source", "target"))
         for strange in (x for x in (start, end) if x not in out.nodes()):
-            raise FairlaneError(f"{name}:{edge.line}: this GML cannot be read: the edge's node {short(str(strange))} is not there{_HELP}")
+            raise FairlaneError(
+                f"{name}:{edge.line}: this GML cannot be read: the node {short(str(strange))} of this edge does not exist{_HELP}"
+            )
         more = {k: v for k, v in edge.items() if k not in ("source", "target", "key")}
         key = edge.get("key")
         out.add(start, end, {**more, "_line": edge.line}, key if isinstance(key, (str, int)) else None)

@@ -1,4 +1,4 @@
-"""A network drawn into a page."""
+"""Inline drawing of a network in a page."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_NODES = 300
-"""Nodes of a network that is drawn into a page; `fairlane draw` draws larger ones into files of their own."""
+"""Most nodes of an inline drawing; `fairlane draw` draws larger networks."""
 MOST_BYTES = 400_000
 
 
 def inline_network(resolved: Mapping[str, Any], name: str) -> Markup | None:
-    """The network of a resolved scenario, in the colours of the page; None if it is too large to be looked at there, or is none.
+    """Returns the network of a resolved scenario in the colours of the page; None if it is too large or has no nodes.
 
-    `name` tells its ids from those of other drawings. Wider than the screen it scrolls by itself.
+    `name`: prefix of its ids. A wide drawing has its own scroll bar.
     """
     from markupsafe import Markup
 
     expanded = resolved.get("expanded") or {}
     nodes = expanded.get("nodes")
-    # A link of a recording has no rate that could be drawn.
+    # A link of an imported recording has no rate.
     if not nodes or len(nodes) > MOST_NODES or not all("rate" in x for x in expanded["links"]):
         return None
     try:
         graph = graph_of(resolved)
-    except (KeyError, ValueError):  # a folder of an earlier version wrote places in another way
+    except (KeyError, ValueError):  # a folder of an earlier version has another format of positions
         graph = graph_of({**resolved, "expanded": {**expanded, "positions": {}}})
     try:
         text = svg(graph)

@@ -1,4 +1,4 @@
-"""The network of a scenario as nodes and links, two directions of a link together."""
+"""Network of a scenario as nodes and bidirectional links."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of a link."""
+    """Link direction."""
 
     rate: str
     delay: str
     queue: Mapping[str, Any]
     more: tuple[str, ...] = ()
-    """What it does besides, in words: "loss 1 %"."""
+    """Further properties in words: "loss 1 %"."""
 
     @property
     def speed(self) -> str:
-        """The rate for people."""
+        """Formatted rate."""
         return shown(self.rate, "bit/s")
 
     @property
     def lag(self) -> str:
-        """The delay for people."""
+        """Formatted delay."""
         return shown(self.delay, "s")
 
     @property
     def discipline(self) -> str:
-        """The queue with its limit, and what else the link does."""
+        """Queue discipline with its limit, and further properties."""
         name, parameters = next(iter(self.queue.items()))
         if name == "plugin" and isinstance(parameters, Mapping):
             name, parameters = parameters.get("name", name), parameters.get("params") or {}
@@ -45,7 +45,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Link:
-    """A link; `back` is None where packets go one way only."""
+    """Link; `back` is None for a unidirectional link."""
 
     name: str
     start: str
@@ -55,11 +55,11 @@ class Link:
 
     @property
     def alike(self) -> bool:
-        """Whether nothing sets the directions apart."""
+        """True if both directions are equal."""
         return self.back is None or self.back == self.there
 
     def label(self, what: str) -> str:
-        """One of `speed`, `lag`, `discipline`, of both directions where they differ."""
+        """Returns `speed`, `lag` or `discipline`, of both directions if they differ."""
         there: str = getattr(self.there, what)
         back: str = there if self.back is None else getattr(self.back, what)
         return there if there == back else f"→ {there}, ← {back}"
@@ -67,7 +67,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Node:
-    """A node; `sends` and `receives` tell whether flows begin or end there."""
+    """Node; `sends`, `receives`: True if flows start or end there."""
 
     name: str
     sends: bool = False
@@ -76,18 +76,18 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A network: its nodes, its links, and where nodes are drawn, as far as that is known."""
+    """Network: nodes, links, and known positions of nodes."""
 
     title: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     walks: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
-    """The ways of stations that move, in the measure of the places."""
+    """Paths of mobile stations, in the units of the positions."""
 
 
 def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
-    """The network of a scenario that is resolved."""
+    """Returns the network of a resolved scenario."""
     found = resolved["expanded"]
     sends, receives = {f["from"] for f in found["flows"]}, {f["to"] for f in found["flows"]}
     directions = ways(found)
@@ -109,15 +109,15 @@ def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
 def _way(x: Mapping[str, Any]) -> Way:
     more = [f"{key} {number(100 * x[key], 3)} %" for key in ("loss", "duplicate") if isinstance(x.get(key), float) and x[key] > 0]
     more += [f"{key} {x[key]}" for key in ("device", "weight") if x.get(key)]
-    more += [f"over the air, channel {x['on_air']}"] if x.get("on_air") else []
-    more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} changes of the rate"] if x.get("rates") else []
+    more += [f"Wi-Fi, channel {x['on_air']}"] if x.get("on_air") else []
+    more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} rate changes"] if x.get("rates") else []
     more += [f"down from {d['at']}" + (f" to {d['until']}" if d.get("until") else " on") for d in x.get("down", [])]
     more += [key.replace("_", " ") for key, value in x.items() if key not in _PLAIN and value not in (None, 0, 0.0, "0s", [], {})]
     return Way(x["rate"], x["delay"], x["queue"], tuple(more))
 
 
 def shown(quantity: str, unit: str) -> str:
-    """A rate or a delay to three digits, a space before the unit.
+    """Formats a rate or delay with three digits and a space before the unit.
 
     >>> shown("10Mbit/s", "bit/s"), shown("3.214159ms", "s"), shown("0s", "s")
     ('10 Mbit/s', '3.21 ms', '0 s')

@@ -1,4 +1,4 @@
-"""Where nodes go on a drawing, in pixels: where the scenario says, else as far from one another as they are in hops."""
+"""Positions of nodes in a drawing, in pixels: from the scenario, else with distances proportional to hops."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .network import Graph
 
 _GOLDEN = math.pi * (3 - math.sqrt(5))
 _APART = 46.0
-"""Pixels between near nodes."""
+"""Distance between adjacent nodes in pixels."""
 _LENGTH = 120.0
-"""Pixels of a link of middle length."""
+"""Median length of links in pixels."""
 _LARGEST = 3200.0
-"""Pixels of the longer side, unless near nodes would touch."""
+"""Longer side in pixels, unless adjacent nodes would touch."""
 _LEAST = 24.0
-"""Pixels between near nodes of a drawing that would be larger."""
+"""Distance between adjacent nodes in large drawings in pixels."""
 _BY_DISTANCE = 400
-"""Nodes that are placed by their distances; more are placed by what they hang on."""
+"""Most nodes that are laid out by distances; above that, by breadth-first order on a spiral."""
 
 Point = tuple[float, float]
 
 
 def node_positions(graph: Graph) -> dict[str, Point]:
-    """A place for each node, y downwards, the smallest coordinates zero."""
+    """Returns a position for each node, y downwards, with the smallest coordinates zero."""
     names = [n.name for n in graph.nodes]
     links = [(x.start, x.end) for x in graph.links]
     known = any(n in graph.places for n in names)
@@ -38,7 +38,7 @@ def node_positions(graph: Graph) -> dict[str, Point]:
 
 
 def to_drawing(graph: Graph, at: Mapping[str, Point], points: Sequence[Point]) -> list[Point]:
-    """Where points of the plane in which nodes have their places are on a drawing that has the nodes `at`."""
+    """Converts points in the units of the scenario's positions to a drawing with the nodes `at`."""
     known = [(graph.places[n], at[n]) for n in at if n in graph.places]
     factor: list[float | None] = []
     for k in (0, 1):
@@ -52,7 +52,7 @@ def to_drawing(graph: Graph, at: Mapping[str, Point], points: Sequence[Point]) -
 
 
 def _spiral(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
-    """The nodes by their distance from the one with most links, on the spiral of a sunflower."""
+    """Returns the nodes in breadth-first order from the one with most links, on a sunflower spiral."""
     near = _neighbours(links)
     first = max(names, key=lambda n: len(near.get(n, ())))
     order = dict.fromkeys([first])
@@ -73,7 +73,7 @@ def _neighbours(links: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _beside(known: dict[str, Point], names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
-    """All nodes: those without a place beside their neighbours, away from the middle."""
+    """Returns all nodes; those without a position are placed next to their neighbours, away from the centre."""
     at, near = dict(known), _neighbours(links)
     step = median([math.dist(known[a], known[b]) for a, b in links if a in known and b in known] or [1.0]) or 1.0
     middle = _mean(list(known.values()))
@@ -96,7 +96,7 @@ def _mean(points: Sequence[Point]) -> Point:
 
 
 def _separate(at: Mapping[str, Point]) -> dict[str, Point]:
-    """No two nodes at one place: the later ones on a small spiral around it."""
+    """Separates nodes at equal positions on a small spiral."""
     taken: dict[Point, int] = {}
     near = _nearest(list(dict.fromkeys(at.values())))
     step = 0.4 * min([d for d in near if d > 0] or [1.0])
@@ -108,7 +108,7 @@ def _separate(at: Mapping[str, Point]) -> dict[str, Point]:
 
 
 def _nearest(points: Sequence[Point]) -> list[float]:
-    """For each point the distance to the nearest other one, in increasing order of x."""
+    """Returns the distance from each point to its nearest neighbour, in increasing order of x."""
     order = sorted(points)
     out = []
     for i, p in enumerate(order):
@@ -132,7 +132,7 @@ def _scaled(at: Mapping[str, Point], links: Sequence[tuple[str, str]], *, stretc
     factor = max(_APART / low, _LENGTH / (median(lengths) if lengths else 1.0))
     factor = max(min(factor, _LARGEST / (max(wide, high) or 1.0)), _LEAST / low)
     across, down = factor, factor
-    # What is long and thin, such as layers of hosts, gets room across; maps keep their shape, and distances in hops theirs.
+    # Long and thin layouts, such as layers of hosts, are stretched across; maps and layouts by hops keep their shape.
     if not stretched:
         pass
     elif wide > 3 * high and high * factor > _LEAST:
@@ -143,7 +143,7 @@ def _scaled(at: Mapping[str, Point], links: Sequence[tuple[str, str]], *, stretc
 
 
 def _apart(at: dict[str, Point]) -> dict[str, Point]:
-    """Nodes that would touch, pushed away from one another."""
+    """Moves overlapping nodes apart."""
     for _ in range(60):
         cells: dict[tuple[int, int], list[str]] = {}
         for name, (x, y) in at.items():

@@ -1,4 +1,4 @@
-"""Networks from files of graph tools (GraphML, GML, lists of edges) and from networkx, as tables of a scenario."""
+"""Import of networks from GraphML, GML, edge lists and networkx, as tables of a scenario."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .edges import edge_list, graphml
 from .gml import gml
 
 MOST = 200_000
-"""Links that are read without being asked for more."""
+"""Default limit of links."""
 _LINK_BYTES, _LINK_SECONDS = 8_200, 45e-6
-"""What a link of a scenario takes until a run can begin, memory and time, as measured with 100,000 of them."""
+"""Memory and setup time per link of a scenario, measured with 100,000 links."""
 LONGEST_NAME = 1000
-"""Characters of the name of a node or a link."""
+"""Most characters of the name of a node or a link."""
 _LONGEST_QUEUE = 20_000
 _LONGEST_QUANTITY = 100
 _EARTH = 6371.0088e3
-"""Mean radius of the earth, metres (IUGG)."""
+"""Mean radius of the Earth in metres (IUGG)."""
 _FIBRE = 299_792_458.0 * 2 / 3
-"""Speed of light in fibre, as usual two thirds of that in a vacuum."""
+"""Speed of light in fibre, two thirds of that in a vacuum."""
 
 _READERS: dict[str, Callable[[bytes, str], Any]] = {".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list}
 _EDGE: dict[object, re.Pattern[bytes]] = {
@@ -38,24 +38,24 @@ _EDGE: dict[object, re.Pattern[bytes]] = {
     gml: re.compile(rb"\bedge\s*\["),
     edge_list: re.compile(rb"\n[^\n#]"),
 }
-"""What an edge looks like in a file."""
+"""Pattern of an edge by file format."""
 
 
 @dataclass
 class ImportedGraph:
-    """A network as a scenario has it."""
+    """Imported network in the form of a scenario."""
 
     nodes: list[str] = field(default_factory=list)
     positions: dict[str, list[float]] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """What was left out or made up, in sentences."""
+    """Notes on skipped links and default values."""
 
 
 def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST) -> ImportedGraph:
-    """A network from a file by its ending, or from a graph of networkx.
+    """Imports a network from a file, by its ending, or from a networkx graph.
 
-    Links without a rate get `rate`; those without a delay that of their length, if both ends have a latitude and a longitude, else `delay`.
+    Links without a rate get `rate`. Links without a delay get that of their length if both ends have coordinates, else `delay`.
     """
     for kind, text in (("rate", rate), ("dur", delay)):
         _checked(kind, text, f"the {'rate' if kind == 'rate' else 'delay'} for links without one")
@@ -68,26 +68,26 @@ def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most:
         if reader is graphml:
             need("graphs")
         data = read_input(name)
-        # Said before the file is taken apart: that alone would take a minute.
+        # Checked before parsing, which may take a minute.
         if (n := len(_EDGE[reader].findall(data))) > most:
             raise _too_many(name, f"about {n}", n)
         graph = reader(data, name)
     else:
         graph, name = source, "the graph"
         if not all(hasattr(graph, a) for a in ("nodes", "edges", "is_directed", "is_multigraph")):
-            raise FairlaneError(f"{type(source).__name__} is no graph: give the path of a file, or a graph of networkx")
+            raise FairlaneError(f"{type(source).__name__} is not a graph: give the path of a file, or a networkx graph")
     if graph.number_of_edges() > most:
         n = graph.number_of_edges()
         raise _too_many(name, str(n), n)
     if graph.number_of_nodes() == 0:
-        raise FairlaneError(f"{name} has no nodes\n  = help: a graph has nodes, and edges between them")
+        raise FairlaneError(f"{name} has no nodes\n  = help: give a graph with nodes and edges")
     return _Reader(graph, name, rate, delay).read()
 
 
-def _too_many(name: str, said: str, n: int) -> FairlaneError:
+def _too_many(name: str, count: str, n: int) -> FairlaneError:
     return FairlaneError(
-        f"{name} has {said} links: as a scenario they take about {n * _LINK_BYTES / 1e9:.1f} GB of memory and {n * _LINK_SECONDS:.0f} s "
-        f"before a run begins\n  = help: take a part of the graph, or say most={n} (--most {n})"
+        f"{name} has {count} links, which need about {n * _LINK_BYTES / 1e9:.1f} GB of memory and {n * _LINK_SECONDS:.0f} s before a run "
+        f"starts\n  = help: use a part of the graph, or set most={n} (--most {n})"
     )
 
 
@@ -117,15 +117,15 @@ class _Reader:
                     link["reverse"] = other
             self.out.links[name] = link
         if self.loops:
-            self.out.notes.append(f"{self.loops} links from a node to itself are left out")
+            self.out.notes.append(f"{self.loops} links from a node to itself were skipped")
         if self.by_length:
-            self.out.notes.append(f"{self.by_length} delays are those of light in fibre over the great circle")
+            self.out.notes.append(f"{self.by_length} delays computed from the speed of light in fibre over the great circle")
         if self.made_up:
-            self.out.notes.append(f"{self.made_up} rates or delays that the graph does not have are {self.rate} and {self.delay}")
+            self.out.notes.append(f"{self.made_up} missing rates or delays set to {self.rate} and {self.delay}")
         return self.out
 
     def _name(self, value: Any, what: str, data: Mapping[str, Any]) -> str:
-        """A name that a scenario can have: nothing else makes sense of a text of megabytes."""
+        """Returns a valid name; an error if it is too long."""
         text = short(repr(value)) if isinstance(value, (dict, list)) else str(value)
         if len(text) > LONGEST_NAME:
             line = f":{data['_line']}" if "_line" in data else ""
@@ -136,8 +136,8 @@ class _Reader:
         return text
 
     def _links(self) -> Iterable[tuple[tuple[Any, Any], dict[str, Any], dict[str, Any] | None]]:
-        """Ends and attributes of links: of a directed graph, the two directions of one together."""
-        # By ends and name: a search through the links between two nodes would be long where there are many.
+        """Returns ends and attributes of links; a directed graph has both directions of a link paired."""
+        # Indexed by ends and name, because two nodes may have many links.
         waiting: dict[tuple[Any, Any, str], deque[list[Any]]] = {}
         found: list[list[Any]] = []
         keyed = (
@@ -156,7 +156,7 @@ class _Reader:
             data["_back"] = str(data.get("id") or key).endswith(".reverse")
             if others:
                 partner = others.popleft()
-                # Graphs list edges by nodes; the name says which direction is the one that is written.
+                # Graphs order edges by nodes; the name tells the forward direction.
                 ends, first = partner[0], partner[1]
                 partner[:] = [(a, b), data, first] if first["_back"] and not data["_back"] else [ends, first, data]
                 continue
@@ -180,7 +180,7 @@ class _Reader:
             if known is not None:
                 flat[node] = known
         if self.globe:
-            # As on a map in the middle of the network, a degree of longitude as long as it is there.
+            # Map projection: longitudes are scaled by the cosine of the mean latitude.
             narrow = math.cos(math.radians(sum(lat for _, lat in self.globe.values()) / len(self.globe)))
             flat = {n: (round(lon * narrow, 4), lat) for n, (lon, lat) in self.globe.items()}
         self.out.positions = {self.names[n]: [x, y] for n, (x, y) in flat.items()}
@@ -205,12 +205,12 @@ class _Reader:
             except RecursionError as e:
                 raise FairlaneError(f"{where}: the queue is nested too deeply{help_text}") from e
             except ValueError as e:
-                raise FairlaneError(f"{where}: the queue is no JSON: {e}{help_text}") from e
+                raise FairlaneError(f"{where}: the queue is not valid JSON: {e}{help_text}") from e
         return out
 
 
 def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Metres between two points on the earth, each longitude and latitude in degrees (haversine formula).
+    """Returns the metres between two points, each longitude and latitude in degrees (haversine formula).
 
     >>> round(great_circle((0, 0), (90, 0)) / 1000)
     10008
@@ -221,7 +221,7 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 
 def _rate(data: Mapping[str, Any], where: str) -> str | None:
-    """The rate of an edge: its own with a unit, or one of Topology Zoo's, which are in bit/s."""
+    """Returns the rate of an edge: with a unit, or in bit/s as in the Topology Zoo."""
     if data.get("rate") not in (None, ""):
         return _checked("rate", str(data["rate"]), where)
     for key in ("rate_bps", "LinkSpeedRaw"):
@@ -245,7 +245,9 @@ def _delay(data: Mapping[str, Any], where: str) -> str | None:
 def _checked(kind: str, text: str, where: str) -> str:
     if len(text) > _LONGEST_QUANTITY:
         what = "rate" if kind == "rate" else "delay"
-        raise FairlaneError(f"{where}: {short(text)} is no {what}\n  = help: write for instance {'10Mbit/s' if kind == 'rate' else '5ms'}")
+        raise FairlaneError(
+            f"{where}: {short(text)} is not a {what}\n  = help: write for instance {'10Mbit/s' if kind == 'rate' else '5ms'}"
+        )
     try:
         value, _ = _core.quantity(kind, text.strip())
     except ValueError as e:
@@ -269,7 +271,7 @@ def _pair(x: Any, y: Any) -> tuple[float, float] | None:
 
 
 def _unique(named: Iterable[tuple[str, Any]]) -> dict[Any, str]:
-    """A name of its own for each node; characters that no name may have become spaces."""
+    """Returns a unique name for each node; invalid characters become spaces."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
     return {node: _free(_shown(name).strip() or "node", taken, counts) for name, node in named}
@@ -280,7 +282,7 @@ def _shown(name: str) -> str:
 
 
 def _free(name: str, taken: set[str], counts: dict[str, int]) -> str:
-    """The name, or the name with the first number that nobody has; `counts` has how far each name has come."""
+    """Returns the name, with the first free number if it is taken; `counts`: the last number by name."""
     name = _shown(name)
     n = counts.get(name, 1)
     out = name if n == 1 else f"{name} {n}"

@@ -1,4 +1,4 @@
-"""A network as a picture: SVG that stands alone and holds no script, however nodes and links are called."""
+"""Drawing of a network as stand-alone SVG; names cannot inject markup."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .network import Graph, Link, Node
 from .positions import Point, node_positions, to_drawing
 
 MOST = 5000
-"""Nodes of a network that is drawn."""
+"""Most nodes of a drawing."""
 _KINDS = 15
-"""Kinds of links that a legend tells apart: five colours with three dashes."""
+"""Most kinds of links in a legend: five colours with three dashes."""
 _DASHES = ("", "7 4", "2 3")
 _LEGS = 24
-"""Points of a walk that are drawn."""
+"""Most drawn points of a mobility path."""
 _MARGIN = 46.0
 _NAME, _LABEL = 11.0, 10.0
-"""Heights of letters, pixels."""
+"""Font sizes in pixels."""
 
 
 def svg(graph: Graph) -> str:
-    """The drawing; a `FairlaneError` if there are too many nodes for one."""
+    """Returns the drawing; an error for too many nodes."""
     if len(graph.nodes) > MOST:
         raise FairlaneError(
-            f"a drawing of {len(graph.nodes)} nodes cannot be read: the limit is {MOST}\n"
-            "  = help: write -o network.graphml or -o network.dot for a tool that draws large graphs"
+            f"{len(graph.nodes)} nodes are too many to draw: the limit is {MOST}\n"
+            "  = help: export with -o network.graphml or -o network.dot to a tool for large graphs"
         )
     return _Drawing(graph).text()
 
@@ -71,7 +71,7 @@ class _Drawing:
         legend, wide, high = self._legend(left + 20.0, bottom + 14)
         right, bottom = max(right, left + wide + 40.0), bottom + high + 24.0
         head = 34.0
-        # Walks may lead above all nodes.
+        # Mobility paths may extend above all nodes.
         head -= min(0.0, *(b.y for b in boxes))
         size = (right - left, bottom + head)
         root = ET.Element(
@@ -79,7 +79,7 @@ class _Drawing:
             viewBox=f"{_n(left)} {_n(-head)} {_n(size[0])} {_n(size[1])}",
         )  # fmt: skip
         root.set("font-family", "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif")
-        title = _said(self.graph.title) or "network"
+        title = _clean(self.graph.title) or "network"
         ET.SubElement(root, "title").text = title
         ET.SubElement(root, "rect", x=_n(left), y=_n(-head), width="100%", height="100%", fill=FACE)
         _text(root, left + 20.0, 26.0 - head, _cut(title, int(size[0] / 9)), 15.0, INK, weight="600")
@@ -88,7 +88,7 @@ class _Drawing:
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
     def _walks(self) -> list[tuple[str, list[Point]]]:
-        """Walks with their points on the drawing; of long ones the beginning."""
+        """Returns mobility paths in the drawing, the start of long ones."""
         at = {n: (x - _MARGIN, y - _MARGIN) for n, (x, y) in self.at.items()}
         on = {n: to_drawing(self.graph, at, way[:_LEGS]) for n, way in self.graph.walks.items() if n in at}
         return [(n, [(x + _MARGIN, y + _MARGIN) for x, y in way]) for n, way in on.items()]
@@ -98,7 +98,7 @@ class _Drawing:
         group.attrib.update({"stroke-width": "2", "stroke-dasharray": "1 5", "stroke-linecap": "round"})
         for name, way in walks:
             made = ET.SubElement(group, "polyline", points=" ".join(f"{_n(x)},{_n(y)}" for x, y in way))
-            ET.SubElement(made, "title").text = _said(f"{name} walks")
+            ET.SubElement(made, "title").text = _clean(f"path of {name}")
             x, y = way[-1]
             ET.SubElement(group, "circle", cx=_n(x), cy=_n(y), r="2.5", fill=HUES[4]).set("stroke", "none")
         return group
@@ -112,11 +112,11 @@ class _Drawing:
         else:
             made = ET.SubElement(into, "circle", cx=_n(x), cy=_n(y), r=_n(r), fill=FACE)
         made.attrib.update({"stroke": INK, "stroke-width": "1.4"})
-        ET.SubElement(made, "title").text = _said(" ".join([node.name, *(["(" + ", ".join(words) + ")"] if words else [])]))
+        ET.SubElement(made, "title").text = _clean(" ".join([node.name, *(["(" + ", ".join(words) + ")"] if words else [])]))
 
     def _name(self, into: ET.Element, node: Node) -> None:
         x, y = self.at[node.name]
-        name = _cut(_said(node.name), 28)
+        name = _cut(_clean(node.name), 28)
         wide, off = _wide(name, _NAME), self.radius + 4
         tall = _NAME + 2
         aside = off + wide / 2
@@ -134,7 +134,7 @@ class _Drawing:
         free = [b for b in boxes if self.room.free(b)]
         crowded = len(self.graph.nodes) > 200
         if not free and crowded:
-            return  # the title of the node says it
+            return  # the tooltip of the node has its name
         box = min(free or boxes, key=self.room.crossed)
         self.room.take(box)
         _text(into, box.x, box.y + _NAME * 0.36, name, _NAME, INK, anchor="middle", halo=True)
@@ -147,7 +147,7 @@ class _Drawing:
             made.set("stroke-dasharray", dash)
         parts = [f"{link.name}: {link.start} {'→' if link.back is None else '↔'} {link.end}"]
         parts += [link.label("speed"), link.label("lag"), link.label("discipline")]
-        ET.SubElement(made, "title").text = _said("\n".join(parts), lines=True)
+        ET.SubElement(made, "title").text = _clean("\n".join(parts), lines=True)
         if link.back is None:
             (x0, y0), (x1, y1) = curve[len(curve) * 5 // 8 - 1], curve[len(curve) * 5 // 8]
             angle = math.atan2(y1 - y0, x1 - x0)
@@ -175,7 +175,7 @@ class _Drawing:
         self.unlabelled += 1
 
     def _legend(self, x: float, y: float) -> tuple[ET.Element, float, float]:
-        """The legend with its width and height."""
+        """Returns the legend with its width and height."""
         made, at, wide = ET.Element("g"), y, 0.0
         for colour, dash, width, text in self.kinds.rows():
             line = ET.SubElement(made, "line", x1=_n(x), y1=_n(at), x2=_n(x + 34), y2=_n(at), stroke=colour)
@@ -185,15 +185,15 @@ class _Drawing:
             _text(made, x + 44, at + 4, text, 11.0, INK)
             wide, at = max(wide, 44 + _wide(text, 11.0)), at + 18
         ends = sum(n.sends or n.receives for n in self.graph.nodes)
-        told = f"{_count(len(self.graph.nodes), 'node')}, {_count(len(self.graph.links), 'link')}; squares: ends of flows ({ends})"
+        text = f"{_count(len(self.graph.nodes), 'node')}, {_count(len(self.graph.links), 'link')}; squares: ends of flows ({ends})"
         if self.unlabelled:
-            told += f"; {_count(self.unlabelled, 'label')} left out for want of room: shown when pointed at"
-        _text(made, x, at + 5, told, 10.5, MUTED)
-        return made, max(wide, _wide(told, 10.5)), at + 5 - y
+            text += f"; {_count(self.unlabelled, 'label')} hidden for lack of space (shown as tooltips)"
+        _text(made, x, at + 5, text, 10.5, MUTED)
+        return made, max(wide, _wide(text, 10.5)), at + 5 - y
 
 
 class _Kinds:
-    """What links have in common: by rate and queue, and by delay where that is one for all of them."""
+    """Kinds of links by rate and queue, and by delay if there are few kinds."""
 
     def __init__(self, links: Iterable[Link]) -> None:
         self._groups: dict[tuple[str, str], Counter[str]] = {}
@@ -220,11 +220,11 @@ class _Kinds:
         return HUES[number % len(HUES)], _DASHES[number // len(HUES)], self._width[key]
 
     def look(self, link: Link) -> tuple[str, str, float]:
-        """Colour, dashes and width."""
+        """Returns colour, dashes and width of a link."""
         return self._style(self._key(link))
 
     def label(self, link: Link) -> list[str]:
-        """What the legend does not say of a link, and all of one that is alone."""
+        """Returns the properties of a link that the legend does not show; all properties of a rare link."""
         key = self._key(link)
         rare = self._order[key] >= _KINDS
         if self._split:
@@ -235,20 +235,20 @@ class _Kinds:
         return words + ([link.label("discipline")] if rare else [])
 
     def rows(self) -> list[tuple[str, str, float, str]]:
-        """Colour, dashes, width and words of each kind."""
+        """Returns colour, dashes, width and label of each kind."""
         out = []
         for key, count in list(self._counts.items())[:_KINDS]:
             lags = self._groups[key[0], key[1]]
-            delay = key[2] if self._split else next(iter(lags)) if len(lags) == 1 else "delay as written"
-            out.append((*self._style(key), _said(f"{key[0]}, {delay}, {key[1]}   ({_count(count, 'link')})")))
+            delay = key[2] if self._split else next(iter(lags)) if len(lags) == 1 else "delay as labelled"
+            out.append((*self._style(key), _clean(f"{key[0]}, {delay}, {key[1]}   ({_count(count, 'link')})")))
         if len(self._counts) > _KINDS:
             others = sum(list(self._counts.values())[_KINDS:])
-            out.append((MUTED, "", 1.5, f"{_count(others, 'link')} of other kinds: as written"))
+            out.append((MUTED, "", 1.5, f"{_count(others, 'link')} of other kinds, as labelled"))
         return out
 
 
 def _curves(links: Iterable[Link], at: dict[str, Point]) -> list[list[Point]]:
-    """Each link as points; those between the same nodes bow apart."""
+    """Returns each link as points; parallel links are curved."""
     links = list(links)
     several = Counter(frozenset((x.start, x.end)) for x in links)
     seen: Counter[frozenset[str]] = Counter()
@@ -300,12 +300,12 @@ def _cut(text: str, most: int) -> str:
 
 
 def _wide(text: str, size: float) -> float:
-    """About how many pixels a text takes."""
+    """Estimates the width of a text in pixels."""
     return size * sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.58 for c in text)
 
 
-def _said(text: str, *, lines: bool = False) -> str:
-    """Text of others that XML can hold, in one line unless more are wanted."""
+def _clean(text: str, *, lines: bool = False) -> str:
+    """Returns printable text that is valid in XML, in one line unless `lines`."""
     if lines:
         return "\n".join(xml_text(printable(line)) for line in text.split("\n"))
     return xml_text(printable(" ".join(text.split("\n"))))

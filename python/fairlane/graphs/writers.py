@@ -1,4 +1,4 @@
-"""What `fairlane draw` writes: a picture, a graph for other tools, or a document."""
+"""Output of `fairlane draw`: SVG, graph formats, or a JSON document."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .svg import svg
 DRAW_SCHEMA = "fairlane.draw/1"
 
 FORMATS: dict[str, Callable[[Graph], str]] = {".svg": svg, ".dot": dot, ".gv": dot, ".graphml": graphml}
-"""By the ending of a file."""
+"""Writers by file ending."""
 
 
 def render_graph(graph: Graph, ending: str = ".svg") -> str:
-    """The text of a file with that ending, one of `FORMATS`."""
+    """Returns the file contents for an ending in `FORMATS`."""
     return FORMATS[ending](graph)
 
 
 def document(graph: Graph) -> dict[str, Any]:
-    """The network for programs: nodes with their places, in pixels of the drawing, both directions of each link, and walks, in metres."""
+    """Returns the JSON document: nodes with positions in pixels, both directions of each link, and mobility paths in metres."""
     places = node_positions(graph) if graph.nodes else {}
     nodes = [
         {"name": n.name, "x": round(places[n.name][0], 1), "y": round(places[n.name][1], 1), "sends": n.sends, "receives": n.receives}
@@ -39,5 +39,5 @@ def document(graph: Graph) -> dict[str, Any]:
 
 
 def _way(way: Way) -> dict[str, Any]:
-    told = {"rate": way.rate, "delay": way.delay, "rate_bps": si(way.rate), "delay_s": si(way.delay)}
-    return {**told, "queue": dict(way.queue), "more": list(way.more)}
+    entry = {"rate": way.rate, "delay": way.delay, "rate_bps": si(way.rate), "delay_s": si(way.delay)}
+    return {**entry, "queue": dict(way.queue), "more": list(way.more)}

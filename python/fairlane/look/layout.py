@@ -31,7 +31,8 @@ def stress_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]], source
     """Returns positions in units of a link, wider than high, with the sources at the left.
 
     Stress majorization (Gansner, Koren and North 2005): each node moves to the weighted mean of the positions at distance d from the nodes
-    at d hops, with the weight 1/d², until no node moves. It starts on a circle in the order of the nodes, so equal graphs get equal layouts.
+    at d hops, with the weight 1/d², until no node moves. It starts on a circle in the order of the nodes, so a graph
+    always has the same layout.
     """
     hops = distances(nodes, links)
     n = len(nodes)
