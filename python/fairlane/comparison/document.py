@@ -1,4 +1,4 @@
-"""The JSON document of a comparison (`fairlane.compare/2`); docs/reference/json.md describes it, schemas/compare.json defines it."""
+"""The JSON document of a comparison (`fairlane.compare/3`); docs/reference/json.md describes it, schemas/compare.json defines it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .result import GROUP_METRICS
 if TYPE_CHECKING:
     from .result import Comparison
 
-COMPARE_SCHEMA = "fairlane.compare/2"
+COMPARE_SCHEMA = "fairlane.compare/3"
 
 
 def compare_document(c: Comparison) -> dict[str, Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..runs.result import Result
     from ..study import StudyResult
 
-REPORT_SCHEMA = "fairlane.report/1"
+REPORT_SCHEMA = "fairlane.report/2"
 
 
 class Report:

@@ -58,7 +58,7 @@ class Measure:
     @property
     def title(self) -> str:
         """Words with the group, link or combination."""
-        link = {"group": " of ", "link": " at ", "point": " with "}.get(self.kind, " of ")
+        link = {"group": " of ", "link": " at ", "combination": " with "}.get(self.kind, " of ")
         return f"{self.words}{link}{self.of}" if self.of else self.words
 
 
@@ -93,7 +93,7 @@ class Source:
         """Returns one value per seed, None if missing."""
         key = (m.kind, m.of, m.metric)
         if key not in self._seen:
-            found = _of_study(self.study, m) if m.kind == "point" else _of_run(self.run, m)
+            found = _of_study(self.study, m) if m.kind == "combination" else _of_run(self.run, m)
             self._seen[key] = {s: v if v is not None and math.isfinite(v) else None for s, v in found.items()}
         return self._seen[key]
 
@@ -240,7 +240,7 @@ def _of_studies(sources: Sequence[Source]) -> list[Measure]:
 
 
 def _at(result: StudyResult, s: Selector, at: str, share: bool) -> Measure:
-    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "point", within_of(s))
+    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "combination", within_of(s))
 
 
 def _of_study(result: StudyResult, m: Measure) -> dict[int, float | None]:
