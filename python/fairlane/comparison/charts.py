@@ -22,8 +22,8 @@ MOST = 48
 
 def queues(c: Comparison) -> list[Chart]:
     """Returns charts of the queue length at the link for the first seed; several linked charts for many settings."""
-    told = short_names([q.label for q in c.settings])
-    settings = [(q, told[q.label].replace("\n", "")) for q in c.settings[:MOST]]
+    short = short_names([q.label for q in c.settings])
+    settings = [(q, short[q.label].replace("\n", "")) for q in c.settings[:MOST]]
     parts = [settings[i : i + EACH] for i in range(0, len(settings), EACH)]
     out = []
     hues = itertools.count()

@@ -79,8 +79,8 @@ class Ellipses:
         ax.margins(0.08)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if ax.get_ylim()[0] < 0.3 * ax.get_ylim()[1] else None)
         ax.autoscale_view()
-        told = short_names([q.label for q in self.queues])
-        _names(figure, ax, [(told[q.label], (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes], lines)
+        short = short_names([q.label for q in self.queues])
+        _names(figure, ax, [(short[q.label], (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes], lines)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Dots:
 def short_names(labels: Sequence[str]) -> dict[str, str]:
     """Returns short labels: the names of algorithms if unique, else the wrapped full labels.
 
-    >>> called(["red", "codel{target=10ms}", "red:ns2"])
+    >>> short_names(["red", "codel{target=10ms}", "red:ns2"])
     {'red': 'red', 'codel{target=10ms}': 'codel', 'red:ns2': 'red:ns2'}
     """
     names = [re.split("[{:]", label)[0] for label in labels]
@@ -202,20 +202,20 @@ def _touch(a: tuple[float, float, float, float], b: tuple[float, float, float, f
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _inside(at: Sequence[float], box: tuple[float, float, float, float], room: float) -> bool:
-    return box[0] - room < at[0] < box[2] + room and box[1] - room < at[1] < box[3] + room
+def _inside(at: Sequence[float], box: tuple[float, float, float, float], margin: float) -> bool:
+    return box[0] - margin < at[0] < box[2] + margin and box[1] - margin < at[1] < box[3] + margin
 
 
 def panels(c: Comparison, what: str) -> list[Any]:
     """Returns the panels of a figure."""
-    told = short_names([q.label for q in c.settings])
+    short = short_names([q.label for q in c.settings])
     if what == "ellipses":
         return [Ellipses(c.settings, g) for g in c.groups()[:MOST_GROUPS]]
     if what == "queue":
-        return [Backlog(q, i, told[q.label]) for i, q in enumerate(c.settings)]
+        return [Backlog(q, i, short[q.label]) for i, q in enumerate(c.settings)]
     if what == "jain":
-        used = [(told[q.label], q.of_link("utilisation")) for q in c.settings]
-        jain = [(told[q.label], q.jain()) for q in c.settings]
+        used = [(short[q.label], q.of_link("utilisation")) for q in c.settings]
+        jain = [(short[q.label], q.jain()) for q in c.settings]
         return [Dots("Jain's fairness index", jain), Dots("link utilisation", used, _floor(used))]
     raise suggest(what, list(PICTURES), "figure of a comparison")
 

@@ -106,7 +106,7 @@ def _flows(of: Recorded) -> pl.DataFrame:
         .group_by("flow")
         .agg(goodput=col("payload").cast(pl.Int64).sum() * 8 / seconds)
     )
-    asked = [
+    queries = [
         sent.group_by("flow").agg(packets_sent=pl.len(), retransmits=(col("event") == "retransmit").sum(), first=col("time_ps").min()),
         arrived,
         goods,
@@ -123,8 +123,8 @@ def _flows(of: Recorded) -> pl.DataFrame:
         of.rows.filter(col("flags").str.contains("F") & ~col("back")).group_by("flow").agg(fin=col("time_ps").min()),
     ]
     if of.one_way:
-        asked.append(_delays(sent, got))
-    frames = pl.collect_all(asked, engine="streaming")
+        queries.append(_delays(sent, got))
+    frames = pl.collect_all(queries, engine="streaming")
     found = pl.DataFrame({"flow": [f.name for f in of.flows]}, schema={"flow": pl.String})
     for frame in frames:
         found = found.join(frame, on="flow", how="left")
@@ -317,14 +317,14 @@ def _flow_series(of: Recorded, step: int) -> pl.DataFrame:
         "flow", "time_ps", srtt=col("value").ewm_mean(alpha=1 / 8, adjust=False).over("flow")
     )
     smooth = rtt.group_by(_at(step), "flow", maintain_order=True).agg(col("srtt").last())
-    asked = [rates, goods, smooth]
+    queries = [rates, goods, smooth]
     if of.once:
         way = of.rows.filter(col("event").is_in(["send", "retransmit"]) & col("flags").str.contains("A").fill_null(value=False))
         ahead = pl.when(~col("back")).then(col("seq") + col("payload")).cum_max().forward_fill().over("flow")
         acked = pl.when(col("back")).then(col("ack")).cum_max().forward_fill().over("flow")
         flight = way.select("flow", "time_ps", in_flight=(ahead - acked).clip(0))
-        asked.append(flight.group_by(_at(step), "flow", maintain_order=True).agg(col("in_flight").last()))
-    found = pl.collect_all(asked)
+        queries.append(flight.group_by(_at(step), "flow", maintain_order=True).agg(col("in_flight").last()))
+    found = pl.collect_all(queries)
     grid = _grid("flow", [f.name for f in of.flows], of.span, step)
     return _sampled("flow_series", "flow", grid, step, found, ("srtt", "in_flight"))
 

@@ -33,7 +33,7 @@ def node_positions(graph: Graph) -> dict[str, Point]:
         sources = {n.name for n in graph.nodes if n.sends}
         at = stress_layout(names, links, sources) if len(names) <= _BY_DISTANCE else _spiral(names, links)
     else:
-        at = _beside({n: graph.places[n] for n in names if n in graph.places}, names, links)
+        at = _place_rest({n: graph.places[n] for n in names if n in graph.places}, names, links)
     return _scaled(_separate(at), links, stretched=known)
 
 
@@ -72,7 +72,7 @@ def _neighbours(links: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return near
 
 
-def _beside(known: dict[str, Point], names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
+def _place_rest(known: dict[str, Point], names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
     """Returns all nodes; those without a position are placed next to their neighbours, away from the centre."""
     at, near = dict(known), _neighbours(links)
     step = median([math.dist(known[a], known[b]) for a, b in links if a in known and b in known] or [1.0]) or 1.0
@@ -80,9 +80,9 @@ def _beside(known: dict[str, Point], names: Sequence[str], links: Sequence[tuple
     left = [n for n in names if n not in at]
     for turn in range(len(left) + 1):
         for number, name in enumerate(list(left)):
-            beside = [at[n] for n in near.get(name, ()) if n in at]
-            if beside or turn == len(left):
-                x, y = _mean(beside or [middle])
+            placed_neighbours = [at[n] for n in near.get(name, ()) if n in at]
+            if placed_neighbours or turn == len(left):
+                x, y = _mean(placed_neighbours or [middle])
                 away = math.atan2(y - middle[1], x - middle[0]) + (number % 7 - 3) * 0.35
                 at[name] = (x + step * math.cos(away), y + step * math.sin(away))
                 left.remove(name)

@@ -45,16 +45,16 @@ class _Drawing:
         self.at = {n: (x + _MARGIN, y + _MARGIN) for n, (x, y) in node_positions(graph).items()}
         self.radius = 8.0 if len(graph.nodes) <= 60 else 6.5
         self.kinds = _Kinds(graph.links)
-        self.room = FreeSpace()
+        self.space = FreeSpace()
         self.curves = _curves(graph.links, self.at)
         self.unlabelled = 0
 
     def text(self) -> str:
         lines, labels, names, nodes = (ET.Element("g") for _ in range(4))
         for x, y in self.at.values():
-            self.room.take(Box(x, y, 2 * self.radius + 3, 2 * self.radius + 3))
+            self.space.take(Box(x, y, 2 * self.radius + 3, 2 * self.radius + 3))
         for curve in self.curves:
-            self.room.cross(curve)
+            self.space.cross(curve)
         for node in self.graph.nodes:
             self._node(nodes, node)
         for node in self.graph.nodes:
@@ -64,7 +64,7 @@ class _Drawing:
         for link, curve in zip(self.graph.links, self.curves, strict=True):
             self._label(labels, link, curve)
         walks = self._walks()
-        boxes = [*self.room.boxes, *(Box(x, y, 4.0, 4.0) for _, way in walks for x, y in way)]
+        boxes = [*self.space.boxes, *(Box(x, y, 4.0, 4.0) for _, way in walks for x, y in way)]
         right = max(b.x + b.wide / 2 for b in boxes) + _MARGIN / 2
         bottom = max(b.y + b.high / 2 for b in boxes) + _MARGIN / 2
         left = min(0.0, min(b.x - b.wide / 2 for b in boxes) - _MARGIN / 2)
@@ -131,12 +131,12 @@ class _Drawing:
             (-aside, -off),
         ]
         boxes = [Box(x + dx, y + dy, wide, tall) for dx, dy in around]
-        free = [b for b in boxes if self.room.free(b)]
+        free = [b for b in boxes if self.space.free(b)]
         crowded = len(self.graph.nodes) > 200
         if not free and crowded:
             return  # the tooltip of the node has its name
-        box = min(free or boxes, key=self.room.crossed)
-        self.room.take(box)
+        box = min(free or boxes, key=self.space.crossed)
+        self.space.take(box)
         _text(into, box.x, box.y + _NAME * 0.36, name, _NAME, INK, anchor="middle", halo=True)
 
     def _line(self, into: ET.Element, link: Link, curve: list[Point]) -> None:
@@ -164,8 +164,8 @@ class _Drawing:
             x, y = curve[round(share * n)]
             for dx, dy in ((0, 0), (0, -tall / 2 - 3), (0, tall / 2 + 3), (wide / 2 + 5, 0), (-wide / 2 - 5, 0)):
                 box = Box(x + dx, y + dy, wide, tall)
-                if self.room.free(box):
-                    self.room.take(box)
+                if self.space.free(box):
+                    self.space.take(box)
                     ground = ET.SubElement(into, "rect", x=_n(box.x - wide / 2), y=_n(box.y - tall / 2), fill=FACE)
                     ground.attrib.update({"width": _n(wide), "height": _n(tall), "fill-opacity": "0.9"})
                     for k, word in enumerate(words):

@@ -15,7 +15,7 @@ def resample(values: Sequence[float], count: int, of: Callable[[list[float]], fl
 
     With fewer values than numbers, values are repeated.
 
-    >>> stretches([1.0, 3.0, 2.0, 5.0], 2), stretches([1.0, 2.0], 4)
+    >>> resample([1.0, 3.0, 2.0, 5.0], 2), resample([1.0, 2.0], 4)
     ([3.0, 5.0], [1.0, 1.0, 2.0, 2.0])
     """
     n = len(values)

@@ -86,8 +86,8 @@ def span(curves: Sequence[Curve]) -> tuple[float, float]:
     values = [y for c in curves for y in (*c.ours, *c.published, *c.high, *c.low) if y is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low > 0.45 * high:
-        room = (high - low) or 0.1 * high
-        return low - 0.1 * room, high + 0.1 * room
+        margin = (high - low) or 0.1 * high
+        return low - 0.1 * margin, high + 0.1 * margin
     return -0.03 * high if low < 0.02 * high else 0.0, high * 1.06 or 1.0
 
 
@@ -138,7 +138,7 @@ def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, fl
     per_point = figure.dpi / 72
     at = [ax.transData.transform(point) / per_point for point, _, _ in ends]
     spans = [(x - 5, x + 9 + 6.2 * len(name)) for (x, _), (_, name, _) in zip(at, ends, strict=True)]
-    for members in _beside(spans):  # a name must clear the marks of others, too
+    for members in _overlapping(spans):  # a name must clear the marks of others, too
         members.sort(key=lambda i: at[i][1])
         heights = _apart([at[i][1] for i in members], 12)
         for i, height in zip(members, heights, strict=True):
@@ -149,10 +149,10 @@ def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, fl
             )  # fmt: skip
 
 
-def _beside(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
+def _overlapping(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
     """Groups spans that overlap, directly or through others.
 
-    >>> _beside([(0, 2), (5, 6), (1, 3)])
+    >>> _overlapping([(0, 2), (5, 6), (1, 3)])
     [[0, 2], [1]]
     """
     groups: list[list[int]] = []

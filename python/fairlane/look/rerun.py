@@ -52,7 +52,7 @@ def rerun_scenario(
 def code_warning(files: Sequence[str]) -> str:
     """Returns a warning about third-party code.
 
-    >>> said_code(["queue.py"]), said_code([])
+    >>> code_warning(["queue.py"]), code_warning([])
     ('This runs the code of queue.py with all rights of your account: run it only if you trust that file.', '')
     """
     if not files:
@@ -64,7 +64,7 @@ def code_warning(files: Sequence[str]) -> str:
 def seed_range(seeds: Sequence[int]) -> str:
     """Formats seeds for `--seeds`.
 
-    >>> seed_range([1, 2, 3]), said_seeds([7]), said_seeds([1, 2, 9])
+    >>> seed_range([1, 2, 3]), seed_range([7]), seed_range([1, 2, 9])
     ('1..3', '7', '1,2,9')
     """
     if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):

@@ -85,14 +85,14 @@ class Sheet:
         if taken + widest > width:  # labels are wrapped
             taken = max(width - widest, min(taken, (LEAST + GAP) * len(labels)))
         blocks: list[list[int]] = [[]]
-        room = width - taken
+        space = width - taken
         for c in values:
-            need = min(self._need(c, cells), max(24, room)) if self._soft(c) else self._need(c, cells)
-            if blocks[-1] and need > room:
+            need = min(self._need(c, cells), max(24, space)) if self._soft(c) else self._need(c, cells)
+            if blocks[-1] and need > space:
                 blocks.append([])
-                room = width - taken
+                space = width - taken
             blocks[-1].append(c)
-            room -= need + GAP
+            space -= need + GAP
         return [[*labels, *block] for block in blocks]
 
     def _widths(self, block: Sequence[int], cells: Sequence[Sequence[str]], width: int) -> list[int]:
@@ -199,10 +199,10 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Wraps text to `width` between words, never next to `±` or within `(low to high)`; `indent` before all lines but the first."""
     kept = _WITH_UNIT.sub("\u00a0±\u00a0\\1\u00a0", text).replace(" ± ", "\u00a0±\u00a0")
     kept = _BOTH_ENDS.sub(lambda m: m[0].replace(" ", "\u00a0"), kept)
-    room = max(1, width)
-    indent = indent if len(indent) < room else ""
+    space = max(1, width)
+    indent = indent if len(indent) < space else ""
     lines = [
-        piece for line in textwrap.wrap(kept, room, break_on_hyphens=False, subsequent_indent=indent) for piece in _narrow(line, width)
+        piece for line in textwrap.wrap(kept, space, break_on_hyphens=False, subsequent_indent=indent) for piece in _narrow(line, width)
     ]
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 

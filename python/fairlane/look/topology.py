@@ -67,10 +67,10 @@ class Topology:
             wide, high = (max(p[k] for p in self._free.values()) - min(p[k] for p in self._free.values()) for k in (0, 1))
             return max(3.9, 1.9 + _INCH * wide), max(2.2, 1.3 + _INCH * high)
         columns = self._network[1]
-        return max(3.9, 0.3 + 1.02 * len(columns) + 2 * self._beside), 2.95 if max(map(len, columns), default=1) > 1 else 1.5
+        return max(3.9, 0.3 + 1.02 * len(columns) + 2 * self._label_width), 2.95 if max(map(len, columns), default=1) > 1 else 1.5
 
     @cached_property
-    def _beside(self) -> float:
+    def _label_width(self) -> float:
         """Additional width in inches for long names of hosts."""
         ends = [e for f in self._network[0]["flows"] for e in (f["from"], f["to"])]
         return 0.075 * max(0, max((len(line) for e in ends for line in _lines(e).splitlines()), default=0) - 6)
@@ -95,8 +95,8 @@ class Topology:
             a, b = link["from"], link["to"]
             if a in place and b in place and place[a][0] < place[b][0]:
                 (x0, y0), (x1, y1) = place[a], place[b]
-                beside = [x for x in resolved["links"] if place.get(x["from"], (9, 9))[0] == x0 and place.get(x["to"], (9, 9))[0] == x1]
-                lone = sum(x["to"] == b for x in beside) == 1 and sum(x["from"] == a for x in beside) == 1
+                near = [x for x in resolved["links"] if place.get(x["from"], (9, 9))[0] == x0 and place.get(x["to"], (9, 9))[0] == x1]
+                lone = sum(x["to"] == b for x in near) == 1 and sum(x["from"] == a for x in near) == 1
                 ax.plot([x0, x1], [y0, y1], color=HUES[0] if lone else MUTED, lw=3.2 if lone else 1.2, solid_capstyle="round", zorder=1)
                 text = _label(link)
                 seen[(x0, x1, text)] = max(seen.get((x0, x1, text), (-9.0, 0.0)), ((y0 + y1) / 2, y1 - y0))
@@ -117,8 +117,8 @@ class Topology:
                 side = -1 if node in senders else 1
                 ha = "right" if side < 0 else "left"
                 ax.annotate(_lines(node), (x, y), (12 * side, 0), textcoords="offset points", ha=ha, va="center", fontsize=9.5, color=INK)
-        room = self._beside / 1.02
-        ax.set_xlim(-0.5 - room, len(columns) - 0.5 + room)
+        margin = self._label_width / 1.02
+        ax.set_xlim(-0.5 - margin, len(columns) - 0.5 + margin)
         ax.set_ylim(*((-1.45, 1.5) if max(map(len, columns), default=1) > 1 else (-0.7, 0.8)))
 
 
@@ -140,8 +140,8 @@ def _drawn(figure: Figure, ax: Axes, resolved: dict[str, Any], place: dict[str, 
         ax.plot([x], [y], marker="s" if node in ends else "o", ms=13, mfc=FACE, mec=INK, mew=1.3, zorder=2)
         name = _lines(node)
         wide, high = 0.085 * max(map(len, name.splitlines())), 0.17 * len(name.splitlines())
-        beside = ((0.0, -0.18 - high / 2), (0.0, 0.18 + high / 2), (0.2 + wide / 2, 0.0), (-0.2 - wide / 2, 0.0))
-        boxes = [(x + dx - wide / 2, y + dy - high / 2, x + dx + wide / 2, y + dy + high / 2) for dx, dy in beside]
+        near = ((0.0, -0.18 - high / 2), (0.0, 0.18 + high / 2), (0.2 + wide / 2, 0.0), (-0.2 - wide / 2, 0.0))
+        boxes = [(x + dx - wide / 2, y + dy - high / 2, x + dx + wide / 2, y + dy + high / 2) for dx, dy in near]
         box = min(boxes, key=lambda b: _covered(b, points) + 100 * sum(_touch(b, t) for t in taken))
         ax.text((box[0] + box[2]) / 2, (box[1] + box[3]) / 2, name, fontsize=8.5, color=INK, ha="center", va="center", zorder=3)
         taken.append(box)
@@ -180,10 +180,10 @@ def _idle(expanded: dict[str, Any]) -> set[str]:
     """Returns hosts without a flow through them."""
     used = {f[end] for f in expanded["flows"] for end in ("from", "to")}
     names = [n["name"] if isinstance(n, dict) else n for n in expanded["nodes"]]
-    beside = {
+    near = {
         n: {x["to"] for x in expanded["links"] if x["from"] == n} | {x["from"] for x in expanded["links"] if x["to"] == n} for n in names
     }
-    return {n for n in names if n not in used and len(beside[n]) < 2}
+    return {n for n in names if n not in used and len(near[n]) < 2}
 
 
 def _lines(name: str) -> str:

@@ -80,8 +80,8 @@ def _runs(sources: Sequence[Source], group: str, number: int) -> Chart | None:
         rows = s.run.table(s.run.reports)
         if not {"goodput", "delay_mean"} <= set(rows.columns):
             return None
-        whose = pl.col("group") == group if s.run.reports == "groups" else pl.col("flow").is_in(members(s.run)[group])
-        own = rows.filter(whose)
+        members_of_group = pl.col("group") == group if s.run.reports == "groups" else pl.col("flow").is_in(members(s.run)[group])
+        own = rows.filter(members_of_group)
         delay = pl.col("delay_mean").cast(pl.Float64)
         frames.append(
             own.group_by("seed", maintain_order=True).agg(pl.col("goodput").sum(), delay.filter(delay.is_finite()).mean()).drop_nulls()

@@ -101,8 +101,8 @@ def links_over_time(result: Result) -> Chart | None:
             .drop_nulls("value")
         )
         if average.height:
-            told = downsample(average["time"].to_numpy(), average["value"].to_numpy(), points_per_curve(2))
-            lines.append(Line("average queue length (of the discipline)", told.x, told.y, hue=1))
+            thinned = downsample(average["time"].to_numpy(), average["value"].to_numpy(), points_per_curve(2))
+            lines.append(Line("average queue length (of the discipline)", thinned.x, thinned.y, hue=1))
     caption = " ".join(x for x in (resolution_note(spans, False), seed_note(result)) if x)
     where = shown[0] if len(shown) == 1 else "the links with the longest queues"
     return Chart(
@@ -131,9 +131,9 @@ def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, r
     for i, name in enumerate(names):
         own = frame.filter(pl.col(key) == name).sort("time")
         given = {k: own[k].to_numpy().astype(float) * factor for k in ("low", "high") if k in own.columns}
-        told = downsample(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
-        lines.append(told.line(name, i))
-        spans.append(told.span)
+        thinned = downsample(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
+        lines.append(thinned.line(name, i))
+        spans.append(thinned.span)
     return lines, _PACKETS.get(label, label), spans
 
 

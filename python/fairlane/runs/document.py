@@ -82,8 +82,8 @@ def _rows_of_one(run: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     for i in range(0, len(next(iter(run.values()))), AT_ONCE):
         part = {c: column[i : i + AT_ONCE] for c, column in run.items()}
         named = [_labelled(dict(zip(labels, row, strict=True))) for row in zip(*(part[c] for c in labels), strict=True)] if labels else None
-        told = [_column(m, values) for m, values in part.items() if m not in labels]
-        for k, numbers in enumerate(zip(*told, strict=True)):
+        parts = [_column(m, values) for m, values in part.items() if m not in labels]
+        for k, numbers in enumerate(zip(*parts, strict=True)):
             yield "{" + ", ".join([*(named[k] if named else ()), *numbers]) + "}"
 
 

@@ -147,8 +147,8 @@ def load(folder: str | PathLike[str]) -> Result:
         for name in SERIES:
             tables.names(name)  # reports an invalid file now, not on first access
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
-        told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
-        result._why = limit_tables.runs_of(result.seeds, told)
+        tables_of_limits = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
+        result._why = limit_tables.runs_of(result.seeds, tables_of_limits)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
         raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
     result.captures = [path / name for name in files if name.endswith(ENDING)]
@@ -179,7 +179,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _compare(path: Path, name: str, told: dict[str, Any], keep: dict[str, bytes] | None) -> str:
+def _compare(path: Path, name: str, entry: dict[str, Any], keep: dict[str, bytes] | None) -> str:
     """Returns the fault of a file, "" if it matches the manifest; its data goes into `keep`."""
     try:
         if keep is None:
@@ -192,7 +192,7 @@ def _compare(path: Path, name: str, told: dict[str, Any], keep: dict[str, bytes]
         return "is missing"
     except OSError as e:
         return f"cannot be read: {reason(e)}"
-    return "" if digest == told["sha256"] else "was changed after it was written: its checksum differs from the manifest"
+    return "" if digest == entry["sha256"] else "was changed after it was written: its checksum differs from the manifest"
 
 
 def is_kept(folder: Path) -> bool:
@@ -212,5 +212,5 @@ def faults(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> tupl
         files = _manifest(folder)["files"]
     except FolderError as e:
         return 1, {MANIFEST: str(e).removeprefix(f"{folder / MANIFEST} ").removeprefix(f"{folder} ")}
-    found = {name: _compare(folder, name, told, None) for name, told in files.items() if wanted(name)}
+    found = {name: _compare(folder, name, entry, None) for name, entry in files.items() if wanted(name)}
     return 1 + len(files), {name: fault for name, fault in found.items() if fault}

@@ -24,7 +24,7 @@ Row = tuple[dict[str, Any], dict[str, list[Any]]]
 def name_pattern(name: str) -> str:
     """Returns the name with each number replaced, so that links of a group have the same pattern.
 
-    >>> called("s17.reverse"), called("n3-n4"), called("bottleneck")
+    >>> name_pattern("s17.reverse"), name_pattern("n3-n4"), name_pattern("bottleneck")
     ('s{i}.reverse', 'n{i}-n{i}', 'bottleneck')
     """
     return _NUMBER.sub("{i}", name)

@@ -189,26 +189,26 @@ class Listeners:
     def _event(self, row: bytes) -> Event:
         ps, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail = ROW.unpack(row)
         has = _has(kind)
-        told: dict[str, Any] = {"time": ps / 1e12, "event": self._text("event", kind), "time_ps": ps}
+        fields: dict[str, Any] = {"time": ps / 1e12, "event": self._text("event", kind), "time_ps": ps}
         if flow != NONE:
-            told["flow"] = self._text("flow", flow)
+            fields["flow"] = self._text("flow", flow)
         if link != NONE:
-            told["link"] = self._text("link", link)
+            fields["link"] = self._text("link", link)
         if "packet" in has:
-            told |= {"packet": packet, "back": bool(field & 4), "length": length, "ecn": self._text("ecn", field & 3)}
+            fields |= {"packet": packet, "back": bool(field & 4), "length": length, "ecn": self._text("ecn", field & 3)}
         if "queue_packets" in has:
-            told |= {"queue_packets": queue_packets, "queue_bytes": queue_bytes}
+            fields |= {"queue_packets": queue_packets, "queue_bytes": queue_bytes}
         if "seq" in has:
-            told |= {"seq": seq, "ack": ack, "payload": payload, "flags": self._text("flags", flags)}
+            fields |= {"seq": seq, "ack": ack, "payload": payload, "flags": self._text("flags", flags)}
         if "reason" in has:
-            told["reason"] = self._text("reason", detail)
+            fields["reason"] = self._text("reason", detail)
         if "cwnd" in has:
-            told |= {"cwnd": seq, "ssthresh": None if ack == _NO_THRESHOLD else ack}
+            fields |= {"cwnd": seq, "ssthresh": None if ack == _NO_THRESHOLD else ack}
         if "state" in has:
-            told["state"] = self._text("state", detail)
+            fields["state"] = self._text("state", detail)
         if "gauge" in has:
-            told |= {"gauge": self._text("gauge", detail), "value": struct.unpack("<d", struct.pack("<Q", seq))[0]}
-        return Event(**told)
+            fields |= {"gauge": self._text("gauge", detail), "value": struct.unpack("<d", struct.pack("<Q", seq))[0]}
+        return Event(**fields)
 
     def _frame(self, rows: bytes) -> pl.DataFrame:
         self._texts = self._core.texts() or self._texts

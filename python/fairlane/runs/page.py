@@ -88,12 +88,12 @@ def exact_table(result: Result, name: str) -> pl.DataFrame | None:
 
 def describe_run(result: Result) -> str:
     """Returns a sentence on the duration, the network and the flows."""
-    told, expanded = result.description, result.scenario.get("expanded") or {}
+    description, expanded = result.description, result.scenario.get("expanded") or {}
     parts = [
         f"{len(expanded[k])} {word}" for k, word in (("nodes", "nodes"), ("links", "link directions"), ("flows", "flows")) if k in expanded
     ]
-    span = f"{told['duration']} simulated" if "duration" in told else "A recording"
-    warm = told.get("warmup")
+    span = f"{description['duration']} simulated" if "duration" in description else "A recording"
+    warm = description.get("warmup")
     warm = f", the first {warm} (warm-up) excluded from all metrics" if warm and warm != "0s" else ""
     return f"{span}{warm}; {', '.join(parts)}." if parts else f"{span}{warm}."
 
@@ -101,19 +101,19 @@ def describe_run(result: Result) -> str:
 def facts(result: Result) -> list[tuple[str, str]]:
     """Returns the seeds, fingerprints and version."""
     many = "s" if len(result.seeds) > 1 else ""
-    told = [(f"seed{many}", seed_range(result.seeds)), (f"fingerprint{many}", fingerprint_list(result.fingerprints))]
-    return [*told, ("fairlane", _core.version())]
+    rows = [(f"seed{many}", seed_range(result.seeds)), (f"fingerprint{many}", fingerprint_list(result.fingerprints))]
+    return [*rows, ("fairlane", _core.version())]
 
 
 def rerun_of(result: Result, folder: str = "", name: str = "") -> Rerun:
     """Returns the command and the scenario that reproduce the result."""
-    told: dict[str, Any] = result.description
+    description: dict[str, Any] = result.description
     if not is_simulated(result):
         return Rerun(name, "", "This is a recording, not a simulation: it cannot be run again.", facts=facts(result))
-    return rerun_scenario(toml.dumps(told), result.seeds, name=name, folder=folder, facts=facts(result))
+    return rerun_scenario(toml.dumps(description), result.seeds, name=name, folder=folder, facts=facts(result))
 
 
 def is_simulated(result: Result) -> bool:
     """Returns True if the result comes from a simulation, not from an imported recording."""
-    told = result.description
-    return bool(told.get("flows")) and "duration" in told and not told.get("imported")
+    description = result.description
+    return bool(description.get("flows")) and "duration" in description and not description.get("imported")

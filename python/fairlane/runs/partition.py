@@ -49,11 +49,11 @@ class Partition:
         from ..look.notebook import card, muted
         from ..look.sheet import Sheet
 
-        head, *told = str(self).split("\n")
-        if not told:
+        head, *lines = str(self).split("\n")
+        if not lines:
             return card(head)
         rows = [[str(i), f"{100 * p.load:.0f} %", _some("", "node", p.nodes)] for i, p in enumerate(self.parts, 1)]
-        return card(head, Sheet(["part", "events", "nodes"], rows, words=(2,)), *(muted(line.strip()) for line in told[len(rows) :]))
+        return card(head, Sheet(["part", "events", "nodes"], rows, words=(2,)), *(muted(line.strip()) for line in lines[len(rows) :]))
 
     def __str__(self) -> str:
         if not self.parts or self.window is None:
@@ -69,9 +69,9 @@ class Partition:
 
 def partition_of(resolved: _core.Resolved, seed: int | None = None, threads: int | None = None) -> Partition:
     """Returns the partition of a resolved scenario in the run with this seed; with `threads` the bundles that they run."""
-    told = json.loads(resolved.partition(resolved.seed if seed is None else seed, threads))
-    parts = tuple(Part(tuple(p["nodes"]), p["load"]) for p in told["parts"])
-    return Partition(parts, tuple(told["links"]), told["window_s"], told["events"], told["crossing"], told["whole"])
+    data = json.loads(resolved.partition(resolved.seed if seed is None else seed, threads))
+    parts = tuple(Part(tuple(p["nodes"]), p["load"]) for p in data["parts"])
+    return Partition(parts, tuple(data["links"]), data["window_s"], data["events"], data["crossing"], data["whole"])
 
 
 def _some(line: str, what: str, names: tuple[str, ...]) -> str:

@@ -78,8 +78,8 @@ def draw(
     quantities = [what] if isinstance(what, str) else list(what)
     if not quantities:
         raise FairlaneError('name what to draw, such as "queue"')
-    asked = PlotRequest(flow, link, group, aggregate, seed, kind)
-    panels = [_panel(result, q, asked) for q in quantities]
+    request = PlotRequest(flow, link, group, aggregate, seed, kind)
+    panels = [_panel(result, q, request) for q in quantities]
     for option, given_it, first in (("flow", flow is not None, "f"), ("group", bool(group), "f"), ("link", link is not None, "l")):
         if given_it and not any(p.table.startswith(first) for p in panels):
             raise FairlaneError(f"{' and '.join(quantities)}: not a quantity of a {option}; leave out {option}=")
@@ -101,24 +101,26 @@ def draw(
     return figure
 
 
-def _what(result: Result, what: str, asked: PlotRequest) -> tuple[bool, str]:
+def _what(result: Result, what: str, request: PlotRequest) -> tuple[bool, str]:
     """Returns True for a time series, and the table of the quantity."""
-    own = (
-        {"flow_series", "flows"} if asked.flow is not None or asked.group else {"link_series", "links"} if asked.link is not None else set()
-    )
-    if asked.flow is not None:
+    own: set[str] = set()
+    if request.flow is not None or request.group:
+        own = {"flow_series", "flows"}
+    elif request.link is not None:
+        own = {"link_series", "links"}
+    if request.flow is not None:
         result._having("flows")
-    own |= {"groups"} if asked.group else set()
+    own |= {"groups"} if request.group else set()
     series = sorted(series_tables(result), key=lambda t: t not in own)
     metrics = sorted(metric_tables(result), key=lambda t: t not in own)
-    if asked.kind and asked.kind not in KINDS:
-        raise suggest(asked.kind, list(KINDS), "kind of picture")
-    for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
+    if request.kind and request.kind not in KINDS:
+        raise suggest(request.kind, list(KINDS), "kind of picture")
+    for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[request.kind]:
         if what in _names(result, table):
             return table in series, table
     if series_of(what) and result.reports == "groups" and any(s.table == "flow_series" for s in series_of(what)):
         result._having("flow_series")
-    if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
+    if request.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
         raise FairlaneError(f'no time series of {what}: set sample = "100ms" in the scenario to record one')
     known = {c for t in result._tables for c in _names(result, t)}
     near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
@@ -139,45 +141,45 @@ def _known(result: Result) -> str:
     """Lists the quantities by table."""
     lines = []
     for table, words in ((t, words) for t, words in _TABLES.items() if t in result._tables):
-        told = ", ".join(_names(result, table)) or 'none: set sample = "100ms" in the scenario'
-        lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
+        listed = ", ".join(_names(result, table)) or 'none: set sample = "100ms" in the scenario'
+        lines.append(textwrap.fill(f"{words}: {listed}", 100, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
 
 
-def _panel(result: Result, what: str, asked: PlotRequest) -> Lines | Bars:
-    if asked.aggregate not in AGGREGATES:
-        raise suggest(asked.aggregate, list(AGGREGATES), "aggregate over the flows of a group")
-    if asked.seed is not None and asked.seed != "all" and asked.seed not in result.seeds:
-        raise suggest(str(asked.seed), [*map(str, result.seeds), "all"], "seed")
-    over_time, table = _what(result, what, asked)
+def _panel(result: Result, what: str, request: PlotRequest) -> Lines | Bars:
+    if request.aggregate not in AGGREGATES:
+        raise suggest(request.aggregate, list(AGGREGATES), "aggregate over the flows of a group")
+    if request.seed is not None and request.seed != "all" and request.seed not in result.seeds:
+        raise suggest(str(request.seed), [*map(str, result.seeds), "all"], "seed")
+    over_time, table = _what(result, what, request)
     key = {"f": "flow", "g": "group", "l": "link"}.get(table[0])
     if over_time and not series_names(result, table):
         raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
-    of = {"network": [""]} if key is None else _members(result, table, what, key, asked)
-    aggregate = asked.aggregate if any(len(names) > 1 for names in of.values()) else ""
-    return (Lines if over_time else Bars)(result, what, table, of, aggregate, asked.seed)
+    of = {"network": [""]} if key is None else _members(result, table, what, key, request)
+    aggregate = request.aggregate if any(len(names) > 1 for names in of.values()) else ""
+    return (Lines if over_time else Bars)(result, what, table, of, aggregate, request.seed)
 
 
-def _members(result: Result, table: str, what: str, key: str, asked: PlotRequest) -> dict[str, list[str]]:
+def _members(result: Result, table: str, what: str, key: str, request: PlotRequest) -> dict[str, list[str]]:
     """Returns the name of each curve or bar with its flows or links."""
     if key == "link":
-        return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}
+        return {name: [name] for name in _links(_with(result, table, what), what, request.link)}
     if key == "group":
-        return groups_of(result, what, None if isinstance(asked.group, bool) else asked.group)
+        return groups_of(result, what, None if isinstance(request.group, bool) else request.group)
     groups = members(result)
-    if asked.group:
-        names = list(groups) if asked.group is True else [asked.group] if isinstance(asked.group, str) else list(asked.group)
+    if request.group:
+        names = list(groups) if request.group is True else [request.group] if isinstance(request.group, str) else list(request.group)
         for name in names:
             if name not in groups:
                 raise suggest(name, list(groups), "group of flows")
-        return {_counted(name, groups[name], asked.aggregate): groups[name] for name in names}
-    if asked.flow is not None:
-        return {name: [name] for name in flows_of(result, asked.flow)}
+        return {_counted(name, groups[name], request.aggregate): groups[name] for name in names}
+    if request.flow is not None:
+        return {name: [name] for name in flows_of(result, request.flow)}
     having = _having(_with(result, table, what), what)
     if len(having) <= MAX_LINES:
         return {name: [name] for name in having}
     kept = {g: [f for f in own if f in set(having)] for g, own in groups.items()}
-    return {_counted(g, own, asked.aggregate): own for g, own in kept.items() if own}
+    return {_counted(g, own, request.aggregate): own for g, own in kept.items() if own}
 
 
 def _counted(name: str, flows: Sequence[str], aggregate: str) -> str:
@@ -191,11 +193,11 @@ def _having(frame: pl.DataFrame, what: str) -> list[str]:
     return [name for name in present if name in some] or present[:MAX_LINES]
 
 
-def _links(frame: pl.DataFrame, what: str, asked: str | Iterable[str] | None) -> list[str]:
+def _links(frame: pl.DataFrame, what: str, names: str | Iterable[str] | None) -> list[str]:
     """Returns the requested links, else those with the largest values."""
     present = frame["link"].unique(maintain_order=True).to_list()
-    if asked is not None:
-        chosen = [asked] if isinstance(asked, str) else list(asked)
+    if names is not None:
+        chosen = [names] if isinstance(names, str) else list(names)
         for name in chosen:
             if name not in present:
                 raise suggest(name, present, "link")

@@ -198,13 +198,13 @@ def stream_query(
             db.execute(f"create view {name} as {by}")
         _close(db, Path(fspath(folder)), place, limits)
         try:
-            told = db.extract_statements(sql)
+            statements = db.extract_statements(sql)
             reads = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-            if other := next((s for s in told if s.type not in reads), None):
+            if other := next((s for s in statements if s.type not in reads), None):
                 what = other.type.name.lower().replace("_", " ")
                 raise FairlaneError(f"this statement would {what}: queries are read-only (select, describe, summarize or explain)")
-            if len(told) != 1:
-                raise FairlaneError(f"{len(told)} statements: run one at a time")
+            if len(statements) != 1:
+                raise FairlaneError(f"{len(statements)} statements: run one at a time")
             answer = _heard(db, lambda: db.execute(sql), until, limits)
             some = iter(lambda: _heard(db, lambda: answer.fetchmany(_ROWS), until, limits), [])
             yield [column[0] for column in answer.description or ()], some

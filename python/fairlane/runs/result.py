@@ -395,8 +395,8 @@ class Result:
         from .tables import columns
 
         runs = len(self.info)
-        told = [f"{sum(len(run[KEYS[t]]) for run in columns(self, t)) // runs} {t}" for t in (self.reports, "links")]
-        return f"Result({runs} run{'s' * (runs != 1)}, {', '.join(told)})"
+        counts = [f"{sum(len(run[KEYS[t]]) for run in columns(self, t)) // runs} {t}" for t in (self.reports, "links")]
+        return f"Result({runs} run{'s' * (runs != 1)}, {', '.join(counts)})"
 
 
 def load(folder: str | PathLike[str]) -> Result:

@@ -120,9 +120,9 @@ def sheets(look: Snapshot, rows: int | None = None) -> list[Sheet]:
     busy = sorted(look.links, key=lambda x: (-x.packets, -(x.rate or 0.0), -x.most))
     busy = [x for x in busy if x.most or x.rate or x.drops] or busy[:1]
     flows = look.flows if rows is None else sorted(look.flows, key=lambda x: -(x.rate or 0.0))
-    room = None if rows is None else max(2 * _LEAST, rows - _AROUND)
-    few = len(busy) if room is None else max(_LEAST, min(len(busy), room - min(len(flows), room // 2)))
-    many = len(flows) if room is None else max(_LEAST, room - min(few, len(busy)))
+    height = None if rows is None else max(2 * _LEAST, rows - _AROUND)
+    few = len(busy) if height is None else max(_LEAST, min(len(busy), height - min(len(flows), height // 2)))
+    many = len(flows) if height is None else max(_LEAST, height - min(few, len(busy)))
     return [_links(busy, few), _flows(flows, many)]
 
 

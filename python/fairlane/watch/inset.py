@@ -67,7 +67,7 @@ def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
 def parse_replays(texts: Sequence[str]) -> list[dict[str, str]]:
     """Parses the runs to animate: "queue=codel load=0.8" names levels; values with blanks are quoted.
 
-    >>> asked(["queue=codel load=0.8"])
+    >>> parse_replays(["queue=codel load=0.8"])
     [{'queue': 'codel', 'load': '0.8'}]
     """
     import shlex

@@ -21,16 +21,16 @@ OF_QUANTITIES = ("group", "aggregate", "kind")
 def single(result: Result, names: Sequence[str], ax: Axes | Iterable[Axes] | None, options: Mapping[str, Any]) -> Figure | None:
     """Returns the figure of a kind; None for quantities, which `runs.plot` draws."""
     kinds = [n for n in names if n in KINDS]
-    asked = [k for k in OF_KINDS if options.get(k)]
-    if not kinds and not asked:
+    given_options = [k for k in OF_KINDS if options.get(k)]
+    if not kinds and not given_options:
         return None
     if len(names) > 1:
-        what = f"{kinds[0]!r} is a figure of its own" if kinds else f"{asked[0]}= needs a single quantity"
+        what = f"{kinds[0]!r} is a figure of its own" if kinds else f"{given_options[0]}= needs a single quantity"
         raise FairlaneError(f"{what}: draw it alone, or give each its own axes (ax=)")
     for name in OF_QUANTITIES:
         if options.get(name):
             raise FairlaneError(
-                f'{name}= applies to quantities such as "queue", not to {kinds[0] if kinds else asked[0] + "="!r}: leave it out'
+                f'{name}= applies to quantities such as "queue", not to {kinds[0] if kinds else given_options[0] + "="!r}: leave it out'
             )
     from .figure import draw
 

@@ -112,5 +112,5 @@ def _ideal(pen: Pen, found: Sequence[tuple[View, np.ndarray]], by: float, per: f
     sizes = np.concatenate([s for _, s in found])
     x = np.geomspace(sizes.min(), max(sizes.max(), sizes.min() * 1.0001), 60)
     for p in paths.values():
-        told = spoken(Interval(p.rtt, None, None, None, 1), "s")
-        pen.curve(f"{told} + size at {spoken(Interval(p.rate, None, None, None, 1), 'bit/s')}", x * by, (p.rtt + 8 * x / p.rate) * per)
+        rtt_text = spoken(Interval(p.rtt, None, None, None, 1), "s")
+        pen.curve(f"{rtt_text} + size at {spoken(Interval(p.rate, None, None, None, 1), 'bit/s')}", x * by, (p.rtt + 8 * x / p.rate) * per)

@@ -116,9 +116,9 @@ def draw(
             pen = Pen(at, form.line if form.titled else 0.9, title, inks=inks)
             own.draws()(pen, members)
             pens.append(pen)
-            told = title if len(split) > 1 else _title(members, title) if form.titled and ax is None else ""
-            if told:
-                at.set_title(named(told, 60 if len(split) == 1 else 34), pad=6 + 1.1 * form.font if pen.lifted else None)
+            heading = title if len(split) > 1 else _title(members, title) if form.titled and ax is None else ""
+            if heading:
+                at.set_title(named(heading, 60 if len(split) == 1 else 34), pad=6 + 1.1 * form.font if pen.lifted else None)
         if ax is None and len(pens) > 1:
             if own.together:
                 _alike(pens)
@@ -262,8 +262,8 @@ def _legend(figure: Figure, pens: Sequence[Pen], style: Style, *, mine: bool) ->
         pens[0].note(f"the legend has {MOST} of {len(keys)} names")
     # Letters are about half as wide as high; handles take additional space.
     longest = max(len(line) for label in labels for line in label.splitlines())
-    room = style.width if figure.get_size_inches()[0] <= 0 else float(figure.get_size_inches()[0])
-    columns = max(1, min(len(labels), int(room * 72 / (style.font * 0.875 * (0.55 * longest + 3.6)))))
+    inches = style.width if figure.get_size_inches()[0] <= 0 else float(figure.get_size_inches()[0])
+    columns = max(1, min(len(labels), int(inches * 72 / (style.font * 0.875 * (0.55 * longest + 3.6)))))
     figure.legend(
         [keys[n] for n in names], labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=2.6, columnspacing=1.2
     )

@@ -28,11 +28,11 @@ _WORDS = {
 }
 
 
-def check(kind: Kind, asked: Sequence[str]) -> None:
+def check(kind: Kind, names: Sequence[str]) -> None:
     """Raises an error for an unknown formula, or one that this kind of plot cannot show."""
     from . import KINDS
 
-    for name in asked:
+    for name in names:
         if name not in NAMES:
             raise suggest(name, list(NAMES), "theory")
         if name not in kind.theory:

@@ -80,11 +80,11 @@ def pairs(results: Any) -> list[tuple[str, Result]]:
         return [(str(name), one(x)) for name, x in results.items()]
     given = list(results) if isinstance(results, Iterable) and not isinstance(results, str | PathLike) else [results]
     found = [one(x) for x in given]
-    told = [
+    names = [
         Path(fspath(x)).name if isinstance(x, str | PathLike) else r.description.get("name") or ""
         for x, r in zip(given, found, strict=True)
     ]
-    return list(zip(labels(told), found, strict=True))
+    return list(zip(labels(names), found, strict=True))
 
 
 def labels(names: list[str]) -> list[str]:

@@ -131,10 +131,10 @@ def _thresholds(pen: Pen, kind: str, params: Mapping[str, Any], top: float, size
 
 
 def _theory(pen: Pen, v: View, size: float) -> None:
-    asked = v.wish.theory
-    if not asked:
+    theory = v.wish.theory
+    if not theory:
         return
-    if "bdp" in asked:
+    if "bdp" in theory:
         routes = Routes(v.result.scenario)
         over = [p for p in (routes.path(f) for f in v.flows()) if v.only in p.links]
         if not over:
@@ -142,7 +142,7 @@ def _theory(pen: Pen, v: View, size: float) -> None:
         for value in sorted({round(bandwidth_delay(p.rate, p.rtt) / p.size, 6) for p in over})[:6]:
             pen.level(f"bandwidth-delay product {number(value, 3)} packets", value)
             reach(pen, value)
-    if "md1" in asked:
+    if "md1" in theory:
         load = number_of(v, "links", "utilisation", {"link": v.only})
         if not load < 0.999:
             raise FairlaneError(f"md1 is undefined at full load: the load of {v.only} is {load:.3f}")

@@ -57,12 +57,12 @@ class View:
     def seeds(self) -> list[int]:
         """Seeds of the selected runs."""
         known = self.result.seeds
-        asked = self.wish.seed
-        if asked == "all":
+        wanted = self.wish.seed
+        if wanted == "all":
             return known
-        if asked is not None and asked not in known:
-            raise suggest(str(asked), [*map(str, known), "all"], "seed")
-        return [known[0] if asked is None else int(asked)]
+        if wanted is not None and wanted not in known:
+            raise suggest(str(wanted), [*map(str, known), "all"], "seed")
+        return [known[0] if wanted is None else int(wanted)]
 
     @property
     def runs(self) -> str:
