@@ -72,9 +72,9 @@ def test_a_study_says_why_as_its_runs_do(study):
     assert list(study.why(queue="codel")) == ["codel"]
     page = unescape(study.page(why=True))
     assert all(str(flow) in page for why in told.values() for flow in why.flows.values())
-    assert "Why no more was sent" in page and "as far as its counters say" not in page
+    assert "What limited the flows<" in study.page(why=True) and "estimated from counters" not in page
     plain = study.page()
-    assert "as far as its counters say" in plain and "Why no more was sent" not in plain and "<iframe" not in plain
+    assert "estimated from counters" in plain and "What limited the flows<" not in plain and "<iframe" not in plain
 
 
 def test_a_change_while_the_network_runs_is_one_in_a_study_and_its_page_too(study, tmp_path):
@@ -167,11 +167,11 @@ def test_a_comparison_says_why_in_its_page_and_its_document(tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json_schema("compare"))
     page = unescape((tmp_path / "c.html").read_text("utf-8"))
-    assert "--why" in document["command"] and "Why no more was sent" in page
+    assert "--why" in document["command"] and "What limited the flows<" in page
     for setting in document["settings"]:
         assert all(f["sentence"] in page for f in setting["why"]["flows"])
         for flow in setting["why"]["flows"]:
             assert sum(s["mean"] for s in flow["shares"].values()) == pytest.approx(1)
     plain = fl.compare("red,codel", fl.Network.from_toml(toml.dumps(document["scenario"])), seeds=1)
     text = plain.page()
-    assert "as far as its counters say" in text and "Why no more was sent" not in text and "why" not in plain.document()["settings"][0]
+    assert "estimated from counters" in text and "What limited the flows<" not in text and "why" not in plain.document()["settings"][0]

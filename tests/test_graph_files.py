@@ -98,15 +98,15 @@ def test_a_list_of_edges(tmp_path):
 
 
 BAD = [
-    ("x.graphml", "graph [ ]", "x.graphml:1:1: this is no XML"),
+    ("x.graphml", "graph [ ]", "x.graphml:1:1: invalid XML"),
     ("x.graphml", "<graphml>\n<graph>\n<node></graph>", "x.graphml:3:"),
-    ("x.graphml", "<?xml version='1.0'?><svg/>", "no GraphML: its outermost element is <svg>"),
+    ("x.graphml", "<?xml version='1.0'?><svg/>", "not GraphML: its root element is <svg>"),
     ("x.graphml", "<graphml xmlns='http://graphml.graphdrawing.org/xmlns'/>", "cannot be read"),
     ("x.graphml", "\x00\x01", "x.graphml:1:"),
     ("x.gml", "<graphml/>", "x.gml:1: this GML cannot be read"),
     ("x.gml", "graph [\n  node [\n    id 0 0\n  ]\n]", "x.gml:3: this GML cannot be read"),
     ("x.gml", "graph [\n  edge [ source 0 target 1 ]\n]", "cannot be read"),
-    ("x.csv", "a,b\nb,c\n", "x.csv:1: there are no columns `from` and `to`"),
+    ("x.csv", "a,b\nb,c\n", "x.csv:1: the columns `from` and `to` are missing"),
     ("x.csv", "from,to,speed\na,b,1\n", "x.csv:1: unknown column 'speed'"),
     ("x.csv", "from,to\na,b\na\n", "x.csv:3: 1 values for 2 columns"),
     ("x.csv", "from,to,rate\na,b,10\n", "x.csv:2, link a-b: "),
@@ -131,14 +131,14 @@ def test_files_that_are_none_are_told_with_line_and_hint(name, text, message, tm
 def test_the_command_says_the_same_in_one_message(tmp_path):
     (tmp_path / "map.graphml").write_text("no xml at all")
     done = fairlane("new", "network", "map.graphml", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("error: map.graphml:1:1: this is no XML")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("error: map.graphml:1:1: invalid XML")
     assert not (tmp_path / "map.toml").exists()
 
 
 def test_a_million_edges_are_refused_at_once_with_what_they_would_take(tmp_path):
     file = tmp_path / "large.csv"
     file.write_text("from,to\n" + "".join(f"n{i},n{i * 7919 % 300_007}\n" for i in range(1, 1_000_001)))
-    with pytest.raises(FairlaneError, match=r"1000000 links: as a scenario they take about .* GB of memory and .* s") as wrong:
+    with pytest.raises(FairlaneError, match=r"1000000 links, which need about .* GB of memory and .* s") as wrong:
         read_graph(file)
     assert "most=1000000" in str(wrong.value)
 
@@ -165,7 +165,7 @@ def test_a_huge_graph_is_refused_before_it_is_taken_apart(tmp_path, monkeypatch,
     monkeypatch.setattr(reader, "_READERS", {k: _never(v) for k, v in reader._READERS.items()})
     monkeypatch.setattr(reader, "_EDGE", {_NEVER[k]: v for k, v in reader._EDGE.items()})
     (tmp_path / file).write_text(text + edge * 1_000_000)
-    with pytest.raises(fl.FairlaneError, match=r"has about 1000000 links: as a scenario they take about 8\.2 GB of memory and 45 s"):
+    with pytest.raises(fl.FairlaneError, match=r"has about 1000000 links, which need about 8\.2 GB of memory and 45 s"):
         fl.Network.from_graph(tmp_path / file, duration="1s")
 
 

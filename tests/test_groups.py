@@ -103,7 +103,7 @@ def test_a_result_has_rows_of_flows_or_of_groups(both):
     assert groups.to_pandas()["flows"].tolist() == [12, 10, 1] * 3
     assert len(groups.plot("goodput_mean").axes) == 1
     page = groups.page()
-    assert "12" in groups._repr_html_() and "<html" in page and "What each group got" in page
+    assert "12" in groups._repr_html_() and "<html" in page and "Results</h2>" in page
 
 
 def test_no_flow_is_made_an_object(file):
@@ -165,7 +165,7 @@ def test_command_line(file, capsys):
     assert invoke(["run", str(file), "--set", "report=groups"]) == 0
     out = capsys.readouterr().out
     sheet = out.split("bottleneck")[0]
-    assert "tcp" in sheet and "completed" in sheet
+    assert "tcp" in sheet and "finished flows" in sheet
     assert "tcp.0" not in sheet
     for option, said in ((("--why",), "flow by flow"), (("--flows",), "row for each flow")):
         assert invoke(["run", str(file), "--set", "report=groups", *option]) == 2
@@ -436,4 +436,4 @@ def test_the_page_has_a_mark_for_each_group(both):
     for line in chart.lines:
         assert line.x == [pytest.approx(1e3 * groups.value("delay_mean", group=line.name).mean)]
         assert line.y == [pytest.approx(1e-6 * groups.value("goodput_mean", group=line.name).mean)]
-    assert chart.title in groups.page() and "group by group" in groups.page()
+    assert chart.title in groups.page() and "Time series" in groups.page()

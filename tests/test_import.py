@@ -150,16 +150,16 @@ def test_an_imported_capture_is_a_result_like_any_other(tmp_path: Path) -> None:
             "claims to have 4294967295 bytes",
         ),
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "first block is not whole"),
-        (b"\x7fELF" + bytes(100), "nothing that can be imported"),
-        (gzip.compress(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16), mtime=0), "no TCP and no UDP"),
-        (gzip.compress(b'{"version": 4}', mtime=0)[:-9], "cut short"),
-        (gzip.compress(b'{"version": 4}', mtime=0)[:14], "cut short"),
-        (gzip.compress(b'{"version": 4}', mtime=0), "no data file of flent"),
+        (b"\x7fELF" + bytes(100), "unknown format"),
+        (gzip.compress(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16), mtime=0), "no TCP or UDP packets"),
+        (gzip.compress(b'{"version": 4}', mtime=0)[:-9], "truncated"),
+        (gzip.compress(b'{"version": 4}', mtime=0)[:14], "truncated"),
+        (gzip.compress(b'{"version": 4}', mtime=0), "not a flent data file"),
         (b'{"version": 9, "x_values": [1], "results": {}, "metadata": {}}', "version 9"),
-        (b'{"version": 4, "x_values": [2, 1], "results": {}, "metadata": {}}', "do not rise"),
+        (b'{"version": 4, "x_values": [2, 1], "results": {}, "metadata": {}}', "not increasing"),
         (b'{"version": 4, "x_values": [1, 2], "results": {"a": [1]}, "metadata": {}}', "none of its series"),
         (b'{"version": 4', "damaged"),
-        (b"[" * 100_000, "nothing that can be imported"),
+        (b"[" * 100_000, "unknown format"),
     ],
 )
 def test_files_that_cannot_be_read_are_told(content: bytes, said: str, tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ def test_a_compressed_capture_that_is_cut_short_is_read_up_to_there(tmp_path: Pa
     data = gzip.compress((CAPTURES / "loopback.pcap").read_bytes())
     (tmp_path / "cut.pcap.gz").write_bytes(data[: len(data) * 2 // 3])
     cut, whole = fl.import_file(tmp_path / "cut.pcap.gz"), fl.import_file(CAPTURES / "loopback.pcap")
-    assert any("cut short or damaged, and read up to there" in w for w in cut.warnings)
+    assert any("truncated or damaged; only the readable part was imported" in w for w in cut.warnings)
     assert 0 < cut.scenario["imported"]["packets"] < whole.scenario["imported"]["packets"]
     (tmp_path / "no.gz").write_bytes(data[:12])
-    with pytest.raises(fl.FairlaneError, match="cut short or damaged"):
+    with pytest.raises(fl.FairlaneError, match="truncated or damaged"):
         fl.import_file(tmp_path / "no.gz")

@@ -77,7 +77,7 @@ def test_the_command(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("question", "said"),
-    [("drop", "there is no question `drop`"), ("select x from flows", "x"), ("select 1 from trac", "trac"), ("", "no question")],
+    [("drop", "unknown query `drop`"), ("select x from flows", "x"), ("select 1 from trac", "trac"), ("", "empty query")],
 )
 def test_mistakes(folder: Path, question: str, said: str) -> None:
     done = fairlane("query", str(folder), question)
@@ -113,17 +113,17 @@ def test_an_answer_as_a_document(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("copy flows to 'pwned.csv'", "only reads"),
-        ("create table x as select 1", "only reads"),
-        ("drop view flows", "only reads"),
-        ("attach 'pwned.db'", "only reads"),
-        ("install httpfs", "only reads"),
-        ("set enable_external_access = true", "only reads"),
-        ("pragma database_list; copy flows to 'pwned.csv'", "only reads"),
+        ("copy flows to 'pwned.csv'", "queries are read-only"),
+        ("create table x as select 1", "queries are read-only"),
+        ("drop view flows", "queries are read-only"),
+        ("attach 'pwned.db'", "queries are read-only"),
+        ("install httpfs", "queries are read-only"),
+        ("set enable_external_access = true", "queries are read-only"),
+        ("pragma database_list; copy flows to 'pwned.csv'", "queries are read-only"),
         ("select 1; select 2", "one at a time"),
-        ("select * from read_csv('{secret}')", "cannot answer"),
-        ("select * from '{secret}'", "cannot answer"),
-        ("select * from 'http://127.0.0.1:9/x.parquet'", "cannot answer"),
+        ("select * from read_csv('{secret}')", "DuckDB reports"),
+        ("select * from '{secret}'", "DuckDB reports"),
+        ("select * from 'http://127.0.0.1:9/x.parquet'", "DuckDB reports"),
     ],
 )
 def test_a_question_reads_this_folder_and_nothing_else(folder: Path, tmp_path: Path, sql: str, said: str) -> None:
@@ -141,7 +141,7 @@ def test_files_of_a_temporary_folder_are_other_files(folder: Path, tmp_path: Pat
     (tmp_path / ".tmp").mkdir()
     (tmp_path / ".tmp" / "secret.txt").write_text("topsecret")
     for path in (".tmp/secret.txt", tmp_path / ".tmp" / "secret.txt"):
-        with pytest.raises(fl.FairlaneError, match="cannot answer"):
+        with pytest.raises(fl.FairlaneError, match="DuckDB reports"):
             query(folder, f"select content from read_text('{path}')")
     ((place,),) = query(folder, "select current_setting('temp_directory')")[1]
     assert not Path(place).exists() and Path(place).parent != tmp_path

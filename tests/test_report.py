@@ -84,8 +84,8 @@ def test_a_page_says_who_got_what_and_repeats_itself(folders):
     assert page == fl.load(folders[0]).page()
     words = html.unescape(re.sub(r"<[^>]+>", " ", page.split("<main")[0]))
     goodputs = result.mean("flows").sort("goodput", descending=True)
-    assert f"most goes to {goodputs['flow'][0]}" in words and f"least to {goodputs['flow'][-1]}" in words
-    assert "Packets wait longest at bottleneck" in words and "means of 4 runs" in words
+    assert f"{goodputs['flow'][0]} gets the most" in words and f"{goodputs['flow'][-1]} gets the least" in words
+    assert "Queueing delay is largest at bottleneck" in words and "Means of 4 runs" in words
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
@@ -120,7 +120,7 @@ def test_the_bundle_is_made_of_the_sources(name, made_of):
 def test_a_page_of_another_kind_that_is_damaged_is_told(tmp_path):
     (tmp_path / "tune.json").write_text('{"schema": "fairlane.tune/1"}')
     (tmp_path / "index.html").write_bytes(b"<p>\xff</p>")
-    with pytest.raises(fl.FolderError, match="search without its page"):
+    with pytest.raises(fl.FolderError, match=r"folder of a search.*has no page"):
         fl.report(tmp_path, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
@@ -170,7 +170,7 @@ def test_other_seeds_are_not_paired():
     row = next(d for d in told.document()["differences"] if (d["of"], d["metric"]) == ("tcp", "goodput_sum"))
     expected = scipy.stats.ttest_ind(goodputs(b, "tcp"), goodputs(a, "tcp"), equal_var=False)
     assert not row["paired"] and row["p"] == pytest.approx(expected.pvalue)
-    assert "not paired (Welch)" in told.page()
+    assert "unpaired because the seeds differ (Welch)" in told.page()
 
 
 def test_of_common_seeds_only_those_are_paired():
@@ -183,21 +183,20 @@ def test_sentences_tell_the_largest_differences_first(folders):
     made = fl.report(folders)
     assert len(made.sentences) <= 3 and made.labels == ["red", "codel"]
     shown = [d for d in made.document()["differences"] if d["finding"] in ("more", "less")]
-    assert f"{len(shown)} of {len(made.document()['differences'])}" in made.sentences[-1]
+    assert made.sentences[-1].startswith(f"Of {len(made.document()['differences'])} measures, {len(shown)} differ")
     if shown:
-        assert made.sentences[0].startswith("codel has ")
+        largest = max(shown, key=lambda d: abs(d["percent"]["value"] or 0))
+        assert re.search(r": codel [^,]+, red [^:]+: .* (higher|lower) \(95 % interval ", made.sentences[0]), largest
 
 
 def test_the_same_result_twice_is_told_to_be_the_same(folders):
     made = fl.report([folders[0], folders[0]], labels=["one", "other"])
-    assert made.sentences == [
-        "The results are the same in all 4 runs that they have in common: packet by packet, as their fingerprints say."
-    ]
+    assert made.sentences == ["The results are identical in all 4 common runs: their fingerprints are equal."]
 
 
 def test_one_run_each_says_nothing_of_chance():
     made = fl.report([network("red").run(), network("codel").run()], labels=["red", "codel"])
-    assert "One run each" in made.sentences[0] and "In this run" in made.sentences[1]
+    assert "One run each" in made.sentences[0] and "codel" in made.sentences[1] and "interval" not in made.sentences[1]
 
 
 def test_what_was_set_differently_is_listed(folders):
@@ -229,10 +228,10 @@ def test_studies_are_told_apart_at_the_points_they_share(tmp_path):
     document = made.document()
     jsonschema.validate(document, json_schema("report"))
     rows = [d for d in document["differences"] if "goodput" in d["metric"]]
-    assert rows and all(d["kind"] == "point" and d["paired"] and d["finding"] == "less" for d in rows)
+    assert rows and all(d["kind"] == "combination" and d["paired"] and d["finding"] == "less" for d in rows)
     cells = [fl.load_study(tmp_path / n).cells()["network.goodput"].mean() for n in ("one", "two")]
     assert np.mean([d["difference"]["value"] for d in rows]) == pytest.approx(cells[1] - cells[0])
-    assert "report of 2 studies" in made.page()
+    assert "Comparison of 2 studies" in made.page()
 
 
 # --- what is known of limits ------------------------------------------------------------------------------
@@ -249,10 +248,10 @@ def alone(tcp: dict | None, source: dict | None = None, rate: str = "100Mbit/s")
 
 def test_a_window_a_loss_or_the_application_holds_a_flow_back():
     # 32 KiB a round trip of 40 ms are 6.6 Mbit/s on a link of 100 Mbit/s: nothing is lost, and no more can be in flight.
-    assert alone({"receive_window": "32KiB"})["x"][0] == "its receive window"
+    assert alone({"receive_window": "32KiB"})["x"][0] == "receive window"
     assert alone({}, rate="5Mbit/s")["x"][0] == "congestion"
-    assert alone({}, {"cbr": {"rate": "1Mbit/s", "size": "1000B"}})["x"][0] == "its application"
-    assert alone(None, {"cbr": {"rate": "1Mbit/s", "size": "1000B"}})["x"][0] == "its application"
+    assert alone({}, {"cbr": {"rate": "1Mbit/s", "size": "1000B"}})["x"][0] == "application"
+    assert alone(None, {"cbr": {"rate": "1Mbit/s", "size": "1000B"}})["x"][0] == "application"
 
 
 # --- big results ------------------------------------------------------------------------------------------
@@ -299,7 +298,7 @@ def test_big_results_make_small_pages_and_lose_no_peak():
     own = result.link_series["queue"].to_numpy()[: 100_000 // len(line["y"]) + 1]
     assert line["y"][0] == pytest.approx(own[:84].mean(), rel=1e-3)
     assert line["low"][0] == pytest.approx(own[:84].min(), rel=1e-4)
-    assert "Each point is the mean of 0.84 s, the band reaches from the least to the greatest value" in page
+    assert "Each point is the mean over 0.84 s; the band shows minimum and maximum." in page
     assert "10000 flows deliver" in page and "too long for a page" in page
     assert told["charts"]["shares"]["lines"][0]["name"] == "web (10000 flows)"
 
@@ -323,8 +322,8 @@ def test_what_was_recorded_has_a_page_but_nothing_to_run_again():
     scenario["expanded"] = {**result.scenario["expanded"], "links": [{"name": "l", "from": "a", "to": "b"}]}
     recorded = Result(scenario, result.info, {n: result.table(n) for n in ("flows", "links", "network", "flow_series", "link_series")})
     page = recorded.page()
-    assert "nothing to run again" in page and "fairlane run" not in page and "<svg" not in page
-    assert {by for by, _ in estimated_limits(recorded).values()} == {"not known"}
+    assert "it cannot be run again" in page and "fairlane run" not in page and "<svg" not in page
+    assert {by for by, _ in estimated_limits(recorded).values()} == {"unknown"}
     document = fl.report([recorded, result], labels=["a", "b"]).document()
     jsonschema.validate(document, json_schema("report"))
     assert document["results"][0]["command"] is None

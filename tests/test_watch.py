@@ -188,11 +188,11 @@ def test_a_minute_of_a_dumbbell_with_every_packet_takes_less_than_3_mb():
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("links.a.rate=1bit/s", "when it begins"),
-        ("at=1s", "what changes"),
-        ("at=x links.a.rate=1bit/s", "no time"),
-        ("at=1e400s links.a.rate=1bit/s", "no time"),
-        ("at=1s nothing", "no assignment"),
+        ("links.a.rate=1bit/s", "lacks its time"),
+        ("at=1s", "lacks a change"),
+        ("at=x links.a.rate=1bit/s", "not a time"),
+        ("at=1e400s links.a.rate=1bit/s", "not a time"),
+        ("at=1s nothing", "not an assignment"),
     ],
 )
 def test_a_branch_that_means_nothing_is_told(scenario, words, why):
@@ -285,7 +285,7 @@ def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path)
     network.flow("web", "a", "b", tcp={})
     made = watch.save(network, page, branches=["at=5s links.l.rate=2Mbit/s"])
     assert page.stat().st_size < 300_000
-    assert [f["words"] for f in made.head["futures"]] == ["as it is", "links.l.rate = 2Mbit/s"]
+    assert [f["words"] for f in made.head["futures"]] == ["original", "links.l.rate = 2Mbit/s"]
     asked = len(browser.asked)
     browser.open(page)
     shown(browser)
@@ -312,7 +312,7 @@ def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path)
         assert browser.run(script), key
     table = "[...document.querySelectorAll('table.state th')].map(t => t.textContent)"
     browser.run("fairlaneWatch.choose('flow 0')")
-    assert {"cwnd", "ssthresh", "round trip"} <= set(browser.run(table))
+    assert {"cwnd", "ssthresh", "smoothed RTT"} <= set(browser.run(table))
     browser.run("fairlaneWatch.seek(4e9)")
     # Until the branch both futures are the same, then the queue of the faster one empties.
     waits = "fairlaneWatch.source.recordings.map(f => f.ofLink(f.still(fairlaneWatch.time), 0, 'packets'))"
@@ -325,7 +325,7 @@ def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path)
     until(browser, "fairlaneWatch.time > 4.2e9")
     browser.key(" ")
     assert not browser.run("fairlaneWatch.playing")
-    assert "wait" in browser.run("document.querySelector('canvas').getAttribute('aria-label')")
+    assert "queue" in browser.run("document.querySelector('canvas').getAttribute('aria-label')")
     named = "[...document.querySelectorAll('button, input, select')].filter(b => !(b.getAttribute('aria-label') || b.closest('label')?.textContent.trim() || b.textContent.trim())).length"
     assert browser.run(named) == 0
     for width in (400, 1280, 1920):
@@ -389,7 +389,7 @@ def test_a_page_runs_steps_changes_and_branches_a_simulation(server, browser):
     assert browser.run("fairlaneWatch.source.recordings[0].ofLink(fairlaneWatch.source.recordings[0].latest, 0, 'rate')") == 2e6
     browser.run("document.querySelector('[data-group=tcp]').click()")
     until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'false'")
-    # The other future has switches of its own; what is off goes on again.
+    # The branch has its own switches; flows that are off can be restarted.
     browser.run("(s => { s.value = 0; s.dispatchEvent(new Event('change')); })(fairlaneWatch.side)")
     until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'true'")
     browser.run("(s => { s.value = 1; s.dispatchEvent(new Event('change')); })(fairlaneWatch.side)")

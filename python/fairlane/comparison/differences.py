@@ -165,8 +165,8 @@ class _Sentence:
     def _pair(self, a: str, b: str) -> str:
         c, both = self._c(a, b), f"{a} {self._value(a)}, {b} {self._value(b)}"
         if c.finding in ("more", "less"):
-            change, word, sure = self._change(a, b)
-            return f"{both}: {change} {word} ({sure}){self._flips(a, b)}"
+            change, _, sure = self._change(a, b)
+            return f"{both}: {change} ({sure}){self._flips(a, b)}"
         return f"{both}: {c.words}" if c.small else f"no significant difference ({both}; {stats.p_text(c.p)})"
 
     def _below(self, alike: list[str], order: list[str]) -> list[str]:
@@ -177,25 +177,24 @@ class _Sentence:
         return parts + ([f"{len(shown) - _MOST_NAMES} more pairs differ"] if len(shown) > _MOST_NAMES else [])
 
     def _against(self, a: str, b: str) -> str:
-        change, word, sure = self._change(a, b)
-        return f"{change} {word} than {b} ({self._value(b)}; {sure}){self._flips(a, b)}"
+        change, than, sure = self._change(a, b)
+        return f"{change} {than} {b} ({self._value(b)}; {sure}){self._flips(a, b)}"
 
     def _change(self, a: str, b: str) -> tuple[str, str, str]:
-        """Returns size and direction of a significant difference, and its precision."""
+        """Returns size and direction of a significant difference, its conjunction, and its precision."""
         d, c = stats.paired(self.values[a], self.values[b]), self._c(a, b)
-        word = "higher" if (d.difference.value or 0.0) > 0 else "lower"
+        word, than = "higher" if (d.difference.value or 0.0) > 0 else "lower", "than"
         e = d.difference if not self.m.relative else d.change
         if self.m.metric == "loss":
             e = _scaled(e, 100)
+        unit = " %" if self.m.relative else " percentage points" if self.m.metric == "loss" else ""
         if self.m.relative and e.value is not None and e.value >= 100:
-            e = _scaled(e, 0.01, 1.0)
-            change, word = f"{digits(e.value or 0)} times as high", ""
-        elif e.value is None:
-            change = ""
+            e, unit = _scaled(e, 0.01, 1.0), ""
+            change, than = f"{digits(e.value or 0)} times as high", "as"
         else:
-            change = digits(abs(e.value)) + (" %" if self.m.relative else " percentage points" if self.m.metric == "loss" else "")
-        sure = stats.p_text(c.p) if e.low is None or e.high is None else f"95 % interval {_span(e)}{' %' if '%' in change else ''}"
-        return change, word, sure + (f", within {stats.margin_text(self.c.margin)}" if c.small else "")
+            change = word if e.value is None else f"{digits(abs(e.value))}{unit} {word}"
+        sure = stats.p_text(c.p) if e.low is None or e.high is None else f"95 % interval {_span(e)}{unit if unit == ' %' else ''}"
+        return change, than, sure + (f", within {stats.margin_text(self.c.margin)}" if c.small else "")
 
     def _flips(self, a: str, b: str) -> str:
         """Names the combinations of the other factors with the opposite order of means."""
