@@ -165,7 +165,7 @@ def test_command_line(file, capsys):
     assert invoke(["run", str(file), "--set", "report=groups"]) == 0
     out = capsys.readouterr().out
     sheet = out.split("bottleneck")[0]
-    assert "tcp" in sheet and "finished flows" in sheet
+    assert "tcp" in sheet and "finished" in sheet
     assert "tcp.0" not in sheet
     for option, said in ((("--why",), "flow by flow"), (("--flows",), "row for each flow")):
         assert invoke(["run", str(file), "--set", "report=groups", *option]) == 2

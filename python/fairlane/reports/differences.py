@@ -133,7 +133,7 @@ class SourceComparison:
         shown = [d for d in tested if d.sure]
         alike = sum(d.contrast.finding == "equivalent" for d in tested)
         rest = len(tested) - len(shown) - alike
-        counts = [f"{len(shown)} differ{'s' * (len(shown) == 1)}"]
+        counts = [f"{len(shown) or 'none'} differ{'s' * (len(shown) < 2)}"]
         counts += [f"{alike} {'is' if alike == 1 else 'are'} equivalent (within {stats.margin_text(self.margin)})"] if alike else []
         counts += [f"{rest} {'is' if rest == 1 else 'are'} inconclusive"] if rest else []
         tests = f"{len(tested)} measures" if len(self.sources) == 2 else f"{len(tested)} comparisons with {base}"
