@@ -92,16 +92,18 @@ class QueueUsage:
     """Share of the time with data to send for this queue in which it was empty; 0 if no flow ever had data."""
     starved_seconds: float
     """Time per run in which the queue was empty although a flow had data to send."""
+    runs: int = 1
 
     def __str__(self) -> str:
         parts = [f"filled by {_ranked(self.filled, ' ({})')}"] if self.filled else ["always empty"]
-        for kind, hit in (("drops were", self.drops), ("marks were on", self.marks)):
+        per_run = " per run" if self.runs > 1 else ""
+        for kind, hit in ((f"drops{per_run} were", self.drops), (f"marks{per_run} were on", self.marks)):
             total = sum(hit.values())
             if total:
                 shares = {f: n / total for f, n in hit.items()}
                 parts.append(f"its {number(total, 4)} {kind} packets of {_ranked(shares, ' ({})')}")
         if self.starved > 0:
-            span = f"{number(self.starved_seconds, 2)} s"
+            span = f"{number(self.starved_seconds, 2)} s{per_run}"
             parts.append(f"idle {_span(self.starved)} although a sender had data ({span})")
         return f"queue of {one_line(self.link)}: {'; '.join(parts)}."
 
@@ -199,7 +201,7 @@ def _queue(rows: Sequence[Mapping[str, Any]]) -> QueueUsage:
     filled = {f: w / total for f, w in waited.items() if w > 0}
     starved, wanted = (sum(r[key] for r in rows) for key in ("starved_ps", "wanted_ps"))
     share = starved / wanted if wanted else 0.0
-    return QueueUsage(rows[0]["link"], filled, hits["drops"], hits["marks"], share, starved / 1e12 / len(rows))
+    return QueueUsage(rows[0]["link"], filled, hits["drops"], hits["marks"], share, starved / 1e12 / len(rows), len(rows))
 
 
 def _percent(share: float) -> str:
