@@ -92,12 +92,12 @@ def test_tables_and_what_is_to_be_recorded_show_themselves():
     table = Tags(Sheet(["flow", "goodput"], [["<b>x", "1 Mbit/s"]])._repr_html_())
     assert {"table", "td"} <= table.seen and "b" not in table.seen and "<b>x" in table.words
     words = Tags(fl.Trace(events=("drop", "mark"), flows="<b>", time=(None, "3s"))._repr_html_())
-    assert {"drop, mark", "<b>", "the beginning to 3s", "all"} <= set(words.words) and "b" not in words.seen
+    assert {"drop, mark", "<b>", "the start to 3s", "all"} <= set(words.words) and "b" not in words.seen
 
 
 def test_a_result_tells_what_it_has_on_record(tmp_path):
     kept = network(duration="1s", sample=None).run()
-    assert "on record" not in kept._repr_html_()
+    assert "Recorded events" not in kept._repr_html_() and "Captured packets" not in kept._repr_html_()
     kept.traced, kept.captures = tmp_path, [tmp_path / "bottleneck.pcapng"]
     shown = "".join(Tags(kept._repr_html_()).words)
     assert "result.trace()" in shown and "bottleneck.pcapng" in shown and 'result.report("page.html")' in shown

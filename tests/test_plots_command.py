@@ -110,7 +110,7 @@ def test_points_of_a_study(capsys):
     [
         (
             ("without", "window"),
-            'which this result has not: set sample = "20ms" in the scenario, or --set sample=20ms',
+            'which this result does not have: set sample = "20ms" in the scenario, or --set sample=20ms',
         ),
         (("without", "delay-cdf"), "fairlane run FILE --trace 'event=send,retransmit,receive'"),
         (("window", "two.toml"), "two.toml is in the place of the kind of picture"),
@@ -123,7 +123,7 @@ def test_points_of_a_study(capsys):
         (("with", "window", "--panel", "queue"), "are for studies, and with is none"),
         (("points", "window", "--panel", "quee"), "did you mean 'queue'"),
         (("points", "window", "--where", "queue"), "write FACTOR=LEVEL"),
-        (("points", "drop-timeline"), "needs events on record"),
+        (("points", "drop-timeline"), "needs recorded events"),
         (("with", "window", "--seed", "x"), "write a number, or all"),
         (("with", "window", "-o", "x.gif"), "must end in .svg, .png, .pdf"),
         (("with", "window", "-o", "no/such/x.svg"), "does not exist"),
@@ -189,7 +189,7 @@ def test_what_was_imported_is_drawn(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert invoke(["plot", "ns2", "drop-timeline", "--json"]) == 0
     (lane,) = json.loads(capsys.readouterr().out)["panels"][0]["drawn"]
-    assert lane["name"] == "reason not told" and len(lane["x"]) > 3
+    assert lane["name"] == "reason not recorded" and len(lane["x"]) > 3
     for kind in ("sequence", "rtt-cdf"):
         assert invoke(["plot", "captured", kind, "-o", f"{kind}.svg"]) == 0
     assert "at one place" in refused(capsys, "captured", "delay-cdf")

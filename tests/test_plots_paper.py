@@ -213,15 +213,15 @@ def test_ones_own_axes_are_drawn_into(result):
 @pytest.mark.parametrize(
     ("what", "options", "words"),
     [
-        ("window", {"theory": "pftk"}, "can draw in bdp, fair; pftk goes with loss-throughput"),
+        ("window", {"theory": "pftk"}, "can show bdp, fair; use pftk with loss-throughput"),
         ("window", {"theory": "bpd"}, "'bdp'"),
         ("window", {"time": "3s"}, "write 10s..20s"),
-        ("window", {"time": "3s..2s"}, "has no length"),
-        ("window", {"time": "100s..200s"}, "no samples in the span"),
+        ("window", {"time": "3s..2s"}, "is empty"),
+        ("window", {"time": "100s..200s"}, "no samples in the selected span"),
         ("window", {"style": "eee"}, "'ieee'"),
         ("window", {"seed": 7}, "known are 1, 2, all"),
         ("window", {"flow": "plian"}, "did you mean 'plain'"),
-        ("window", {"group": True}, "group= goes with quantities"),
+        ("window", {"group": True}, "group= applies to quantities"),
         ("queue-events", {"link": "botleneck"}, "did you mean 'bottleneck'"),
         ("queue-events", {"link": "bottleneck", "theory": "md1"}, None),
         ("delay-cdf", {"theory": "md1"}, None),
@@ -234,7 +234,7 @@ def test_what_cannot_be_drawn_names_what_can(result, what, options, words):
         try:
             result.plot(what, **options)
         except fl.FairlaneError as e:
-            assert "always busy" in str(e)
+            assert "at full load" in str(e)
         return
     with pytest.raises(fl.FairlaneError) as e:
         result.plot(what, **options)
@@ -242,7 +242,7 @@ def test_what_cannot_be_drawn_names_what_can(result, what, options, words):
 
 
 def test_two_pictures_at_once_are_refused(result):
-    with pytest.raises(fl.FairlaneError, match="'window' is a picture by itself"):
+    with pytest.raises(fl.FairlaneError, match="'window' is a figure of its own"):
         result.plot("window", "queue")
 
 

@@ -94,7 +94,7 @@ def test_small_multiples_have_the_levels_as_titles_and_one_scale(study):
     figure = study.plot("window", panel="queue", where={"rate": "5Mbit/s"})
     assert [a.get_title("left") for a in figure.axes] == ["droptail", "codel"]
     assert len({a.get_ylim() for a in figure.axes}) == len({a.get_xlim() for a in figure.axes}) == 1
-    with pytest.raises(fl.FairlaneError, match="needs events on record"):
+    with pytest.raises(fl.FairlaneError, match="needs recorded events"):
         study.plot("delay-cdf")
     with pytest.raises(fl.FairlaneError, match="theory= goes with kinds"):
         study.plot("network.goodput", theory="bdp")

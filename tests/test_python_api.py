@@ -109,7 +109,7 @@ def test_plots_show_only_what_has_the_quantity():
     (axes,) = r.plot("completion_time").axes
     assert [t.get_text() for t in axes.get_xticklabels()] == ["file"]
     assert axes.get_ylabel().startswith("completion time (")
-    assert r.plot("queue").axes[0].get_ylabel() == "queue (packets)"
+    assert r.plot("queue").axes[0].get_ylabel() == "queue length (packets)"
 
 
 def test_plot_without_series_says_what_to_do():

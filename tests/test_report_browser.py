@@ -229,7 +229,7 @@ def test_a_page_has_landmarks_and_a_picture_has_words(browser, pages):
     assert (
         len(names) >= 4
         and all(names)
-        and any("Chart of Queue of bottleneck, waiting (packets) over time (s). red: from" in n for n in names)
+        and any("Chart of Queue length of bottleneck, queue length (packets) over time (s). red: from" in n for n in names)
     )
     levels = browser.run("[...document.querySelectorAll('h1, h2, h3, h4')].map(h => +h.tagName[1])")
     assert levels[0] == 1 and levels.count(1) == 1

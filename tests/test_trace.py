@@ -247,7 +247,7 @@ def test_a_filter_that_cannot_be_is_told(tmp_path: Path, words: str, said: str) 
 def test_what_else_is_told(tmp_path: Path) -> None:
     network(duration="1s").save(tmp_path / "s.toml")
     assert "--trace needs --out DIR" in fairlane("run", tmp_path / "s.toml", "--trace", code=2)
-    with pytest.raises(fl.FairlaneError, match="no events on record"):
+    with pytest.raises(fl.FairlaneError, match="no recorded events"):
         network(duration="1s").run(1).trace()
     with pytest.raises(fl.FairlaneError, match="cannot record 3"):
         network(duration="1s").run(1, trace=3)

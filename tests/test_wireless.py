@@ -81,7 +81,7 @@ def test_examples_run_and_can_be_drawn(name):
     mutual = {frozenset(c["stations"][i]["node"] for i in pair) for c in tree["expanded"]["channels"] for pair in c["hops"]}
     assert hops == mutual and all(x.start in tree["expanded"]["nodes"] and x.end in tree["expanded"]["nodes"] for x in graph.links)
     drawn_graph = picture(graph)
-    assert "over the air" in drawn_graph and ("telephone walks" in drawn_graph) == (name == "wireless_walk")
+    assert "Wi-Fi, channel" in drawn_graph and ("path of telephone" in drawn_graph) == (name == "wireless_walk")
     result = fl.run(ROOT / "examples" / f"{name}.toml", sets={"duration": "7s", "warmup": "2s"})
     assert all(g > 0 for g in result.flows["goodput"])
 
