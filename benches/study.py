@@ -21,7 +21,7 @@ from pathlib import Path
 
 from fairlane.base.cores import available_threads
 from fairlane.study import Study
-from fairlane.study.crew import Threads
+from fairlane.study.executors import Threads
 
 BUDGET = 0.03
 SEEDS = 10

@@ -9,7 +9,7 @@ import pytest
 
 from fairlane import plugin
 from fairlane.study import Factor, Level, StudySpec, selector
-from fairlane.study.crew import Crew, Dask, Processes, Threads
+from fairlane.study.executors import Crew, Dask, Processes, Threads
 from fairlane.study.model import Outcome, Task
 from fairlane.study.plan import make_plan
 

@@ -89,7 +89,7 @@ def test_a_change_while_the_network_runs_is_one_in_a_study_and_its_page_too(stud
 
 
 def test_a_replay_is_the_run_that_is_kept(study):
-    from fairlane.study.closer import insets
+    from fairlane.study.replay import insets
 
     (one,) = insets(study, ["queue='tail drop'"])
     kept = study.index.filter((study.index["point"] == 0) & (study.index["seed"] == 2))["fingerprint"][0]

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from fairlane import papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.whole import recorded_whole
+from fairlane.papers.full_reruns import recorded_whole
 from verdicts import script
 
 PAGES = ROOT / "docs" / "papers"

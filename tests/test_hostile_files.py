@@ -27,9 +27,9 @@ from fairlane.graphs import read_graph
 from fairlane.runs.trace import parse_filter
 from fairlane.script.runner import run_file
 from fairlane.study import read_study
-from fairlane.study.read import from_option
-from fairlane.study.select import selector
-from fairlane.tuning.read import read as read_tune
+from fairlane.study.reader import from_option
+from fairlane.study.selection import selector
+from fairlane.tuning.reader import read as read_tune
 
 EXAMPLES = ROOT / "examples"
 STUDY = (EXAMPLES / "studies/codel_worlds.toml").read_text("utf-8").replace("../quickstart.toml", str(EXAMPLES / "quickstart.toml"))

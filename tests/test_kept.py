@@ -20,7 +20,7 @@ from fairlane.base import sealed, sums
 from fairlane.base.document import json_schema
 from fairlane.errors import FolderError
 from fairlane.runs import folder as results
-from fairlane.study import Study, cell, load_study, saved, survey, verify
+from fairlane.study import Study, integrity, load_study, one_run, plan_file, verify
 from fairlane.study import store as store_module
 from test_study_store import spec_of
 
@@ -56,11 +56,11 @@ def fault_of(name: str, data: bytes) -> str:
     """What the checker of this file says of these bytes."""
     path = Path(name)
     if path.parent.name == "cells":
-        return sealed.fault_of(data, cell.seal_of(path.stem))
+        return sealed.fault_of(data, one_run.seal_of(path.stem))
     if path.parent.name == "parts":
-        return sealed.fault_of(data, survey.seal_of_part(path.stem))
+        return sealed.fault_of(data, integrity.seal_of_part(path.stem))
     if path.name == "index.parquet":
-        return sealed.fault_of(data, survey.SEAL_OF_INDEX)
+        return sealed.fault_of(data, integrity.SEAL_OF_INDEX)
     return sealed.fault_of_text(data, b"# seal " if path.name == sums.NAME else sealed.MEMBER)
 
 
@@ -68,14 +68,14 @@ def test_every_single_bit_of_a_cell_counts(whole):
     (path,) = (whole / "cells").iterdir()
     data = path.read_bytes()
     assert fault_of(f"cells/{path.name}", data) == ""
-    missed = [bit for bit in range(8 * len(data)) if not sealed.fault_of(flipped(data, bit), cell.seal_of(path.stem))]
+    missed = [bit for bit in range(8 * len(data)) if not sealed.fault_of(flipped(data, bit), one_run.seal_of(path.stem))]
     assert missed == [] and len(data) > 1000
 
 
 def test_ten_thousand_bits_of_all_that_is_kept(whole, kept_result):
     """Each kept file that carries its own sum; files that a list names are compared as a whole below."""
     own = {str(p.relative_to(whole)): p.read_bytes() for p in whole.rglob("*") if p.parent.name in ("cells", "parts")}
-    own |= {name: (whole / name).read_bytes() for name in ("index.parquet", saved.NAME, sums.NAME)}
+    own |= {name: (whole / name).read_bytes() for name in ("index.parquet", plan_file.NAME, sums.NAME)}
     own["manifest.json"] = (kept_result / "manifest.json").read_bytes()
     assert len(own) == 6 and not any(fault_of(name, data) for name, data in own.items())
     chance = random.Random(16)
@@ -124,8 +124,8 @@ def test_what_is_damaged_while_a_result_is_in_use_is_not_read(whole, tmp_path):
 
 
 def test_an_answer_that_was_changed_on_its_way_is_no_result(tmp_path, monkeypatch):
-    encode = cell._encode
-    monkeypatch.setattr(cell, "_encode", lambda task, run: flipped(encode(task, run), 3000) if task.seed == 1 else encode(task, run))
+    encode = one_run._encode
+    monkeypatch.setattr(one_run, "_encode", lambda task, run: flipped(encode(task, run), 3000) if task.seed == 1 else encode(task, run))
     result = Study(SPEC).run(tmp_path / "out")
     assert result.index.filter(pl.col("status") == "failed")["kind"].to_list() == ["Torn"] * 2 and result.cells().height == 2
 
@@ -146,24 +146,24 @@ def test_a_store_without_checksums_is_told_in_one_line_and_run_again(whole, tmp_
     shutil.copytree(whole, folder)
     for path in (*folder.glob("cells/*"), *folder.glob("parts/*")):
         pl.read_parquet(path).write_parquet(path)
-    plan = json.loads((folder / saved.NAME).read_text())
+    plan = json.loads((folder / plan_file.NAME).read_text())
     plan = {"schema": "fairlane.study-plan/1", **{k: v for k, v in plan.items() if k not in ("schema", "seal")}}
-    (folder / saved.NAME).write_text(json.dumps(plan))
+    (folder / plan_file.NAME).write_text(json.dumps(plan))
     with pytest.raises(FolderError, match=r"has the format 'fairlane.study-plan/1', this version reads .*: run the study again"):
         load_study(folder)
     again = Study(SPEC).run(folder)
     assert again.tally.reused == 0 and again.cells().equals(load_study(whole).cells())
     cells, plan_note = again.notes
     assert cells.startswith("2 files carry no checksum of this version (kept by another version of fairlane, or damaged)")
-    assert saved.NAME in plan_note
+    assert plan_file.NAME in plan_note
 
 
 def test_a_store_of_a_later_version_is_left_alone(whole, tmp_path):
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
-    plan = {**json.loads((folder / saved.NAME).read_text()), "schema": "fairlane.study-plan/9"}
+    plan = {**json.loads((folder / plan_file.NAME).read_text()), "schema": "fairlane.study-plan/9"}
     del plan["seal"]
-    (folder / saved.NAME).write_bytes(sealed.dump_json(plan))
+    (folder / plan_file.NAME).write_bytes(sealed.dump_json(plan))
     before = sorted((p, p.stat().st_mtime_ns) for p in folder.rglob("*.parquet"))
     with pytest.raises(FolderError, match=r"study\.json was written by a later version of fairlane: choose another folder"):
         Study(SPEC).run(folder)

@@ -18,8 +18,8 @@ from fairlane.base import toml
 from fairlane.errors import FairlaneError, ScenarioError
 from fairlane.script import ScriptError
 from fairlane.script.parser import parse
-from fairlane.study.read import read_text
-from fairlane.tuning.read import parse as read_tune
+from fairlane.study.reader import read_text
+from fairlane.tuning.reader import parse as read_tune
 from mutations import broken, mutated
 
 SCENARIOS = sorted(ROOT.glob("examples/*.toml"))

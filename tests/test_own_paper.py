@@ -17,9 +17,9 @@ from fairlane.base import toml
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke
 from fairlane.papers import Cell, load
-from fairlane.papers.moving import MOST, covering
-from fairlane.papers.new import new_paper
+from fairlane.papers.animations import MOST, covering
 from fairlane.papers.tables import read_csv, read_folder
+from fairlane.papers.template import new_paper
 from pages import without_charts
 
 MATHIS = ROOT / "examples" / "papers" / "mathis1997"

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from fairlane.errors import PaperError
-from fairlane.papers import joint, keys, load, reproduce, shipped
-from fairlane.papers.again import differing, to_repeat
+from fairlane.papers import calibration, keys, load, reproduce, shipped
+from fairlane.papers.recorded import differing, to_repeat
 from one1999 import CLAIMS, resealed, study
 from pages import tables_in
 
@@ -25,10 +25,10 @@ def made(tmp_path_factory):
 def test_a_world_recorded_is_found_again(made):
     r, place = made
     paper = load(place / "one1999")
-    joint.record(r.joint, paper, r.reach)
-    rows = joint.recorded(paper)
+    calibration.record(r.joint, paper, r.reach)
+    rows = calibration.recorded(paper)
     assert len(rows) == len(r.joint.seen)
-    assert [x["reached"] for x in joint.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
+    assert [x["reached"] for x in calibration.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
     assert rows[3].values == r.joint.seen[3].values
     assert differing(paper, rows[:2] + rows[-1:], place / "again") == []
     rows[1].outcomes["A"] = 1.0 - rows[1].outcomes["A"]
@@ -36,7 +36,7 @@ def test_a_world_recorded_is_found_again(made):
     assert "A" in told
     (paper.folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
-        joint.recorded(load(place / "one1999"))
+        calibration.recorded(load(place / "one1999"))
     study(place)
 
 
@@ -46,8 +46,8 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
     folder = tmp_path / "one1999"
     shutil.copytree(place / "one1999", folder)
     paper = load(folder)
-    joint.record(r.joint, paper, r.reach)
-    for name, read in {"worlds.csv": joint.recorded, "reach.csv": joint.recorded_reach}.items():
+    calibration.record(r.joint, paper, r.reach)
+    for name, read in {"worlds.csv": calibration.recorded, "reach.csv": calibration.recorded_reach}.items():
         path = folder / name
         kept = path.read_bytes()
         seal, _, values = kept.partition(b"\n")
@@ -63,7 +63,7 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
         assert read(paper)
     resealed(folder / "worlds.csv", lambda text: text[: text.rindex(",")] + ",x\n")
     with pytest.raises(PaperError, match="'x' is no number"):
-        joint.recorded(paper)
+        calibration.recorded(paper)
 
 
 def test_recorded_worlds_stand_for_a_sample_if_some_come_out_again(made, tmp_path):
@@ -71,9 +71,9 @@ def test_recorded_worlds_stand_for_a_sample_if_some_come_out_again(made, tmp_pat
     r, _ = made
     folder = study(tmp_path)
     paper = load(folder)
-    joint.record(r.joint, paper, r.reach_of_sample)
+    calibration.record(r.joint, paper, r.reach_of_sample)
     again = reproduce(folder, out=tmp_path / "again")
-    assert again.to_json()["worlds"]["again"] == again.joint.again == len(to_repeat(joint.recorded(paper))) >= 20
+    assert again.to_json()["worlds"]["again"] == again.joint.again == len(to_repeat(calibration.recorded(paper))) >= 20
     assert again.runs < r.runs / 2
     assert len(again.joint.seen) == len(r.joint.seen)
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
@@ -112,13 +112,13 @@ def test_recorded_worlds_are_made_anew_whatever_has_changed(made, tmp_path, caps
     """With another claim the record is of another study; `--again` runs its worlds for the new one, each of its kind."""
     r, _ = made
     folder = study(tmp_path)
-    joint.record(r.joint, load(folder), r.reach_of_sample)
-    before = joint.recorded(load(folder))
+    calibration.record(r.joint, load(folder), r.reach_of_sample)
+    before = calibration.recorded(load(folder))
     study(tmp_path, claims=CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
-        joint.recorded(load(folder))
-    joint.main([str(folder), "--again", "--out", str(tmp_path / "results")])
-    now = joint.recorded(load(folder))
+        calibration.recorded(load(folder))
+    calibration.main([str(folder), "--again", "--out", str(tmp_path / "results")])
+    now = calibration.recorded(load(folder))
     assert [(s.kind, s.values, s.distance) for s in now] == [(s.kind, s.values, s.distance) for s in before]
     assert [s.outcomes["A"] for s in now] != [s.outcomes["A"] for s in before]
 
@@ -127,7 +127,7 @@ def test_recorded_worlds_are_made_anew_whatever_has_changed(made, tmp_path, caps
 def test_worlds_that_are_recorded_come_out_as_recorded(key, tmp_path):
     """What the documents say of a study's worlds is in its `worlds.csv`: a few of them are run again, and what made them is unchanged."""
     paper = load(key)
-    rows = joint.recorded(paper)
+    rows = calibration.recorded(paper)
     near = [r for r in rows if r.kind == "near"]
     assert rows[0].kind == "base"
     assert differing(paper, [rows[0], rows[len(rows) // 2], *near[-1:]], tmp_path) == []

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fairlane.errors import PaperError
-from fairlane.papers import Levels, Open, Span, emulator, load, whole
+from fairlane.multiverse import design
+from fairlane.papers import Levels, Open, Span, emulator, full_reruns, load
 from fairlane.papers.emulator import Emulator
-from fairlane.worlds import design
 from test_paper_worlds import resealed, study
 
 OPENS = [
@@ -79,7 +79,7 @@ def test_a_record_says_what_many_worlds_would_meet(tmp_path, capsys, monkeypatch
     with pytest.raises(SystemExit):
         emulator.main([str(folder)])
     assert "--first" in capsys.readouterr().err
-    whole.main([str(folder), "--first", "12", "--out", str(tmp_path / "runs")])
+    full_reruns.main([str(folder), "--first", "12", "--out", str(tmp_path / "runs")])
     capsys.readouterr()
     emulator.main([str(folder), "--within", "0.2"])
     told = capsys.readouterr().out
@@ -88,8 +88,8 @@ def test_a_record_says_what_many_worlds_would_meet(tmp_path, capsys, monkeypatch
     assert (found.worlds, found.needed, found.ran, found.least) == (12, 5, 7, 0.2)
     assert found.possible > 0
     name = told.split('--with "')[1].split('"')[0]
-    assert 7 < float(whole.world_of(paper, name)["rate"].removesuffix("Mbit/s")) < 13  # near the 10 Mbit/s of what is printed
-    again, _ = emulator.emulated(paper, whole.recorded_whole(paper), 0.2)
+    assert 7 < float(full_reruns.world_of(paper, name)["rate"].removesuffix("Mbit/s")) < 13  # near the 10 Mbit/s of what is printed
+    again, _ = emulator.emulated(paper, full_reruns.recorded_whole(paper), 0.2)
     assert asdict(again) == pytest.approx(asdict(found), rel=1e-3, abs=1e-6)
     resealed(folder / "emulated.csv", lambda text: text.replace(emulator.made_of(paper), "0" * 16))
     with pytest.raises(PaperError, match="another study"):

@@ -10,9 +10,9 @@ import pytest
 
 import browser
 from fairlane import papers
+from fairlane.multiverse import base_of, check_world
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
-from fairlane.worlds import base_of, check_world
 from shipped import module
 from verdicts import against_record
 

@@ -10,13 +10,13 @@ import pytest
 import browser
 from fairlane import papers
 from fairlane.claims import Tables
-from fairlane.papers import Cell, Value, joint
-from fairlane.papers.again import differing
+from fairlane.multiverse import base_of
+from fairlane.papers import Cell, Value, calibration
 from fairlane.papers.claims import read_claims
+from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.score import results_of
 from fairlane.papers.tables import read_csv, read_folder
-from fairlane.worlds import base_of
 from pages import without_charts
 from shipped import module
 
@@ -270,7 +270,7 @@ def test_the_declared_world_has_the_stated_numbers(paper):
 
 def test_recorded_worlds_come_out_as_recorded(paper, tmp_path):
     """One of the sample, with short runs."""
-    rows = [r for r in joint.recorded(paper) if r.kind == "sample"]
+    rows = [r for r in calibration.recorded(paper) if r.kind == "sample"]
     assert len(rows) >= 71
     few = min(rows, key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert differing(paper, [few], tmp_path) == []

@@ -9,8 +9,8 @@ import pytest
 import fairlane
 from fairlane import papers
 from fairlane.base import toml
+from fairlane.multiverse import base_of, check_world
 from fairlane.papers.runner import Job, Runner
-from fairlane.worlds import base_of, check_world
 
 QUANTITY = {"table2": "mean_end_to_end_delay", "table3": "throughput_per_client", "table4": "packet_loss_rate"}
 PAPER = papers.load("sarma2013")

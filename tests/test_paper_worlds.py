@@ -17,12 +17,12 @@ import pytest
 
 from fairlane.base.document import json_schema
 from fairlane.errors import FairlaneError, PaperError, ScenarioError
-from fairlane.papers import Levels, Open, Span, joint, load, reproduce, whole
-from fairlane.papers.again import Which
-from fairlane.papers.left_open import pinned
-from fairlane.papers.printed import fitted
+from fairlane.papers import Levels, Open, Span, calibration, full_reruns, load, reproduce
+from fairlane.papers.distance import fitted
+from fairlane.papers.recorded import Which
 from fairlane.papers.reproduction import run_reproduction
 from fairlane.papers.tables import Compared
+from fairlane.papers.unstated import pinned
 from one1999 import CLAIMS, PAPER, STUDY, resealed, study
 from pages import tables_in
 
@@ -80,7 +80,7 @@ def test_refinement_goes_on_where_it_stopped(tmp_path):
     paper = load(folder)
     at_once = run_reproduction(paper, out=tmp_path / "whole", which=Which(refine=16))
     first = run_reproduction(paper, out=tmp_path / "first", which=Which(refine=8))
-    joint.record(first.joint, paper, first.reach)
+    calibration.record(first.joint, paper, first.reach)
     second = run_reproduction(paper, out=tmp_path / "second", which=Which(refine=8, on=True))
     assert [s.values for s in second.joint.seen] == [s.values for s in at_once.joint.seen]
     assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in at_once.joint.seen]
@@ -165,9 +165,9 @@ def test_a_second_call_runs_nothing_again(made):
 def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     """4 Mbit/s are two thirds of 6, half of 8 and two fifths of 10 Mbit/s; 40 % is printed seven times, and once 19 %."""
     folder = study(tmp_path)
-    whole.main([str(folder), "--with", "rate=8Mbit/s", "--with", "rate=10Mbit/s, queue=red", "--out", str(tmp_path / "runs")])
+    full_reruns.main([str(folder), "--with", "rate=8Mbit/s", "--with", "rate=10Mbit/s, queue=red", "--out", str(tmp_path / "runs")])
     assert "rate=8Mbit/s" in capsys.readouterr().out
-    found = whole.recorded_whole(load(folder))
+    found = full_reruns.recorded_whole(load(folder))
     assert list(found.ours) == ["declared", "declared, another seed", "rate=8Mbit/s", "rate=10Mbit/s, queue=red"]
     medians = [found.median(n) for n in found.ours]
     assert medians == pytest.approx([2 / 3, 2 / 3, 0.25, 0], abs=0.03)
@@ -176,10 +176,10 @@ def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     assert max(found.chance()) == 0  # nothing in it is left to chance
     for wrong in ("rate", "rats=8Mbit/s", "rate=80Mbit/s", "queue=blue"):
         with pytest.raises(FairlaneError):
-            whole.world_of(load(folder), wrong)
+            full_reruns.world_of(load(folder), wrong)
     (folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
-        whole.recorded_whole(load(folder))
+        full_reruns.recorded_whole(load(folder))
 
 
 PART = (
@@ -206,9 +206,9 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_wh
     *rows, eighth = (folder / "table1.csv").read_text().splitlines()
     (folder / "table1.csv").write_text("\n".join([*rows, ""]))
     (folder / "table2.csv").write_text("\n".join([rows[0], eighth, ""]))
-    whole.main([str(folder), "--first", "5", "--with", "rate=9.99Mbit/s", "--out", str(tmp_path / "runs")])
-    few = whole.recorded_whole(load(folder))
-    whole.main([str(folder), "--first", "48", "--out", str(tmp_path / "runs")])
+    full_reruns.main([str(folder), "--first", "5", "--with", "rate=9.99Mbit/s", "--out", str(tmp_path / "runs")])
+    few = full_reruns.recorded_whole(load(folder))
+    full_reruns.main([str(folder), "--first", "48", "--out", str(tmp_path / "runs")])
     assert capsys.readouterr().out.count("rate=9.99Mbit/s") == 1  # it was there, and is kept
     r = reproduce(folder, out=tmp_path / "results")
     d = r.claims[3]
@@ -236,7 +236,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_wh
     for j in r.claims[:3]:  # those are judged as without, in worlds made alike
         assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
 
-    resealed(folder / "whole.csv", lambda text: text.replace(joint.made_of(load(folder)), "0" * 16))
+    resealed(folder / "full_reruns.csv", lambda text: text.replace(calibration.made_of(load(folder)), "0" * 16))
     stale = run_reproduction(load(folder), out=tmp_path / "results", which=Which(2, refine=0))
     assert stale.claims[3].share is None and "another study" in stale.notes[0]
 
@@ -247,19 +247,19 @@ def test_worlds_run_whole_are_recorded_one_by_one(tmp_path):
     paper, told = load(folder), []
 
     def stop(w):
-        whole.record(w, paper)
+        full_reruns.record(w, paper)
         told.append(list(w.ours)[-1])
         if len(told) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        whole.run_whole(paper, whole.first(paper, 4), tmp_path / "runs", then=stop)
-    kept = whole.recorded_whole(paper)
+        full_reruns.run_whole(paper, full_reruns.first(paper, 4), tmp_path / "runs", then=stop)
+    kept = full_reruns.recorded_whole(paper)
     assert list(kept.ours) == told and len(kept.seen) == 2  # the base, the same with another seed, and one of the sample
     assert [s.kind for s in kept.seen] == ["base", "sample"] and None not in kept.seen[1].margins.values()
     told.clear()
     told += ["", "", ""]
-    found = whole.run_whole(paper, whole.first(paper, 4), tmp_path / "runs", kept, then=stop)
+    found = full_reruns.run_whole(paper, full_reruns.first(paper, 4), tmp_path / "runs", kept, then=stop)
     assert len(told) == 5 and len(found.ours) == 5 and len(found.seen) == 4
 
 

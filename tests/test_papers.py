@@ -18,10 +18,10 @@ from fairlane import papers
 from fairlane.base.document import json_schema
 from fairlane.claims import BadCheck, Check, Tables, factors_key, resampled, row_of, tables_of
 from fairlane.errors import FairlaneError, UnknownNameError
+from fairlane.multiverse import base_of
 from fairlane.papers.claims import Claim, judge, read_claims
 from fairlane.papers.tables import compare, csv_of_rows, read_csv, read_folder, spearman
 from fairlane.study import verify
-from fairlane.worlds import base_of
 from pages import tables_in, without_charts
 from verdicts import against_record
 
@@ -212,7 +212,7 @@ def test_verdicts_are_those_that_are_recorded(quick):
 @pytest.fixture(scope="module")
 def together(quick, tmp_path_factory):
     """All papers, were sarma2013 all of them: its runs are there already."""
-    from fairlane.papers.together import reproduce_papers
+    from fairlane.papers.all_papers import reproduce_papers
 
     out = tmp_path_factory.mktemp("together")
     shutil.copytree(quick.folder, out / "sarma2013")
@@ -249,7 +249,7 @@ def test_all_papers_have_one_document_and_one_page(quick, together):
 
 
 def test_two_papers_are_counted_together(together):
-    from fairlane.papers.together import Reproductions
+    from fairlane.papers.all_papers import Reproductions
 
     (one,) = together
     twice = Reproductions(together.folder, together.page, True, [one, copy.copy(one)])

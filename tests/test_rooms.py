@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("base",),
     ("stats", "look", "own"),
-    ("_params", "claims", "graphs", "worlds"),
+    ("_params", "claims", "graphs", "multiverse"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("watch",),
     ("comparison", "formats", "study"),

@@ -18,7 +18,7 @@ from conftest import ROOT
 from fairlane import papers
 from fairlane.errors import FolderError, UnknownNameError
 from fairlane.papers.runner import Job, Runner
-from fairlane.study.crew import Processes
+from fairlane.study.executors import Processes
 from shipped import module
 
 STUDIES = sorted((ROOT / "papers").glob("*/study.py"))
@@ -116,7 +116,7 @@ def test_a_checkout_without_links_finds_them_too(tmp_path, monkeypatch):
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
     """A study of one's own, in the current folder."""
-    from fairlane.papers.new import new_paper
+    from fairlane.papers.template import new_paper
 
     monkeypatch.chdir(tmp_path)
     folder = new_paper("mine1999")
@@ -174,9 +174,9 @@ def test_runs_may_be_those_of_other_processes(mine, tmp_path):
 
 
 def test_all_are_those_that_come_with_fairlane(mine, monkeypatch):
-    from fairlane.papers import together
+    from fairlane.papers import all_papers
 
     asked = []
-    monkeypatch.setattr(together, "reproduce_papers", lambda found, **_: asked.extend(p.key for p in found))
+    monkeypatch.setattr(all_papers, "reproduce_papers", lambda found, **_: asked.extend(p.key for p in found))
     papers.reproduce_all(quick=True)
     assert asked == papers.keys()

@@ -10,7 +10,7 @@ import pytest
 from conftest import DUMBBELL
 from fairlane import _core
 from fairlane.errors import RunError
-from fairlane.study.cell import SCHEMA
+from fairlane.study.one_run import SCHEMA
 
 LABELS = ("name", "from", "to", "transport", "flow", "link", "time")
 TABLES = ("flows", "groups", "links", "network", "flow_series", "link_series")

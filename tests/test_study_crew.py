@@ -14,8 +14,8 @@ import pytest
 
 from crews import CREWS, anew, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
 from fairlane.errors import CrewError, FairlaneError
-from fairlane.study.cell import digest_of
-from fairlane.study.crew import Dask, Given, Mpi, Processes, Threads, choose
+from fairlane.study.executors import Dask, Given, Mpi, Processes, Threads, choose
+from fairlane.study.one_run import digest_of
 from fairlane.study.store import Store
 
 __all__ = ["cluster", "dask_cluster", "fate", "plain"]
@@ -144,7 +144,7 @@ def test_stopping_takes_back_what_an_executor_that_is_given_has_not_begun():
 
 DRIVER = """
 import sys
-from fairlane.study.crew import Processes
+from fairlane.study.executors import Processes
 sys.path.insert(0, {tests!r})
 from test_study_crew import spec, tasks_of
 
@@ -183,7 +183,7 @@ def test_no_process_is_left_behind(how, tmp_path):
 
 MPI_DRIVER = """
 import sys
-from fairlane.study.crew import Mpi
+from fairlane.study.executors import Mpi
 sys.path.insert(0, {tests!r})
 from test_study_crew import Enough, PLAIN, Threads, _enough, good, run, spec, tasks_of
 

@@ -16,7 +16,7 @@ import pytest
 from crews import FATE, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
 from fairlane.errors import CrewError
 from fairlane.own.plugin import load
-from fairlane.study.crew import Dask, Threads, remote
+from fairlane.study.executors import Dask, Threads, remote
 from fairlane.study.model import Outcome, Task
 
 __all__ = ["cluster", "dask_cluster", "fate", "plain"]

@@ -365,7 +365,7 @@ def test_the_hop_probe_is_part_of_the_key_and_measures(tmp_path):
 
 
 def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
-    from fairlane.study import cell, plan
+    from fairlane.study import one_run, plan
 
     keys = keys_of(tmp_path)
     assert not set(keys) & set(keys_of(tmp_path, seeds="4..6"))
@@ -376,7 +376,7 @@ def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
     (tmp_path / "q.py").write_text("x = 2\n")
     second = keys_of(tmp_path, text=with_plugin)
     assert len({*keys, *first, *second}) == 36
-    monkeypatch.setattr(cell, "engine", lambda: "another")
+    monkeypatch.setattr(one_run, "engine", lambda: "another")
     monkeypatch.setattr(plan, "engine", lambda: "another")
     assert not set(keys) & set(keys_of(tmp_path))
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fairlane.cli import invoke
-from fairlane.papers.new import new_paper
+from fairlane.papers.template import new_paper
 
 
 @pytest.fixture

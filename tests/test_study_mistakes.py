@@ -15,7 +15,7 @@ from conftest import DUMBBELL
 from fairlane.base.document import json_schema
 from fairlane.study import read_study
 from fairlane.study.plan import make_plan
-from fairlane.study.read import read_text
+from fairlane.study.reader import read_text
 from test_study_file import STUDY, plan_of
 
 

@@ -13,7 +13,7 @@ from conftest import fairlane
 from fairlane.own import modules
 from fairlane.own.plugin import PluginLoadError, load
 from fairlane.study import Study
-from fairlane.study.cell import PluginDiffers, load_plugins, planned
+from fairlane.study.one_run import PluginDiffers, load_plugins, planned
 
 QUEUE = """
 import sys
@@ -103,7 +103,7 @@ def test_a_changed_helper_makes_other_cells(mine, way):
 def test_equal_helpers_have_equal_keys_in_other_processes_and_folders(mine, tmp_path):
     mine("through another", 12)
     key = planned(str(tmp_path / "mine.py")).digest
-    code = "import sys, helper_of_mine\nfrom fairlane.study.cell import planned\nprint(planned(sys.argv[1]).digest)"
+    code = "import sys, helper_of_mine\nfrom fairlane.study.one_run import planned\nprint(planned(sys.argv[1]).digest)"
     import subprocess
 
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}

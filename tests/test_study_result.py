@@ -14,7 +14,7 @@ from scipy import stats as scipy_stats
 import fairlane as fl
 from conftest import DUMBBELL
 from fairlane.base.format import number
-from fairlane.study import Factor, Level, Selector, Study, StudyResult, StudySpec, load_study, select, selector
+from fairlane.study import Factor, Level, Selector, Study, StudyResult, StudySpec, load_study, selection, selector
 from fairlane.study.model import Precision
 
 QUEUES = {"droptail": {"droptail": {"limit": "20p"}}, "red": {"red": {"min": "5p", "max": "15p"}}}
@@ -82,8 +82,8 @@ def test_aggregates_are_those_of_the_selector(done):
     (row,) = done.cells().filter(pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2, pl.col("seed") == 2).to_dicts()
     assert flows["flow"].to_list() == ["tcp.0", "tcp.1", "udp"]
     for how, label in (("min", "flows.*.goodput.min"), ("max", "flows.*.goodput.max")):
-        assert row[label] == select.aggregate(how, flows["goodput"])
-    assert row["flows.tcp.delay_mean"] == pytest.approx(select.aggregate("mean", flows["delay_mean"][:2]))
+        assert row[label] == selection.aggregate(how, flows["goodput"])
+    assert row["flows.tcp.delay_mean"] == pytest.approx(selection.aggregate("mean", flows["delay_mean"][:2]))
 
 
 def test_a_study_gives_what_its_runs_give_alone(done):

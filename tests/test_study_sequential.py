@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from scipy import stats as scipy_stats
 
-from fairlane.study import Factor, Level, Study, cell, selector
-from fairlane.study.crew import Processes, Threads
+from fairlane.study import Factor, Level, Study, one_run, selector
+from fairlane.study.executors import Processes, Threads
 from fairlane.study.model import Precision
-from fairlane.study.sequential import replication_seeds
-from fairlane.study.tally import Tally
+from fairlane.study.progress import Tally
+from fairlane.study.stopping import replication_seeds
 from test_study_store import RATE, Failing, spec_of
 
 GOODPUT = "flows.tcp.goodput.sum"
@@ -91,7 +91,7 @@ def test_only_the_metrics_that_were_named_count(tmp_path):
 
 def test_a_point_with_failed_cells_gets_no_more_until_they_are_run(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(cell, "_core", Failing())
+        patch.setattr(one_run, "_core", Failing())
         broken = Study(precise()).run(tmp_path)
     assert (broken.tally.cells, broken.tally.failed) == (10, 2)
     assert Study(precise()).run(tmp_path).cells().equals(Study(precise()).run().cells())

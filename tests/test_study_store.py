@@ -22,7 +22,7 @@ import pytest
 from conftest import DUMBBELL
 from fairlane.base.sealed import seal_parquet
 from fairlane.errors import FolderError, RunError
-from fairlane.study import Factor, Level, Study, StudySpec, cell, selector
+from fairlane.study import Factor, Level, Study, StudySpec, one_run, selector
 from fairlane.study import store as store_module
 from fairlane.study.model import Outcome
 from fairlane.study.store import INDEX_COLUMNS, Store
@@ -46,7 +46,7 @@ def outcome(i: int, rows: int = 3) -> Outcome:
         "key": [key] * rows, "table": ["links"] * rows, "name": ["bottleneck"] * rows, "time": [None] * rows,
         "metric": [f"m{k}" for k in range(rows)], "value": [i + k / 8 for k in range(rows)], "text": [None] * rows,
     }  # fmt: skip
-    data = seal_parquet(_parquet(pl.DataFrame(columns, schema=cell.SCHEMA)), cell.seal_of(key))
+    data = seal_parquet(_parquet(pl.DataFrame(columns, schema=one_run.SCHEMA)), one_run.seal_of(key))
     return Outcome(key, i, data, fingerprint=f"{i:016x}", events=i, cpu_s=0.1)
 
 
@@ -90,7 +90,7 @@ def test_the_index_agrees_with_the_results_it_names(tmp_path):
     result = Study(spec_of()).run(tmp_path)
     facts = "SELECT i.fingerprint = c.text FROM 'index.parquet' i JOIN '*/*.parquet' c USING (key) WHERE c.metric = 'fingerprint'"
     assert sql(tmp_path, facts) == [(True,)] * 6
-    assert sql(tmp_path, "SELECT DISTINCT text FROM '*/*.parquet' WHERE metric = 'engine'") == [(cell.engine(),)]
+    assert sql(tmp_path, "SELECT DISTINCT text FROM '*/*.parquet' WHERE metric = 'engine'") == [(one_run.engine(),)]
     # Without the index everything but the CPU time, which is no part of a result, comes back from the cells.
     (tmp_path / "index.parquet").unlink()
     again = Study(spec_of()).run(tmp_path)
@@ -432,7 +432,7 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path):
 class Failing:
     """The core, with a run that fails for one seed."""
 
-    real = cell._core
+    real = one_run._core
 
     def __getattr__(self, name):
         return getattr(self.real, name)
@@ -445,7 +445,7 @@ class Failing:
 
 def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(cell, "_core", Failing())
+        patch.setattr(one_run, "_core", Failing())
         result = Study(spec_of()).run(tmp_path)
     assert (result.tally.done, result.tally.failed) == (4, 2)
     failed = "SELECT seed, kind, error, file FROM 'index.parquet' WHERE status = 'failed'"
@@ -456,8 +456,8 @@ def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
 
 
 def test_an_answer_that_is_not_whole_is_a_failed_cell(tmp_path, monkeypatch):
-    whole = cell._encode
-    monkeypatch.setattr(cell, "_encode", lambda task, run: whole(task, run)[: -8 if task.seed == 1 else None])
+    whole = one_run._encode
+    monkeypatch.setattr(one_run, "_encode", lambda task, run: whole(task, run)[: -8 if task.seed == 1 else None])
     result = Study(spec_of()).run(tmp_path)
     assert result.tally.failed == 2 and result.index.filter(pl.col("status") == "failed")["kind"].to_list() == ["Torn"] * 2
 
@@ -466,13 +466,13 @@ def test_results_of_another_engine_are_kept_but_not_used_and_told(tmp_path, monk
     from fairlane.study import plan
 
     with monkeypatch.context() as patch:
-        for module in (cell, plan):
+        for module in (one_run, plan):
             patch.setattr(module, "engine", lambda: "0.0.1+old")
         Study(spec_of()).run(tmp_path)
     result = Study(spec_of()).run(tmp_path)
     assert result.tally.reused == 0 and result.tally.done == 6 and len(files(tmp_path / "cells")) == 12
     (note,) = result.notes
-    assert note == f"6 results in the folder are of fairlane 0.0.1+old, this is {cell.engine()}: they are kept, not used"
+    assert note == f"6 results in the folder are of fairlane 0.0.1+old, this is {one_run.engine()}: they are kept, not used"
     assert Study(replace(spec_of(), seeds=(1,))).run(tmp_path).notes == [note]
 
 

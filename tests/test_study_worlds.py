@@ -15,7 +15,7 @@ from conftest import fairlane
 from fairlane.base.document import json_schema
 from fairlane.study import Study, StudyResult, load_study, read_study
 from fairlane.study.plan import make_plan
-from fairlane.study.read import read_text
+from fairlane.study.reader import read_text
 
 # 250 packets of 500 byte a second, 528 with the headers of UDP and IP, on a link that never has two of them: no queueing.
 BITS = 528 * 8

@@ -87,7 +87,7 @@ def comparisons(many: int) -> int:
     import json
     import tomllib
 
-    from fairlane.tuning.read import _Reader, schema
+    from fairlane.tuning.reader import _Reader, schema
 
     tree = tomllib.loads(TREE)
     tree |= {"objectives": {Counted(f"flows.no{i}.loss"): Counted("min") for i in range(many)}, "search": ["droptail"], "hand_made": {}}

@@ -10,8 +10,8 @@ from conftest import ROOT
 from fairlane import _core
 from fairlane.base.scenario import resolve
 from fairlane.tuning import space
+from fairlane.tuning.default_ranges import LEFT_OUT, RANGES, ranges
 from fairlane.tuning.model import Entry
-from fairlane.tuning.sensible import LEFT_OUT, RANGES, ranges
 
 pytest.importorskip("optuna")
 

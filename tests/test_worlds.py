@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from fairlane.worlds import (
+from fairlane.multiverse import (
     Levels,
     Open,
     OpenError,

@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fairlane import papers
+from fairlane.multiverse.verdicts import WORDS
 from fairlane.papers import Paper
+from fairlane.papers.attainable import recorded_with_whole
+from fairlane.papers.calibration import SAMPLED, of_record, recorded, recorded_reach
 from fairlane.papers.claims import read_claims
 from fairlane.papers.emulator import recorded_emulated
-from fairlane.papers.joint import SAMPLED, of_record, recorded, recorded_reach
+from fairlane.papers.full_reruns import CHANCE, DECLARED, Whole, called, recorded_whole
 from fairlane.papers.layout import number_of
-from fairlane.papers.reach import recorded_with_whole
-from fairlane.papers.whole import CHANCE, DECLARED, Whole, called, recorded_whole
-from fairlane.worlds.verdicts import WORDS
 
 
 def verdicts(key: str) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal
 
-from .bounded import SCOPE, begin, bounded
+from .budget import SCOPE, begin, bounded
 from .margin import LARGEST, WORTH, worth
 from .tables import NoData, Tables
 from .vocabulary import NODES, SIGNS, VOCABULARY

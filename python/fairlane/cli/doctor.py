@@ -50,7 +50,7 @@ def _extension() -> list[dict[str, Any]]:
         from .. import _core
 
         rows = [_row("extension", True, f"fairlane {_core.version()} at {Path(_core.__file__).name}")]
-        rows.append(_row("engine", True, f"{_core.version()}+{_core.engine()}"))  # As studies have it: `fairlane.study.cell.engine`.
+        rows.append(_row("engine", True, f"{_core.version()}+{_core.engine()}"))  # As studies have it: `fairlane.study.one_run.engine`.
         try:
             installed = metadata.version("fairlane")
             same = installed == _core.version()

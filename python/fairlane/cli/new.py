@@ -72,7 +72,7 @@ for _name, _about in _SCENARIOS.items():
 def paper(key: str) -> None:
     """The folder KEY with the study of a paper, to be run by `fairlane reproduce KEY`; see docs/guides/own-paper.md."""
     need("study")
-    from ..papers.new import new_paper
+    from ..papers.template import new_paper
 
     folder = new_paper(key)
     emit("\n".join([*(str(p) for p in sorted(folder.iterdir())), f"\nfairlane reproduce {key} --quick"]))

@@ -194,7 +194,7 @@ _CREW = (
 
 
 def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of commands that run cells: who runs them. `fairlane.study.crew.choose` takes their values."""
+    """The options of commands that run cells: who runs them. `fairlane.study.executors.choose` takes their values."""
     for option in reversed(_CREW):
         command = option(command)
     return command

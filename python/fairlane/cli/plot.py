@@ -183,7 +183,7 @@ def _named(word: str) -> tuple[str, Path]:
 def _study(path: Path, panel: str, where: Sequence[str]) -> list[tuple[str, str, Result]]:
     need("study")
     from ..study import load_study
-    from ..study.points import panelled
+    from ..study.combinations import panelled
 
     chosen = {}
     for pair in where:

@@ -19,7 +19,7 @@ from .output import assignments, crew_options, emit, emit_json, render, status_l
 from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
-    from ..study.tally import Tally
+    from ..study.progress import Tally
 
 _WIDTH = 24
 
@@ -81,8 +81,8 @@ def study(
     need("study")
     from ..own.plugin import load
     from ..study import Study, StudyResult, read_study
-    from ..study.closer import check as check_replays
     from ..study.plots import check
+    from ..study.replay import check as check_replays
     from . import FAILED, INTERRUPTED, say
 
     for plugin in plugins:
@@ -103,7 +103,7 @@ def study(
 
         return compare(str(folder), as_json)
     if dry_run:
-        from ..study.rehearsal import rehearse
+        from ..study.dry_run import rehearse
 
         plan = rehearse(todo, folder, threads or processes or 0)
         emit_json(plan.document()) if as_json else emit(plan.text())

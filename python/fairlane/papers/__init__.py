@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..claims import Factors, Row, Tables, factors_key, row_of, tables_of
     from ..look import charts, drawings, series, theme
     from ..look.theme import Panel
-    from ..worlds import Levels, Open, Span, Value
+    from ..multiverse import Levels, Open, Span, Value
+    from .all_papers import Reproductions
     from .definition import (
         Alternative,
         Built,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from .reproduction import Reproduction
     from .runner import Progress
     from .tables import Compared, Comparison, compare
-    from .together import Reproductions
     from .values import jain, quantity, queue_of
 
 __all__ = [
@@ -137,8 +137,8 @@ def reproduce(
     `why`: what limited the flows of each scenario, from its first run made again; of more than twelve scenarios, of those few that
     have every level of each factor between them.
     """
-    from .again import Which
     from .folders import load
+    from .recorded import Which
     from .reproduction import run_reproduction
 
     return run_reproduction(
@@ -152,7 +152,7 @@ def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, p
     Then one page over them, `index.html`. The other parameters are those of `reproduce`. Only what the page over all needs of a study is
     kept when the next one begins: the result is a sequence of outlines with `key`, `claims`, `findings`, `page` and the whole `document`.
     """
+    from .all_papers import reproduce_papers
     from .folders import keys, load
-    from .together import reproduce_papers
 
     return reproduce_papers([load(key) for key in keys()], quick=quick, out=out, progress=progress)

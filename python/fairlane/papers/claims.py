@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
-from ..worlds import Judgement, Share, Turn, Word, share
-from ..worlds.verdicts import FEWEST
+from ..multiverse import Judgement, Share, Turn, Word, share
+from ..multiverse.verdicts import FEWEST
 
 if TYPE_CHECKING:
-    from .joint import Joint
+    from .calibration import Joint
 
 Verdict = Word
 

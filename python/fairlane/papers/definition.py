@@ -16,7 +16,7 @@ from ..base.scenario import read_scenario, tree_of
 from ..claims import Factors, Row, row_of
 from ..errors import PaperError, suggest
 from ..look.theme import Panel
-from ..worlds import Open, Value, base_of
+from ..multiverse import Open, Value, base_of
 from .tables import Compared, Comparison, read_csv
 
 if TYPE_CHECKING:

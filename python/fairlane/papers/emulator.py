@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..worlds import Levels, Open, World, design, near
-from .joint import made_of, made_of_this, save_record
+from ..multiverse import Levels, Open, World, design, near
+from .calibration import made_of, made_of_this, save_record
+from .full_reruns import Whole, called, recorded_whole
 from .tables import number_in
-from .whole import Whole, called, recorded_whole
 
 if TYPE_CHECKING:
     from .definition import Paper
@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     paper = load(given.key)
     whole = recorded_whole(paper)
     if whole is None or len(whole.seen) < _LEAST:
-        parser.error(f"{given.key} records fewer than {_LEAST} worlds run whole: python -m fairlane.papers.whole {given.key} --first N")
+        parser.error(f"{given.key} records fewer than {_LEAST} worlds run whole: python -m fairlane.papers.full_reruns {given.key} --first N")
     found, best = emulated(paper, whole, given.within)
     row = {"made_of": made_of(paper), **asdict(found)}
     text = [",".join(row), ",".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row.values()), ""]

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import FolderError, PaperError, suggest
 from .definition import Paper
-from .mistakes import told
+from .error_context import told
 
 _LEAD = "fairlane_study_"
 """Begins the names of the packages that studies are loaded as."""

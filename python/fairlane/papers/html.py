@@ -12,8 +12,8 @@ from .terminal import score_told, sheets
 from .verdicts import WORDS, counts, share_of, told
 
 if TYPE_CHECKING:
+    from .all_papers import Reproductions
     from .reproduction import Reproduction
-    from .together import Reproductions
 
 
 def reproduction_html(r: Reproduction) -> str:

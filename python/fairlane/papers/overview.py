@@ -14,7 +14,7 @@ from .verdicts import WORDS, badge, so_far, told
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .together import Outline, Reproductions
+    from .all_papers import Outline, Reproductions
 
 
 def render(r: Reproductions) -> str:

@@ -15,7 +15,7 @@ from ..look.rerun import code_warning as said_code
 from ..look.web_charts import Charts
 from ..runs.summary import limit_section as why_told
 from ..watch.inset import scripts
-from . import left_open, verdicts
+from . import unstated, verdicts
 from .folders import comes_with_us
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
 from .numbers import difference, mean, mean_and_half, printed, value
@@ -26,9 +26,9 @@ from .verdicts import WORDS, badge, counts, share_of, so_far
 
 if TYPE_CHECKING:
     from ..claims import Comparison as Seen
+    from .attainable import Reach
     from .claims import Judged
     from .definition import Built, Experiment, Picture
-    from .reach import Reach
     from .reproduction import Reproduction
     from .tables import Compared
 
@@ -67,7 +67,7 @@ def render(r: Reproduction) -> str:
         score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
-        open=left_open.of_paper(r.joint) if r.joint else None, fewest=left_open.FEWEST,
+        open=unstated.of_paper(r.joint) if r.joint else None, fewest=unstated.FEWEST,
         unexplained=[j for j in r.claims if j.verdict == "unexplained"],
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
         whys=[(w.name, told) for w in r.watched if (told := why_told(w.result)) is not None], whys_seed=r.seeds[0],
@@ -306,7 +306,7 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
     return {
         "judged": j,
         "share": verdicts.share_of(j),
-        "worlds": left_open.of_claim(j, r.joint) if r.joint else None,
+        "worlds": unstated.of_claim(j, r.joint) if r.joint else None,
         "rests": [(number_of(r.paper, e) or e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
         "tried": sum(j.claim.id not in s.silent for s in r.shifts),

@@ -19,21 +19,21 @@ from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Factors, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
-from ..study import kept_runs
-from .again import Plan, Which
+from ..study import run_list
+from .animations import Watched, covering, insets, watched
+from .animations import chosen as moving_cells
+from .attainable import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
+from .calibration import Joint, csv_of, made_of
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
-from .joint import Joint, csv_of, made_of
-from .measured import check_columns, check_measures, check_tables
-from .mistakes import told
-from .moving import Watched, covering, insets, watched
-from .moving import chosen as moving_cells
-from .reach import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
+from .error_context import told
+from .full_reruns import recorded_whole
+from .measurement import check_columns, check_measures, check_tables
+from .recorded import Plan, Which
 from .runner import Job, Progress, Runner
+from .settings import Worlds, check_worlds, replications
 from .tables import NEAR, csv_of_rows
-from .whole import recorded_whole
-from .worlds import Worlds, check_worlds, replications
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -441,7 +441,7 @@ def _write(r: Reproduction, runs: Sequence[str]) -> None:
     from . import page
 
     with sums.listed(r.folder) as put:
-        put(f"runs/{kept_runs.NAME}", kept_runs.document(runs))
+        put(f"runs/{run_list.NAME}", run_list.document(runs))
         for experiment, b in r.experiments:
             if b.rows:
                 put(f"{experiment.id}.csv", csv_of_rows(b.rows))

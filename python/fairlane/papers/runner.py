@@ -12,13 +12,13 @@ from typing import Any, Self
 from .. import _core
 from ..base import toml
 from ..errors import RunError, ScenarioError
-from ..study.crew import Crew, Threads
+from ..study.executors import Crew, Threads
 from ..study.model import Outcome, Task
 from ..study.plan import Cells, point_of
 from ..study.rows import cells_of
 from ..study.store import Store
+from .cache import Kept, tables_of_run
 from .definition import Cell, Paper, RunTables
-from .kept import Kept, tables_of_run
 
 Progress = Callable[[float, str], object]
 """progress(fraction of the work done, what is being done); returning False stops the reproduction."""

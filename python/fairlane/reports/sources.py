@@ -18,7 +18,7 @@ from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
 from ..stats import Range
 from ..study import StudyResult, load_study
-from ..study.select import within_of
+from ..study.selection import within_of
 from .existing import kind_of
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _by_seed(frame: pl.DataFrame, metric: str) -> dict[int, float | None]:
 
 
 def _of_studies(sources: Sequence[Source]) -> list[Measure]:
-    from ..study.words import PERCENT, point
+    from ..study.labels import PERCENT, point
 
     first = sources[0].study
     names = [{point(s.study.spec, p) for p in s.study.points} for s in sources]
@@ -244,7 +244,7 @@ def _at(result: StudyResult, s: Selector, at: str, share: bool) -> Measure:
 
 
 def _of_study(result: StudyResult, m: Measure) -> dict[int, float | None]:
-    from ..study.words import point
+    from ..study.labels import point
 
     at = next(p for p in result.points if point(result.spec, p) == m.of)
     return result.per_seed(m.metric, at)

@@ -1,10 +1,10 @@
 """Studies: a base scenario, factors, replications; every cell computed once and kept, statistics over all of them."""
 
 from .model import Factor, Level, Selector, StudySpec
-from .read import read_study
+from .reader import read_study
 from .result import StudyResult, load_study
-from .select import selector
+from .selection import selector
 from .study import Study
-from .verified import Verified, verify
+from .verification import Verified, verify
 
 __all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "Verified", "load_study", "read_study", "selector", "verify"]

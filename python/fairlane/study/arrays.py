@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from . import frames
-from .cell import engine
+from .one_run import engine
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -18,9 +18,9 @@ from ..base.format import scale
 from ..look import theme
 from ..look.charts import end_labels
 from ..stats import ANY, Interval, Range, interval
-from . import frames, words
+from . import frames, labels
 from .model import Factor, Label, PlotSpec
-from .select import within_of
+from .selection import within_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,13 +55,13 @@ class _Scale:
 
 def _metric_scale(result: StudyResult, metric: str) -> _Scale:
     s = result.metric(metric)
-    if s.metric in words.PERCENT and s.aggregate != "sum":
-        return _Scale(100.0, f"{words.metric(s)} (%)")
+    if s.metric in labels.PERCENT and s.aggregate != "sum":
+        return _Scale(100.0, f"{labels.metric(s)} (%)")
     # One prefix for all panels: that of the typical value of the whole study.
     typical = result._cells[s.label].abs().quantile(0.9)
     factor, name = scale(result.unit(s.label), float(typical or 0.0))
     name = "packets" if name == "p" else name
-    return _Scale(factor, f"{words.metric(s)} ({name})" if name else words.metric(s))
+    return _Scale(factor, f"{labels.metric(s)} ({name})" if name else labels.metric(s))
 
 
 def _within(result: StudyResult, name: str) -> Range:
@@ -139,7 +139,7 @@ class Chart:
             # A legend has marks before its names, and a title.
             right = 0.3 + 0.078 * longest if self.plot.kind == "line" else 0.55 + 0.078 * max(longest, len(self.plot.by) - 5)
         if self.plot.kind == "heatmap":
-            left = 0.6 + 0.075 * max(len(_short(words.level(self.result.factor(self.plot.by), x))) for x in self._levels(self.plot.by))
+            left = 0.6 + 0.075 * max(len(_short(labels.level(self.result.factor(self.plot.by), x))) for x in self._levels(self.plot.by))
             right = 0.2 if self._numbers() else 0.75
         titled = self.plot.title or self.plot.panel or self.plot.kind == "heatmap"
         return (left, 0.46 + (0.045 * self._longest_tick() if self._aslant() else 0.0), right, 0.3 if titled else 0.12)
@@ -152,7 +152,7 @@ class Chart:
         return self.plot.kind in ("bar", "box", "heatmap") or (self.plot.kind == "line" and not numeric(self.result.factor(self.plot.x)))
 
     def _longest_tick(self) -> int:
-        return max((len(_short(words.level(self.result.factor(self.plot.x), x))) for x in self._x_levels()), default=0)
+        return max((len(_short(labels.level(self.result.factor(self.plot.x), x))) for x in self._x_levels()), default=0)
 
     def _aslant(self) -> bool:
         return self._categories() and (0.075 * self._longest_tick() + 0.08) * len(self._x_levels()) > self._width()
@@ -175,7 +175,7 @@ class Chart:
         if not self.plot.by:
             return []
         f = self.result.factor(self.plot.by)
-        return [words.level(f, x) for x in self._levels(self.plot.by)]
+        return [labels.level(f, x) for x in self._levels(self.plot.by)]
 
     def _cells(self) -> pl.DataFrame:
         frame = self.result._cells
@@ -210,7 +210,7 @@ class Chart:
         title = self.plot.title
         if self.only is not None:
             f = self.result.factor(self.plot.panel)
-            title = f"{f.name} {words.level(f, self.only)}"
+            title = f"{f.name} {labels.level(f, self.only)}"
         ax.set_title(title)
         getattr(self, f"_{self.plot.kind}")(figure, ax)
         ax.minorticks_off()
@@ -241,7 +241,7 @@ class Chart:
 
     def _category_ticks(self, ax: Axes, positions: Sequence[float]) -> None:
         f = self.result.factor(self.plot.x)
-        names = [_short(words.level(f, x)) for x in self._x_levels()]
+        names = [_short(labels.level(f, x)) for x in self._x_levels()]
         aslant = self._aslant()
         # Aslant, each name takes the height of its letters.
         every = max(1, math.ceil(0.3 * len(names) / self._width())) if aslant else 1
@@ -367,7 +367,7 @@ class Chart:
             bar.outline.set_visible(False)
             bar.ax.tick_params(length=3)
         f = self.result.factor(self.plot.by)
-        ax.set_yticks([j + 0.5 for j in range(len(down))], [_short(words.level(f, y)) for y in down])
+        ax.set_yticks([j + 0.5 for j in range(len(down))], [_short(labels.level(f, y)) for y in down])
         self._category_ticks(ax, [i + 0.5 for i in range(len(across))])
         if not numeric(f):
             ax.invert_yaxis()  # words read from the top

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ..base.format import number
-from . import words
+from . import labels
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -38,8 +38,8 @@ def _at(result: StudyResult, numbers: Sequence[int]) -> str:
     for f in result.spec.factors:
         levels = [x.label for x in f.levels if any(result.points[p].labels[f.name] == x.label for p in chosen)]
         if len(levels) <= _MOST and chosen == {p.index for p in result.points if p.labels[f.name] in levels}:
-            return f" (where {f.name} is {' or '.join(words.level(f, x) for x in levels)})"
-    named = "; ".join(words.point(result.spec, result.points[p]) for p in numbers[:_MOST])
+            return f" (where {f.name} is {' or '.join(labels.level(f, x) for x in levels)})"
+    named = "; ".join(labels.point(result.spec, result.points[p]) for p in numbers[:_MOST])
     more = f" and {len(chosen) - _MOST} more" if len(chosen) > _MOST else ""
     return f" ({len(chosen)} of {len(result.points)} points: {named}{more})"
 
@@ -58,7 +58,7 @@ def _of_runs(result: StudyResult) -> list[str]:
     )
     groups: dict[str, tuple[list[str], set[int]]] = {}
     for text, point in told.select("text", "point").iter_rows():
-        texts, points = groups.setdefault(words.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
+        texts, points = groups.setdefault(labels.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
         if text not in texts:
             texts.append(text)
         points.add(point)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number
 from ..look.sheet import Sheet, Words
-from ..worlds.drawn import Outcomes, drawn
-from . import words
-from .left_open import as_worlds, opens_of
+from ..multiverse.charts import Outcomes, drawn
+from . import labels
 from .model import LeftOpen, Worlds
+from .settings import as_worlds, opens_of
 from .specification import MOST_ROWS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def matters_table(result: StudyResult) -> tuple[list[str], list[list[float]]]:
     worlds = result.spec.worlds
     if worlds is None:
         return [], []
-    short = words.short(result.metrics)
+    short = labels.short(result.metrics)
     columns = [(f"claim {c.id}", c.matters) for c in result.claims] + [(short[m], result.matters(m)) for m in result.metrics]
     return [name for name, _ in columns], [[m.get(o.name, 0.0) for _, m in columns] for o in worlds.opens]
 
@@ -69,7 +69,7 @@ def matters_sheet(result: StudyResult) -> Sheet | None:
         return None
     heads, rows = matters_table(result)
     body = [[o.name, *(f"{100 * x:.0f} %" for x in row)] for o, row in zip(worlds.opens, rows, strict=True)]
-    return Sheet(["left open", *heads], body, note=f"{words.SHARE_OF_VARIANCE}; rough to ± {_rough(worlds)} points")
+    return Sheet(["left open", *heads], body, note=f"{labels.SHARE_OF_VARIANCE}; rough to ± {_rough(worlds)} points")
 
 
 def _rough(worlds: Worlds) -> str:

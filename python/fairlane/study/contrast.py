@@ -10,9 +10,9 @@ import polars as pl
 
 from .. import stats
 from ..errors import FairlaneError, suggest
-from . import frames, words
-from .left_open import WORLD
+from . import frames, labels
 from .model import Label, Selector
+from .settings import WORLD
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -175,7 +175,7 @@ def explained(result: StudyResult, label: str) -> stats.Anova | None:
 
 def sentence(result: StudyResult, table: stats.Anova) -> str:
     """What matters for a metric, in words: the terms that chance does not explain, by their share of the variance."""
-    about = words.metric(result.metric(table.metric))
+    about = labels.metric(result.metric(table.metric))
     rows = [r for r in table.rows if r.term not in ("residual", "seed")]
     if not any(r.eta_sq for r in table.rows):
         return f"{_first(about)} is the same in all runs: there is nothing to explain."

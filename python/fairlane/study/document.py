@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.document import finite
-from .cell import engine
 from .contrast import explained
 from .model import StudySpec
-from .select import unit_of
+from .one_run import engine
+from .selection import unit_of
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -77,8 +77,8 @@ def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
 
 
 def _why(result: StudyResult) -> list[dict[str, Any]]:
-    from .closer import watched
-    from .points import MOST
+    from .combinations import MOST
+    from .replay import watched
 
     names = [f.name for f in result.spec.factors]
     found = watched(result, most=MOST)

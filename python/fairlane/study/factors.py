@@ -11,10 +11,10 @@ from .. import _core
 from ..base import toml
 from ..base.paths import join, split
 from ..errors import FairlaneError
+from .diagnostics import Place, Troubles
 from .model import Factor, Label, Level
 from .paths import Kind, beside, kind_of
 from .ranges import RangeError, amount, spread
-from .trouble import Place, Troubles
 
 UNITS = {"rate": "bit/s", "dur": "s", "bytes": "byte", "packets": "packets"}
 _LONGEST = 60

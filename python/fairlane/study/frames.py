@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from ..base.metrics import metrics_in
-from . import select
-from .left_open import WORLD, opens_of
+from . import selection
+from .settings import WORLD, opens_of
 
 if TYPE_CHECKING:
-    from ..worlds import Open
+    from ..multiverse import Open
     from .model import Factor, Label, Point, StudySpec
     from .store import Store
 
@@ -100,8 +100,8 @@ def cells(spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataF
         (layout, i, j, s.table, name, metric, metric == s.metric)
         for layout, p in enumerate(first)
         for i, s in enumerate(spec.metrics)
-        for j, name in enumerate(select.names(s, p))
-        for metric in select.parts(s)
+        for j, name in enumerate(selection.names(s, p))
+        for metric in selection.parts(s)
     ]
     schema = {
         "layout": pl.Int32,
@@ -153,7 +153,7 @@ def _compared(found: pl.DataFrame, fair: pl.DataFrame) -> pl.DataFrame:
 
 
 def _aggregate(spec: StudySpec, out: np.ndarray, row: np.ndarray, which: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
-    """Fills `out` with one number of the members' numbers, which lie side by side from each edge on; see `select.aggregate`."""
+    """Fills `out` with one number of the members' numbers, which lie side by side from each edge on; see `selection.aggregate`."""
     counts = np.diff(np.r_[edges, len(values)])
     sums = np.add.reduceat(values, edges)
     for i, s in enumerate(spec.metrics):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..look.notebook import card, drawings, muted, notices
 from ..look.sheet import Sheet
 from . import claim_views, plots
+from .labels import label
 from .terminal import head, reasons, sheet
-from .words import label
 
 if TYPE_CHECKING:
     from .model import StudySpec

@@ -10,7 +10,7 @@ import polars as pl
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Line
 from ..stats import Interval, interval
-from . import words
+from . import labels
 from .chart import _MOST_BARS, Chart, _factor_scale, _geometric, _metric_scale, _within, numeric
 from .plots import checked
 
@@ -33,8 +33,8 @@ def charts(result: StudyResult, plot: PlotSpec, caption: str) -> list[Live]:
     out = []
     for i, level in enumerate(panels):
         chart = Chart(result, whole, level)
-        metric = words.metric(result.metric(whole.y))
-        title = metric if level is None else f"{metric}, {whole.panel} {words.level(result.factor(whole.panel), level)}"
+        metric = labels.metric(result.metric(whole.y))
+        title = metric if level is None else f"{metric}, {whole.panel} {labels.level(result.factor(whole.panel), level)}"
         live = made(chart, f"{plot.name}-{i}", title, caption if level is None else "")
         if live.lines:
             out.append(live)
@@ -48,7 +48,7 @@ def _line(c: Chart, name: str, title: str, caption: str) -> Live:
     across = _factor_scale(f)
     xs = [float(x) * across.factor for x in levels] if numbers else [float(i) for i in range(len(levels))]
     lines = []
-    for i, (by, of) in enumerate(zip(c._by_levels(), c._names() or [words.metric(c.result.metric(c.plot.y))], strict=True)):
+    for i, (by, of) in enumerate(zip(c._by_levels(), c._names() or [labels.metric(c.result.metric(c.plot.y))], strict=True)):
         rows = []
         for x, level in zip(xs, levels, strict=True):
             iv = found.get((level,) if by is None else (level, by))
@@ -60,7 +60,7 @@ def _line(c: Chart, name: str, title: str, caption: str) -> Live:
     log = numbers and min(xs, default=0.0) > 0 and ("x" in c.plot.log or _geometric(xs))
     return Live(
         name, title, across.label if numbers else f.name, s.label, lines, link=f"x-{c.plot.x}", ends=("low", "high"),
-        from_zero=_zero(lines), log_x=log, log_y=_log(c, lines), names=() if numbers else [words.level(f, x) for x in levels],
+        from_zero=_zero(lines), log_x=log, log_y=_log(c, lines), names=() if numbers else [labels.level(f, x) for x in levels],
         ticks=sorted(xs) if len(xs) <= 7 or not numbers else (), caption=caption,
     )  # fmt: skip
 
@@ -87,7 +87,7 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
     f: Factor | None = r.factor(x) if x in r.factors else None
     sx, sy = _factor_scale(f) if f is not None else _metric_scale(r, x), _metric_scale(r, y)
     frame = c._cells().drop_nulls([x, y])
-    told = {p.index: words.point(r.spec, p) for p in r.points}
+    told = {p.index: labels.point(r.spec, p) for p in r.points}
     lines = []
     if frame.height <= MOST_DOTS and frame["seed"].n_unique() > 1:
         names = [f"{told[p]}, seed {s}" for p, s in frame.select("point", "seed").iter_rows()]

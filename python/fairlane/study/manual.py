@@ -6,8 +6,8 @@ from typing import Any
 
 from ..base.manual import key_table
 from .factors import RESERVED
-from .left_open import WORLD
-from .read import MOST_CELLS, schema
+from .reader import MOST_CELLS, schema
+from .settings import WORLD
 
 
 def page() -> str:

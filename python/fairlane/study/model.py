@@ -43,7 +43,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Selector:
-    """A number of a run by name; see `fairlane.study.select`."""
+    """A number of a run by name; see `fairlane.study.selection`."""
 
     text: str
     """As it was written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
@@ -248,7 +248,7 @@ class Outcome:
     key: str
     seed: int
     data: bytes = b""
-    """The cell's table as a Parquet file; see `fairlane.study.cell`. Equal for equal cells, wherever they ran."""
+    """The cell's table as a Parquet file; see `fairlane.study.one_run`. Equal for equal cells, wherever they ran."""
     error: str = ""
     """Why there is no result, in one message."""
     kind: str = ""

@@ -26,11 +26,11 @@ from ..runs.summary import limit_section as why_told
 from ..runs.summary import limits_sheet
 from ..stats import MARGIN, Interval, margin_text
 from ..watch.inset import scripts
-from . import claim_views, closer, contrast, live, plots, points, terminal, words
-from .cell import engine
-from .diagnose import resolve_base
-from .left_open import WORLD
+from . import claim_views, combinations, contrast, labels, live, plots, replay, terminal
+from .diagnosis import resolve_base
 from .model import Factor
+from .one_run import engine
+from .settings import WORLD
 
 if TYPE_CHECKING:
     from ..stats import Anova
@@ -49,13 +49,13 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
     heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.worlds is None else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     drawn, pictures = _pictures(result)
-    moving = closer.insets(result, replays)
+    moving = replay.insets(result, replays)
     whys, limits, of_all = _limits(result, why=why)
     return render(
         "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
-        left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
+        left=states.get("open", 0), seeds=labels.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
         claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.worlds),
         matters=_matters(result),
         worlds=0 if spec.worlds is None else len(spec.worlds.values),
@@ -74,13 +74,13 @@ def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bo
     """What held flows back at each point: as watched, or as far as kept counters say; and whether those are all points."""
     if not result._done.height:
         return [], [], True
-    of_all = result.index.filter(pl.col("status") == "done")["point"].n_unique() <= closer.MOST
+    of_all = result.index.filter(pl.col("status") == "done")["point"].n_unique() <= replay.MOST
     if why:
-        found = [(points.named(result, p), why_told(r)) for p, _, r in closer.watched(result)]
+        found = [(combinations.named(result, p), why_told(r)) for p, _, r in replay.watched(result)]
         return [(name, told) for name, told in found if told is not None], [], of_all
     if not of_all or result.spec.keep == "selected" or result.spec.worlds is not None:
         return [], [], of_all
-    sheets = [(points.named(result, p), limits_sheet(r)) for p, r in points.results(result)]
+    sheets = [(combinations.named(result, p), limits_sheet(r)) for p, r in combinations.results(result)]
     return [], [(name, sheet) for name, sheet in sheets if sheet is not None], of_all
 
 
@@ -105,7 +105,7 @@ def _matters(result: StudyResult) -> Any:
 def _factor(f: Factor) -> dict[str, Any]:
     """A factor with its levels, and what they change."""
     paths = list(dict.fromkeys(path for level in f.levels for path, _ in level.sets))
-    return {"name": f.name, "paths": paths, "levels": [words.level(f, level.label) for level in f.levels]}
+    return {"name": f.name, "paths": paths, "levels": [labels.level(f, level.label) for level in f.levels]}
 
 
 def _again(result: StudyResult, command: str) -> Again:
@@ -146,7 +146,7 @@ def _pictures(result: StudyResult) -> tuple[list[Live], list[dict[str, Any]]]:
 
 def _caption(result: StudyResult, plot: Any) -> str:
     """What a picture shows, and what its marks mean."""
-    y = words.metric(result.metric(plot.y))
+    y = labels.metric(result.metric(plot.y))
     share = f"{100 * result.spec.confidence:g} % intervals"
     used = {plot.x, plot.by, plot.panel}
     rest = [f for f in contrast.varied(result) if f not in used]
@@ -173,7 +173,7 @@ def _explained(result: StudyResult, table: Anova) -> dict[str, Any]:
         for r in table.rows
     ]  # fmt: skip
     return {
-        "metric": words.metric(result.metric(table.metric)),
+        "metric": labels.metric(result.metric(table.metric)),
         "sentence": contrast.sentence(result, table),
         "rows": rows,
         "notes": table.warnings,
@@ -198,14 +198,14 @@ def _compared(result: StudyResult) -> list[dict[str, Any]]:
         frames = [(s, result.compare(s.label, f.name)) for s in result.spec.metrics]
         tables = [(s, frame.to_dicts()) for s, frame in frames]
         rows = [
-            [words.level(f, level[f.name]), *(_difference(result, s.label, t[i]) for s, t in tables)]
+            [labels.level(f, level[f.name]), *(_difference(result, s.label, t[i]) for s, t in tables)]
             for i, level in enumerate(tables[0][1])
         ]
-        short = words.short(result.metrics)
+        short = labels.short(result.metrics)
         others = [n for n in contrast.varied(result) if n != f.name]
         # Of a metric without values the columns have no type.
         whole = pl.concat([frame.with_columns(pl.lit(s.label).alias("metric of the study")) for s, frame in frames], how="vertical_relaxed")
-        out.append({"factor": f.name, "base": words.level(f, f.levels[0].label), "heads": [short[m] for m in result.metrics], "rows": rows,
+        out.append({"factor": f.name, "base": labels.level(f, f.levels[0].label), "heads": [short[m] for m in result.metrics], "rows": rows,
                     "others": " and ".join(others), "saved": csv_link(whole, f"differences-{f.name}")})  # fmt: skip
     return out
 
@@ -216,7 +216,7 @@ def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[s
         return {"text": "-", "percent": "", "sure": False, "p": ""}
     iv = Interval(row["difference"], row["low"], row["high"], None, row["n"])
     s = result.metric(metric)
-    if s.metric in words.PERCENT and s.aggregate != "sum":
+    if s.metric in labels.PERCENT and s.aggregate != "sum":
         iv = iv.times(100)
         text = quantity(iv, "") + " points"
     else:

@@ -15,11 +15,11 @@ from typing import Any
 from ..base.cores import available_threads
 from ..base.threads import Pool
 from ..errors import ScenarioError
-from . import select
-from .cell import engine, key_of, planned
-from .diagnose import Diagnosis, check_metrics, resolve_base, same_points
-from .left_open import WORLD
+from . import selection
+from .diagnosis import Diagnosis, check_metrics, resolve_base, same_points
 from .model import Label, Level, PlugIn, Point, StudySpec, Task, Wanted
+from .one_run import engine, key_of, planned
+from .settings import WORLD
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
@@ -79,7 +79,7 @@ class Plan:
         """What is kept of the cells of a point; None for all."""
         if self.spec.keep != "selected":
             return None
-        return tuple((s.table, metric, select.names(s, point)) for s in self.spec.metrics for metric in select.parts(s))
+        return tuple((s.table, metric, selection.names(s, point)) for s in self.spec.metrics for metric in selection.parts(s))
 
     def tasks(self) -> Iterator[tuple[Point, Task]]:
         """All cells that do not depend on results: every point with every seed."""

@@ -12,8 +12,8 @@ import polars as pl
 from ..errors import FairlaneError, suggest
 from ..look import theme
 from .chart import Chart, numeric
-from .left_open import WORLD
 from .model import PlotSpec, StudySpec
+from .settings import WORLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

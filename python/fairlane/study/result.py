@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from ..errors import FairlaneError, suggest
-from . import saved
+from . import plan_file
 from .model import Label, PlotSpec, StudySpec
 from .store import Store
 from .tables import StudyTables, listed
@@ -104,7 +104,7 @@ class StudyResult(StudyTables):
     def matters(self, metric: str) -> dict[str, float]:
         """For each thing left open, the share of a metric's variance between worlds that it accounts for alone, from 0 to 1.
 
-        The metric is averaged over the other factors in each world; see `fairlane.worlds.matters`.
+        The metric is averaged over the other factors in each world; see `fairlane.multiverse.matters`.
         """
         from .verdicts import of_metric
 
@@ -179,7 +179,7 @@ class StudyResult(StudyTables):
     ) -> Figure:
         from ..runs.plots.figure import draw
         from ..runs.plots.overlay import save
-        from .points import panelled
+        from .combinations import panelled
 
         points = panelled(self, panel, where)
         figure = draw([(name, r) for _, name, r in points], kind, ax=ax, panels=[t for t, *_ in points] if panel else (), **options).figure
@@ -192,7 +192,7 @@ class StudyResult(StudyTables):
 
         They have the tables of a `Result`, as far as the study kept them, but no events.
         """
-        from .points import panelled
+        from .combinations import panelled
 
         return {name: r for _, name, r in panelled(self, "", where)}
 
@@ -206,8 +206,8 @@ class StudyResult(StudyTables):
 
         The first run of each point is made again, watched; it has the fingerprint of the one that is kept. See `Result.why`.
         """
-        from .closer import watched
-        from .points import MOST, named
+        from .combinations import MOST, named
+        from .replay import watched
 
         return {named(self, p): r.why() for p, _, r in watched(self, where, MOST)}
 
@@ -292,7 +292,7 @@ def load_study(folder: str | PathLike[str]) -> StudyResult:
     from ..errors import FolderError
 
     path = Path(fspath(folder))
-    spec, points, _ = saved.read(path)
+    spec, points, _ = plan_file.read(path)
     store = Store(path, read_only=True)
     index = store.read_index()
     if index is None:

@@ -10,9 +10,9 @@ from typing import Any
 from ..base.printable import names_folder
 from ..claims import BadCheck, Check, NoData, Tables
 from . import frames
-from .left_open import WORLD
+from .diagnostics import Place, Troubles, near
 from .model import Claim, Factor, Label, Selector, Worlds
-from .trouble import Place, Troubles, near
+from .settings import WORLD
 
 _CALLS = ("v", "vs")
 _TRIED = (1.7, 0.3)

@@ -15,9 +15,9 @@ import numpy as np
 from ..base.format import scale
 from ..base.written import kind
 from ..look.theme import HUES, INK, MUTED
-from ..worlds import Levels, Open, Value
-from ..worlds.drawn import Outcomes
-from ..worlds.model import text_of
+from ..multiverse import Levels, Open, Value
+from ..multiverse.charts import Outcomes
+from ..multiverse.model import text_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

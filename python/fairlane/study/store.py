@@ -31,11 +31,11 @@ import polars as pl
 from ..base.files import in_place_of_file, open_file, reason, remove_empty
 from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
-from . import kept_runs, saved
-from .cell import SCHEMA, seal_of
+from . import plan_file, run_list
+from .integrity import INDEX, SEAL_OF_INDEX, Stamp, changed, seal_of_part, stamp, survey
 from .lock import Lock
 from .model import Outcome
-from .survey import INDEX, SEAL_OF_INDEX, Stamp, changed, seal_of_part, stamp, survey
+from .one_run import SCHEMA, seal_of
 
 PART_CELLS = 512
 """Small files that become one part."""
@@ -109,7 +109,7 @@ class Store:
                     raise FolderError(
                         f"{place} is {in_place_of_file(place) or 'a file'}, not a folder: move it away, or choose another folder"
                     )
-            own = self._cells.is_dir() or not self.folder.is_dir() or kept_runs.is_one(self.folder) or saved.is_one(self.folder)
+            own = self._cells.is_dir() or not self.folder.is_dir() or run_list.is_one(self.folder) or plan_file.is_one(self.folder)
             if not own and any(not p.name.startswith(".") for p in self.folder.iterdir()):
                 raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
             self._cells.mkdir(parents=True, exist_ok=True)

@@ -10,16 +10,16 @@ from concurrent.futures import Executor
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from . import saved
-from .crew import Crew, choose
-from .drive import Drive, Interrupted
+from . import plan_file
+from .executors import Crew, choose
 from .model import PlotSpec, Precision, StudySpec
 from .plan import Plan, make_plan
-from .read import read_study, read_text
+from .progress import Tally
+from .reader import read_study, read_text
 from .result import StudyResult
+from .scheduler import Drive, Interrupted
 from .store import opened
-from .tally import Tally
-from .write import study_text
+from .writer import study_text
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -160,7 +160,7 @@ class Study:
     def _run(self, out: str | PathLike[str], plan: Plan, workers: Crew, progress: StudyProgress | None) -> StudyResult:
         tally = Tally()
         with opened(out) as store:
-            saved.write(store.folder, self.spec, plan.points, plan.engine)
+            plan_file.write(store.folder, self.spec, plan.points, plan.engine)
             drive = Drive(plan, store, tally)
             notes = [*plan.warnings, *drive.notes()]
             drive.run(workers, None if progress is None else lambda: progress(tally))

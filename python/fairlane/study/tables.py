@@ -14,9 +14,9 @@ from ..errors import FairlaneError, suggest
 from ..runs.tables import missing_table as absent
 from ..stats import interval
 from . import frames
-from .left_open import WORLD
 from .model import Factor, Point, Selector, StudySpec
-from .select import unit_of, within_of
+from .selection import unit_of, within_of
+from .settings import WORLD
 from .store import Store
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
-    from .tally import Tally
+    from .progress import Tally
 
 
 class StudyTables:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import duration
 from ..look.sheet import Sheet, Words
 from ..stats import Interval
-from . import claim_views, words
+from . import claim_views, labels
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -48,24 +48,24 @@ def head(result: StudyResult) -> str:
     """What was run: points, cells, seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
-    said = [words.count(done, "cell") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
+    said = [labels.count(done, "cell") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
     if result.tally is not None and result.tally.reused:
         said.append(f"{result.tally.reused} of them kept from before")
     if failed:
         said.append(f"{failed} failed")
     seeds = sorted(result.index["seed"].unique().to_list())
     if len(seeds) > 1:
-        said.append(f"seeds {words.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
+        said.append(f"seeds {labels.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
     else:
-        said.append(f"seed {words.seeds(seeds)}")
-    worlds = "" if result.spec.worlds is None else f"{words.count(len(result.spec.worlds.values), 'world')}, "
-    return f"{result.spec.name}: {worlds}{words.count(len(result.points), 'point')}, {', '.join(said)}"
+        said.append(f"seed {labels.seeds(seeds)}")
+    worlds = "" if result.spec.worlds is None else f"{labels.count(len(result.spec.worlds.values), 'world')}, "
+    return f"{result.spec.name}: {worlds}{labels.count(len(result.points), 'point')}, {', '.join(said)}"
 
 
 def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of the means: one row a point with its factors and metrics, and its number of seeds if they differ."""
     shown = result.metrics[:most_metrics]
-    short = words.short(result.metrics)
+    short = labels.short(result.metrics)
     table: dict[int, dict[str, Interval]] = {}
     for r in result._summary.iter_rows(named=True):
         table.setdefault(r["point"], {})[r["metric"]] = Interval(r["mean"], r["low"], r["high"], r["sd"], r["n"])
@@ -74,8 +74,8 @@ def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str
     heads = [*result.factors, *(short[m] for m in shown), *(["seeds"] if uneven else [])]
     out = []
     for point, per in table.items():
-        levels = [words.level(f, result.points[point].labels[f.name]) for f in result.spec.factors]
-        out.append([*levels, *(words.cell(result, m, per[m]) for m in shown), *([str(counts[point])] if uneven else [])])
+        levels = [labels.level(f, result.points[point].labels[f.name]) for f in result.spec.factors]
+        out.append([*levels, *(labels.cell(result, m, per[m]) for m in shown), *([str(counts[point])] if uneven else [])])
     return heads, out
 
 
@@ -84,9 +84,9 @@ def sheet(result: StudyResult) -> Sheet:
     heads, body = rows(result)
     rest = []
     if len(body) > MAX_ROWS:
-        rest.append(words.count(len(body) - MAX_ROWS, "more point"))
+        rest.append(labels.count(len(body) - MAX_ROWS, "more point"))
     if len(result.metrics) > MAX_METRICS:
-        rest.append(words.count(len(result.metrics) - MAX_METRICS, "more metric"))
+        rest.append(labels.count(len(result.metrics) - MAX_METRICS, "more metric"))
     note = f"and {' and '.join(rest)} (summary.csv has all)" if rest else ""
     return Sheet(heads, body[:MAX_ROWS], note=note, labels=len(result.factors))
 
@@ -98,8 +98,8 @@ def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
     """
     found: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for r in result.failures.iter_rows(named=True):
-        at = ", ".join([*(f"{f.name} {words.level(f, r[f.name])}" for f in result.spec.factors), f"seed {r['seed']}"])
-        alike = words.alike(r["error"])
+        at = ", ".join([*(f"{f.name} {labels.level(f, r[f.name])}" for f in result.spec.factors), f"seed {r['seed']}"])
+        alike = labels.alike(r["error"])
         found.setdefault((r["kind"], alike), (r["error"], []))[1].append(at)
     return sorted(((kind, error, where) for (kind, _), (error, where) in found.items()), key=lambda x: -len(x[2]))
 
@@ -109,12 +109,12 @@ def _failures(result: StudyResult) -> list[str]:
     found = reasons(result)
     if not found:
         return []
-    lines = [f"{words.count(sum(len(where) for _, _, where in found), 'cell')} failed:"]
+    lines = [f"{labels.count(sum(len(where) for _, _, where in found), 'cell')} failed:"]
     for kind, error, where in found[:MAX_REASONS]:
         first, *more = error.removeprefix("error: ").rstrip().splitlines() or [""]
         lines.append(f"  {len(where)} x {kind + ': ' if kind else ''}{first}")
         lines += [f"    {line}" for line in more]
         lines.append(f"    at {'; '.join(where[:2])}{f' and {len(where) - 2} more' if len(where) > 2 else ''}")
     if len(found) > MAX_REASONS:
-        lines.append(f"  and {words.count(len(found) - MAX_REASONS, 'other reason')} (index.parquet has all)")
+        lines.append(f"  and {labels.count(len(found) - MAX_REASONS, 'other reason')} (index.parquet has all)")
     return lines

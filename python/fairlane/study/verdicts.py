@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 from ..claims import BadCheck, Check, NoData, Tables
-from ..worlds import Share, Turn, judge, matters, turns_at
-from ..worlds.verdicts import Word
-from . import frames, words
-from .left_open import WORLD, as_worlds, opens_of
+from ..multiverse import Share, Turn, judge, matters, turns_at
+from ..multiverse.verdicts import Word
+from . import frames, labels
 from .model import Claim, Factor
 from .sentences import layout, spellings
+from .settings import WORLD, as_worlds, opens_of
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -108,7 +108,7 @@ def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
 def _unfinished(result: StudyResult) -> str:
     """Which cells are not run, in words; "" if all are."""
     open_ = result.index.filter(pl.col("status") == "open").height
-    return f"{words.count(open_, 'cell')} of {result.index.height} not run yet" if open_ else ""
+    return f"{labels.count(open_, 'cell')} of {result.index.height} not run yet" if open_ else ""
 
 
 def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
@@ -204,7 +204,7 @@ def _of_seeds(claim: Claim, result: StudyResult, values: Sequence[_Matrix]) -> S
     support = held / RESAMPLES
     said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} sets of seeds drawn again"
     if fewest < FEWEST_SEEDS:
-        runs = words.count(fewest, "replication")
+        runs = labels.count(fewest, "replication")
         return StudyClaim(claim, "undecided", None, f"{said}, but {runs} agree by chance: it takes {FEWEST_SEEDS}", None, support)
     sure = support >= SURE if outcome == "holds" else support <= 1 - SURE
     return StudyClaim(claim, outcome if sure else "undecided", None, said, None, support)

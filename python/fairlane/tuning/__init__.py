@@ -60,7 +60,7 @@ class Tuning:
         """Raises `ScenarioError` with all that is wrong."""
         import json
 
-        from .read import parse
+        from .reader import parse
 
         if isinstance(scenario, Network):
             given: Any = scenario.to_dict()
@@ -80,7 +80,7 @@ class Tuning:
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, sets: Iterable[tuple[str, str]] = ()) -> Tuning:
         """Reads a tune file; `sets` (as `--set`) change its scenario. Raises `ScenarioError` with all that is wrong."""
-        from .read import read
+        from .reader import read
 
         made = cls.__new__(cls)
         made.spec = read(fspath(path), sets=sets)
@@ -118,7 +118,7 @@ class Tuning:
         `progress(tally)` is called about ten times a second.
         """
         need("tune")
-        from ..study.crew import choose
+        from ..study.executors import choose
         from ..study.store import opened
         from .files import FILES, write
         from .search import Search

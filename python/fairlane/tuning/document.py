@@ -16,7 +16,7 @@ TUNE_SCHEMA = "fairlane.tune/2"
 def tune_document(r: TuneResult) -> dict[str, Any]:
     """The document; nothing in it depends on the machine or on what was found done."""
     from .. import _core
-    from ..study.cell import engine
+    from ..study.one_run import engine
 
     s = r.spec
     head = {

@@ -11,8 +11,8 @@ from ..base import toml
 from ..base.csv_text import csv_of
 from ..base.printable import one_line
 from ..base.sums import listed
-from ..study import kept_runs
-from ..study.diagnose import resolve_base
+from ..study import run_list
+from ..study.diagnosis import resolve_base
 
 if TYPE_CHECKING:
     from .result import TuneResult
@@ -42,7 +42,7 @@ def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
     return commands_for(x, dev).text()
 
 
-FILES = (kept_runs.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
+FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
 
 
 def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
@@ -52,7 +52,7 @@ def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
 
     table = r.table()
     with listed(folder) as put:
-        put(kept_runs.NAME, kept_runs.document(runs))
+        put(run_list.NAME, run_list.document(runs))
         put("trials.csv", csv_of(table))
         put("front.csv", csv_of(table.filter(table["front"] | table["chosen"])))
         put("chosen.toml", chosen_scenario(r).encode())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Line
 from ..stats import interval
-from ..study.select import within_of
+from ..study.selection import within_of
 from .model import Objective, Trial
 from .plots import MOST_PANELS, WIDE, Front
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..base import toml
 from ..base.manual import key_table
+from .default_ranges import LEFT_OUT, ranges
 from .page import RULES
-from .read import schema
-from .sensible import LEFT_OUT, ranges
+from .reader import schema
 
 _SEARCH = (
     'Each key of `[search]` is a queue with its parameters (`{}`: its defaults alone; `"auto"`: the ranges below), or a label of your own '

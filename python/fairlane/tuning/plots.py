@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import scale
 from ..look import theme
 from ..stats import interval
-from ..study.select import within_of
+from ..study.selection import within_of
 from .model import Objective, Trial
 
 if TYPE_CHECKING:

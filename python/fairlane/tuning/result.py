@@ -130,7 +130,7 @@ class TuneResult:
 
     def ranges(self) -> dict[str, stats.Range]:
         """The possible values of each."""
-        from ..study.select import within_of
+        from ..study.selection import within_of
 
         selectors = [o.selector for o in self.spec.objectives] + [c.selector for c in self.spec.constraints]
         return {s.label: within_of(s) for s in selectors}

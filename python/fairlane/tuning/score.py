@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from ..study import select
+from ..study import selection
 from ..study.model import Point, Selector
 from .model import Objective, Over, Trial, TuneSpec
 
@@ -17,7 +17,7 @@ Cells = dict[tuple[int, int], str]
 
 def cell_values(long: pl.DataFrame, selectors: Sequence[Selector], points: dict[str, Point]) -> dict[tuple[str, str], float]:
     """Value of each selector in each cell, by (key, label); `points` says which flows and links a cell has."""
-    wanted = {m for s in selectors for m in select.parts(s)}
+    wanted = {m for s in selectors for m in selection.parts(s)}
     table: dict[str, dict[tuple[str, str, str], float]] = {}
     rows = long.filter(pl.col("metric").is_in(sorted(wanted)) & pl.col("time").is_null()).select("key", "table", "metric", "name", "value")
     for key, name, metric, own, value in rows.iter_rows():
@@ -25,7 +25,7 @@ def cell_values(long: pl.DataFrame, selectors: Sequence[Selector], points: dict[
     out = {}
     for key, point in points.items():
         for s in selectors:
-            out[key, s.label] = select.formed(s, select.names(s, point), table.get(key, {}))
+            out[key, s.label] = selection.formed(s, selection.names(s, point), table.get(key, {}))
     return out
 
 

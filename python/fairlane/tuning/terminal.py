@@ -9,7 +9,7 @@ from ..base.format import number, quantity, scale
 from ..base.toml import value as as_toml
 from ..look.sheet import Sheet, Words
 from ..stats import interval
-from ..study.select import unit_of, within_of
+from ..study.selection import unit_of, within_of
 
 if TYPE_CHECKING:
     from ..study.model import Selector

@@ -16,7 +16,7 @@ from ..runs.result import Result
 from ..runs.tables import names_of
 from ..stats import Interval
 from . import frames
-from .diagnose import resolve_base
+from .diagnosis import resolve_base
 from .model import Label, Point
 
 if TYPE_CHECKING:

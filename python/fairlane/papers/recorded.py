@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import FairlaneError, PaperError
-from ..worlds import World, key_of, told
+from ..multiverse import World, key_of, told
+from .calibration import SAMPLED, columns, recorded, recorded_reach, rows_of
 from .claims import read_claims
 from .definition import Paper
-from .joint import SAMPLED, columns, recorded, recorded_reach, rows_of
 from .runner import Progress, Runner
-from .worlds import Kind, Seen, Worlds, nearest, refine, sample
+from .settings import Kind, Seen, Worlds, nearest, refine, sample
 
 SAMPLE, NEAREST = 16, 8
 """So many of the sample, the first, and so many of those nearest to print are run again."""

@@ -17,14 +17,14 @@ from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
 from ..base.written import kind, quantity, si
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
-from ..study import select
-from ..study.diagnose import resolve_base
+from ..study import selection
+from ..study.diagnosis import resolve_base
 from ..study.model import Level, Point, Selector, StudySpec
 from ..study.plan import resolve_point
-from ..study.read import options
+from ..study.reader import options
 from . import space
+from .default_ranges import LEFT_OUT, ranges
 from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
-from .sensible import LEFT_OUT, ranges
 
 _BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
 
@@ -154,7 +154,7 @@ class _Reader:
 
     def _selector(self, keys: tuple[str, ...], label: str, text: str, at_key: bool) -> Selector | None:
         try:
-            return select.selector(text, label)
+            return selection.selector(text, label)
         except FairlaneError as e:
             message, _, help = str(e).partition(": ")
             self.fail(keys, message, help, at_key)
@@ -371,14 +371,14 @@ class _Reader:
                     continue
                 for part in ("objectives", "constraints"):
                     for label in self.tree.get(part) or ():
-                        if (chosen := selectors.get(label)) is not None:
+                        if (chosen := selection.get(label)) is not None:
                             self._names(chosen, point, part, mix)
         self.tell()
         return link
 
     def _names(self, s: Selector, point: Point, part: str, mix: Mix) -> None:
         try:
-            select.names(s, point)
+            selection.names(s, point)
         except FairlaneError as e:
             message, _, help = str(e).partition(": ")
             where = f" of the mix {mix.name}" if mix.sets else ""

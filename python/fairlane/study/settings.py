@@ -1,6 +1,6 @@
 """What a study leaves open, and the worlds it is run in: `[open]` and `worlds` become a factor whose levels are worlds.
 
-A world is one value for each thing left open, drawn from all of them together (`fairlane.worlds`). To everything that plans, runs and keeps
+A world is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
 cells it is a level like any other, so a study over worlds stops, goes on and runs on clusters as every study does.
 """
 
@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..base.paths import join
+from .diagnostics import Place, Troubles
 from .factors import UNITS, Reader, entries, shorthand
 from .model import Factor, Label, LeftOpen, Level, Worlds
 from .paths import kind_of
 from .ranges import KINDS, amount
-from .trouble import Place, Troubles
 
 if TYPE_CHECKING:
-    from ..worlds import Open
+    from ..multiverse import Open
 
 WORLD = "world"
 """The factor, and the column, that numbers the worlds."""
@@ -38,8 +38,8 @@ class Opened:
 
 
 def open_of(spec: LeftOpen) -> Open:
-    """What is left open, as `fairlane.worlds` takes it."""
-    from ..worlds import Levels, Open, Span
+    """What is left open, as `fairlane.multiverse` takes it."""
+    from ..multiverse import Levels, Open, Span
 
     over = Levels(spec.choices) if spec.choices else Span(spec.low, spec.high, "log" if spec.scale == "log" else "linear", spec.step)
     return Open(spec.name, spec.base, over, spec.why)
@@ -92,7 +92,7 @@ def _opened(keys: tuple[str, ...], value: Any, place: Place, reader: Reader) -> 
 
 def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: Reader, base: Any, why: str) -> Opened | None:
     """A range that values are drawn from."""
-    from ..worlds import OpenError, Span
+    from ..multiverse import OpenError, Span
 
     troubles = reader.troubles
     for key in ("from", "to"):
@@ -149,7 +149,7 @@ def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: 
 
 def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubles: Troubles) -> tuple[Worlds, Factor] | None:
     """The worlds of `worlds = ...` over what is left open, with the names that their factors got."""
-    from ..worlds import OpenError, design
+    from ..multiverse import OpenError, design
 
     if written is None:
         if opened:

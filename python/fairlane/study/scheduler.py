@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields
 import polars as pl
 
 from ..errors import FolderError
-from .crew import Crew
+from .executors import Crew
 from .model import Outcome, Point, Task
 from .plan import Plan
-from .sequential import Stopping, replication_seeds
+from .progress import Tally
+from .stopping import Stopping, replication_seeds
 from .store import Store, index_frame
-from .tally import Tally
 
 INDEX_SECONDS = 5.0
 """The index is written this often while cells run, unless writing takes long."""

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..look import curves
-from ..worlds import Levels, Open, Value, key_of, matters, text_of
-from ..worlds.drawn import Outcomes, choice, drawn
+from ..multiverse import Levels, Open, Value, key_of, matters, text_of
+from ..multiverse.charts import Outcomes, choice, drawn
+from .full_reruns import CHANCE
 from .tables import NEAR
 from .verdicts import percent
-from .whole import CHANCE
 
 if TYPE_CHECKING:
+    from .calibration import Joint
     from .claims import Judged
-    from .joint import Joint
-    from .worlds import Seen
+    from .settings import Seen
 
 ROWS = 4
 """Things left open that stand below a specification curve, those that matter most."""

@@ -11,10 +11,10 @@ from ..errors import FairlaneError, suggest
 from ..runs.result import Result
 from ..watch.inset import Inset, inset
 from ..watch.inset import parse_replays as asked
-from .cell import load_plugins, planned
+from .combinations import chosen, meant, named
 from .model import Point
+from .one_run import load_plugins, planned
 from .plan import resolve_point
-from .points import chosen, meant, named
 
 if TYPE_CHECKING:
     from .model import StudySpec

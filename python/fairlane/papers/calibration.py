@@ -1,6 +1,6 @@
 """The joint sample of a paper as a whole: which worlds match print, what each claim does in them, and the record of it.
 
-`python -m fairlane.papers.joint KEY` runs the joint sample of a study and records it in the study's folder, as `worlds.csv`.
+`python -m fairlane.papers.calibration KEY` runs the joint sample of a study and records it in the study's folder, as `worlds.csv`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..base.files import read_input, save_bytes
 from ..base.sealed import BLANK, fault_of_text, seal_text
 from ..claims import Outcome
 from ..errors import PaperError
-from ..worlds import Judgement, Open, World, judge, key_of, matters, settled, share, text_of, turns_at
+from ..multiverse import Judgement, Open, World, judge, key_of, matters, settled, share, text_of, turns_at
+from .attainable import REACH, Reach, csv_of_reach
 from .claims import Claim, read_claims
 from .definition import Paper
-from .printed import Distance
-from .reach import REACH, Reach, csv_of_reach
+from .distance import Distance
+from .settings import Kind, Seen, nearest
 from .tables import NEAR, number_in
 from .tables import rows_of as csv_rows
-from .worlds import Kind, Seen, nearest
 
 if TYPE_CHECKING:
     from .emulator import Emulated
-    from .whole import Whole
+    from .full_reruns import Whole
 
 SAMPLED = ("base", "sample")
 """Kinds of worlds that stand for all plausible ones."""
@@ -289,7 +289,7 @@ def _kind(text: str, path: Path) -> Kind:
 
 def of_record(paper: Paper) -> Joint | None:
     """The worlds that a study's folder records, as those of a reproduction; None without a record."""
-    from .whole import recorded_whole
+    from .full_reruns import recorded_whole
 
     seen = recorded(paper)
     if not seen:
@@ -310,11 +310,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the worlds of a study and records them in its folder; what is said of them in its documents is in that file."""
     import argparse
 
-    from .again import Which
     from .folders import load
+    from .recorded import Which
     from .reproduction import run_reproduction
 
-    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.joint", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.calibration", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--worlds", type=int, default=None, help="how many, in place of as many as settle every share")
     parser.add_argument("--refine", type=int, default=None, help="how many around those nearest to print, in place of one for four")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..base.printable import names_folder
+from .diagnostics import Place, Troubles, near
 from .model import Factor, PlotSpec, Precision, Selector
-from .trouble import Place, Troubles, near
 
 _NEEDS_X = ("line", "bar", "scatter", "heatmap")
 

@@ -13,9 +13,9 @@ from typing import Any
 from .. import _core
 from ..base.paths import split
 from ..errors import FairlaneError, ScenarioError
-from . import select
+from . import selection
+from .diagnostics import MOST, Place, Troubles, near, whole
 from .model import Factor, Level, Point, Selector, StudySpec
-from .trouble import MOST, Place, Troubles, near, whole
 
 Combination = tuple[int, ...]
 """A level of each factor, by number."""
@@ -310,7 +310,7 @@ def check_metrics(spec: StudySpec, points: Sequence[Point], combinations: Sequen
         said: FairlaneError | None = None
         for members in shapes.values():
             try:
-                select.names(s, points[members[0]])
+                selection.names(s, points[members[0]])
             except FairlaneError as e:
                 said = said or e
                 lacking += members
@@ -329,7 +329,7 @@ def _lacking(
     troubles: Troubles,
 ) -> None:
     if len(lacking) == len(points):
-        troubles.add(s.place, *select.told(said))
+        troubles.add(s.place, *selection.told(said))
         return
     diagnosis = Diagnosis(spec)
     diagnosis.tested = list(combinations)

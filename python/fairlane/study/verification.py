@@ -17,9 +17,9 @@ from ..base.sealed import SealError
 from ..base.unfinished import where_it_is
 from ..errors import FolderError
 from ..runs import folder as results
-from . import kept_runs, saved
-from .survey import INDEX, Found, is_named, survey
-from .words import count
+from . import plan_file, run_list
+from .integrity import INDEX, Found, is_named, survey
+from .labels import count
 
 SCHEMA = "fairlane.verify/1"
 _TRIES = 20
@@ -134,9 +134,9 @@ def _document(here: Path, there: set[str]) -> list[str]:
 
 def _is_store(here: Path, there: set[str]) -> bool:
     """Whether a folder is that of a study, a search or the runs of a reproduction: other programs have files of these names, too."""
-    if (INDEX in there and "cells" in there) or (kept_runs.NAME in there and kept_runs.is_one(here)):
+    if (INDEX in there and "cells" in there) or (run_list.NAME in there and run_list.is_one(here)):
         return True
-    if saved.NAME in there and not in_place_of_file(here / saved.NAME) and saved.format_of(here):
+    if plan_file.NAME in there and not in_place_of_file(here / plan_file.NAME) and plan_file.format_of(here):
         return True
     return (here / "cells").is_dir() and any(is_named(p) for p in (here / "cells").iterdir())
 
@@ -172,9 +172,9 @@ def _store(done: Verified, here: Path) -> None:
 
 def _lost(there: set[str]) -> dict[str, str]:
     """What a study's folder has from the beginning, and from when its tables are written, and that is gone."""
-    if INDEX in there and saved.NAME not in there:
-        return {saved.NAME: "is missing, and the index is there"}
-    if INDEX not in there and {saved.NAME, sums.NAME} <= there:
+    if INDEX in there and plan_file.NAME not in there:
+        return {plan_file.NAME: "is missing, and the index is there"}
+    if INDEX not in there and {plan_file.NAME, sums.NAME} <= there:
         return {INDEX: "is missing, and the tables are there"}
     return {}
 
@@ -186,16 +186,16 @@ def _missing(here: Path, found: Found) -> dict[str, str]:
 
 def _unlisted(here: Path, found: Found) -> dict[str, str]:
     try:
-        keys, fault = kept_runs.read(here)
+        keys, fault = run_list.read(here)
     except OSError:
         return {}
     if fault:
-        return {kept_runs.NAME: fault}
+        return {run_list.NAME: fault}
     told = found.damaged.keys() | found.blocked.keys()
     if any(name.startswith("parts/") for name in told):
         return {}  # which runs a damaged part holds is not known
     names = (f"cells/{key}.parquet" for key in keys if key not in found.files)
-    return {name: f"is missing, and {kept_runs.NAME} has it" for name in names if name not in told}
+    return {name: f"is missing, and {run_list.NAME} has it" for name in names if name not in told}
 
 
 def _unindexed(here: Path, found: Found) -> dict[str, str]:

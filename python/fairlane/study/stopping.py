@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from ..stats import verdict
-from . import select
+from . import selection
 from .model import Point, Precision, Selector, StudySpec
 from .store import Store
 
@@ -59,10 +59,10 @@ class Stopping:
         values = self._values.setdefault(point.index, [])
         new = keys[len(values) :]
         self.remember([k for k in new if k not in self._found], store)
-        names = [select.names(s, point) for s in self.selectors]
+        names = [selection.names(s, point) for s in self.selectors]
         for key in new:
             found = self._found.pop(key)
-            values.append([select.formed(s, own, found) for s, own in zip(self.selectors, names, strict=True)])
+            values.append([selection.formed(s, own, found) for s, own in zip(self.selectors, names, strict=True)])
         n, target = len(keys), 0
         for column in zip(*values, strict=True):
             v = verdict(column, self.precision.relative, self.confidence)
@@ -79,7 +79,7 @@ class Stopping:
 def _numbers(store: Store, keys: Sequence[str], selectors: Sequence[Selector]) -> dict[str, dict[tuple[str, str, str], float]]:
     """What the metrics are made of, by key, then by table, metric and name."""
     out: dict[str, dict[tuple[str, str, str], float]] = {k: {} for k in keys}
-    rows = store.scan(keys).filter(pl.col("time").is_null() & pl.col("metric").is_in([m for s in selectors for m in select.parts(s)]))
+    rows = store.scan(keys).filter(pl.col("time").is_null() & pl.col("metric").is_in([m for s in selectors for m in selection.parts(s)]))
     for key, table, metric, name, value in rows.select("key", "table", "metric", "name", "value").collect().iter_rows():
         out[key][table, metric, name] = value
     return out

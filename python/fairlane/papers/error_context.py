@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import walk_tb
 
 from ..errors import FairlaneError, InputError, PaperError
-from ..worlds import OpenError
+from ..multiverse import OpenError
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from .score import printed_tables
 from .tables import NEAR, Compared, number_in
 
 if TYPE_CHECKING:
-    from ..worlds import Word
+    from ..multiverse import Word
     from .definition import Built, Paper
-    from .worlds import Seen
+    from .settings import Seen
 
 
 @dataclass(frozen=True)

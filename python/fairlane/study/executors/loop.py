@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from ...base.threads import Halt
 from ...errors import CrewError
-from .. import cell
+from .. import one_run
 from ..model import Outcome, Task
 
 HEARTBEAT = 0.1
@@ -27,8 +27,8 @@ KEPT = "all finished cells are kept, run the study again to go on"
 def work(task: Task, halt: Halt | None = None) -> Outcome:
     """Runs a cell where a worker is; whatever the cell's code does comes back as an answer, so nothing strange has to travel."""
     try:
-        return cell.run_task(task) if halt is None else cell.run_task(task, halt)
-    except cell.Stopped:
+        return one_run.run_task(task) if halt is None else one_run.run_task(task, halt)
+    except one_run.Stopped:
         raise
     except BaseException as e:
         where = f"{socket.gethostname()}:{os.getpid()}"
@@ -198,12 +198,12 @@ class _Loop:
             self.done(Outcome(task.key, task.seed, error=f"{type(error).__name__}: {error}", kind=type(error).__name__))
 
     def _answer(self, task: Task, outcome: Outcome) -> None:
-        if outcome.kind in ("Version", cell.PLUGIN):
+        if outcome.kind in ("Version", one_run.PLUGIN):
             self.refusals[task.key] += 1
             if self.refusals[task.key] < REFUSALS and self.crew.refused(outcome):
                 self.again.append(task)
                 return
-        if not outcome.error and not cell.is_whole(outcome):
+        if not outcome.error and not one_run.is_whole(outcome):
             why = f"what came back from {outcome.worker or 'the worker'} is not a whole result"
             outcome = Outcome(task.key, task.seed, error=why, kind="Torn", worker=outcome.worker)
         self.done(outcome)

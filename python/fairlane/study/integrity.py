@@ -18,8 +18,8 @@ import polars as pl
 from ..base.files import in_place_of_file, reason
 from ..base.sealed import UNSEALED, fault_in
 from ..errors import FolderError
-from . import saved
-from .cell import SCHEMA, seal_of
+from . import plan_file
+from .one_run import SCHEMA, seal_of
 
 INDEX = "index.parquet"
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -124,14 +124,14 @@ def survey(folder: Path, *, read_only: bool) -> Found:
         elif _compare(found, folder, name, seal_of(path.stem)):
             found.files[path.stem] = name
             found.sizes[path.stem] = found.stamps[name][1]
-    for name in (INDEX, saved.NAME):
+    for name in (INDEX, plan_file.NAME):
         path = folder / name
         if os.path.lexists(path) and not refuse(path):
             found.checked += 1
-            fault = saved.fault(folder) if name == saved.NAME else fault_in(path, SEAL_OF_INDEX)
+            fault = plan_file.fault(folder) if name == plan_file.NAME else fault_in(path, SEAL_OF_INDEX)
             if fault:
                 found.damaged[name] = fault
-            elif name == saved.NAME and not read_only and saved.is_later(folder):
+            elif name == plan_file.NAME and not read_only and plan_file.is_later(folder):
                 raise FolderError(f"{path} was written by a later version of fairlane: choose another folder")
     return found
 

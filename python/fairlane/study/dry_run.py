@@ -12,14 +12,14 @@ import polars as pl
 from .. import _core
 from ..base.cores import available_threads
 from ..base.format import duration
-from . import words
-from .cell import engine
+from . import labels
 from .claim_views import range_text
-from .drive import Drive
-from .left_open import WORLD
 from .model import StudySpec
+from .one_run import engine
+from .progress import Tally
+from .scheduler import Drive
+from .settings import WORLD
 from .store import Store
-from .tally import Tally
 
 if TYPE_CHECKING:
     from .study import Study
@@ -77,14 +77,14 @@ class Rehearsal:
         """The same for people."""
         spec = self.spec
         opened = [] if spec.worlds is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.worlds.opens]
-        factors = [f"  {f.name}: {_some([words.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != WORLD]
-        seeds = f"at least {words.count(len(spec.seeds), 'seed')}" if spec.precision else words.count(len(spec.seeds), "seed")
-        seeds += f" ({words.seeds(list(spec.seeds))})"
-        worlds = "" if spec.worlds is None else f"{words.count(len(spec.worlds.values), 'world')}, "
-        lines = [f"{spec.name}: {worlds}{words.count(self.points, 'point')}, {seeds}, {words.count(self.cells, 'cell')}", *opened, *factors]
+        factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != WORLD]
+        seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
+        seeds += f" ({labels.seeds(list(spec.seeds))})"
+        worlds = "" if spec.worlds is None else f"{labels.count(len(spec.worlds.values), 'world')}, "
+        lines = [f"{spec.name}: {worlds}{labels.count(self.points, 'point')}, {seeds}, {labels.count(self.cells, 'cell')}", *opened, *factors]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
         shared = f", {self.shared} the same as others" if self.shared else ""
-        lines.append(f"to run: {words.count(self.to_run, 'cell')} ({there}{shared})")
+        lines.append(f"to run: {labels.count(self.to_run, 'cell')} ({there}{shared})")
         if spec.precision is not None:
             asked = spec.precision
             lines.append(f"more seeds follow until intervals are within ± {100 * asked.relative:g} %, {asked.maximum} at most")
@@ -94,7 +94,7 @@ class Rehearsal:
             lines.append("how long that takes is known once a cell is done")
         else:
             lines.append(
-                f"about {duration(self.seconds)} on {words.count(self.workers, 'worker')}, if these cells are like those that are done"
+                f"about {duration(self.seconds)} on {labels.count(self.workers, 'worker')}, if these cells are like those that are done"
             )
         return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """A study's own tables in other worlds, whole.
 
-A world of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.whole KEY` runs all
+A world of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY` runs all
 that its printed tables and its claims need, in the declared world and in others. It records our values beside the printed ones in
 `whole.csv`, and what each claim does there in `whole_worlds.csv`: each world when it has run, so that nothing is lost with the next.
 """
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
 from ..errors import PaperError, suggest
-from ..worlds import World, base_of, check_world, design, key_of, text_of
+from ..multiverse import World, base_of, check_world, design, key_of, text_of
+from .attainable import places
+from .calibration import csv_of, made_of, made_of_this, read_worlds, recorded, save_record
 from .claims import read_claims
 from .definition import Cell, Paper
-from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, save_record
 from .layout import is_tidy
-from .reach import places
 from .runner import Runner
 from .score import difference, printed_tables
+from .settings import Kind, Seen, Worlds
 from .tables import Compared, number_in
-from .worlds import Kind, Seen, Worlds
 
 if TYPE_CHECKING:
     from .runner import Progress
@@ -216,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     from .folders import load
 
-    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.whole", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.full_reruns", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--first", type=int, default=0, help="so many worlds of the sample, drawn without regard to print")
     parser.add_argument("--nearest", type=int, default=0, help="so many of the recorded worlds that are nearest to print")

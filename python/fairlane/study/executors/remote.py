@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.extras import need
 from ...base.threads import Halt
 from ...errors import CrewError
-from .. import cell
+from .. import one_run
 from ..model import Outcome, Task
 from .loop import KEPT, Crew, work
 
@@ -36,7 +36,7 @@ SILENT = 60.0
 
 def _engine() -> tuple[str, str]:
     """Runs on a worker: which engine it has, and who it is in outcomes."""
-    return cell.engine(), f"{socket.gethostname()}:{os.getpid()}"
+    return one_run.engine(), f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Dask(Crew):
@@ -131,9 +131,9 @@ class Dask(Crew):
 
     def refused(self, outcome: Outcome) -> bool:
         """Somebody came whom we have not asked yet, or has another plug-in: go on with those that are left, or wait for one."""
-        if outcome.kind == cell.PLUGIN:
+        if outcome.kind == one_run.PLUGIN:
             for a, name in self._names.items():
-                if name == outcome.worker and self._known.get(a) == cell.engine():
+                if name == outcome.worker and self._known.get(a) == one_run.engine():
                     self._known[a] = "another plug-in"
                     self.notes.append(f"the worker {a} is left out: {outcome.error.partition(': ')[2]}")
                     self._employ(force=True)
@@ -194,8 +194,8 @@ class Dask(Crew):
                 continue  # Gone, or not there yet: asked again.
             engine, name = answer if isinstance(answer, tuple) else (f"no engine ({type(answer).__name__}: {answer})", "")
             self._known[a], self._names[a], came = engine, name, True
-            if engine != cell.engine():
-                self.notes.append(f"the worker {a} is left out: it has fairlane {engine}, the study {cell.engine()}")
+            if engine != one_run.engine():
+                self.notes.append(f"the worker {a} is left out: it has fairlane {engine}, the study {one_run.engine()}")
         return came
 
     def _name_silent(self) -> None:
@@ -209,7 +209,7 @@ class Dask(Crew):
 
     def _employ(self, *, force: bool) -> None:
         """Hands cells to the workers that are fit from here on."""
-        fit = [a for a, engine in self._known.items() if engine == cell.engine() and a not in self._silent]
+        fit = [a for a, engine in self._known.items() if engine == one_run.engine() and a not in self._silent]
         self.workers = sum(self._there[a]["nthreads"] for a in fit if a in self._there)
         if force and self._client is not None:
             # As long as all are fit, newcomers may start before they are asked. Dead ones must not be waited for.
@@ -219,9 +219,9 @@ class Dask(Crew):
 
     def _others(self) -> str:
         silent = "".join(f"; {a} does not answer" for a in self._silent)
-        other = {a: engine for a, engine in self._known.items() if engine != cell.engine()}
+        other = {a: engine for a, engine in self._known.items() if engine != one_run.engine()}
         told = "".join(f"; {a} has {'' if engine.startswith('another') else 'fairlane '}{engine}" for a, engine in other.items())
-        needs = f"; the study needs {cell.engine()}" if any(not e.startswith("another") for e in other.values()) else ""
+        needs = f"; the study needs {one_run.engine()}" if any(not e.startswith("another") for e in other.values()) else ""
         return silent + told + needs if self._known or silent else ": none is there"
 
 

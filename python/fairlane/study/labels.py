@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..base.format import quantity, scale
 from ..stats import Interval
-from .left_open import WORLD
+from .settings import WORLD
 
 if TYPE_CHECKING:
     from .model import Factor, Label, Point, Selector, StudySpec

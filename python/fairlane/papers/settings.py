@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..worlds import World, base_of, check_opens, check_world, design, key_of, near, settled, told
+from ..multiverse import World, base_of, check_opens, check_world, design, key_of, near, settled, told
 from .claims import Claim
 from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
-from .printed import Distance, distance
+from .distance import Distance, distance
 from .runner import Job, Progress, Runner
 from .score import printed_results
 

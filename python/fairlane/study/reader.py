@@ -20,14 +20,14 @@ from ..base.printable import names_folder
 from ..base.scenario import read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
-from . import select
+from . import selection
+from .diagnostics import Place, Troubles
+from .display import read_plots, read_precision
 from .factors import RESERVED, Reader, is_table_of_factor, name_all
-from .left_open import WORLD, draw, read_open
 from .model import Factor, Selector, StudySpec
 from .paths import beside, kind_of, leaves
 from .sentences import read_claims
-from .shows import read_plots, read_precision
-from .trouble import Place, Troubles
+from .settings import WORLD, draw, read_open
 
 Sets = Iterable[tuple[str, str]]
 MOST_CELLS = 10_000_000
@@ -215,7 +215,7 @@ class _Study:
             return "", "", "toml"
 
     def _plugins(self) -> list[str]:
-        from .cell import planned
+        from .one_run import planned
 
         for p in self.more_plugins:
             planned(p)
@@ -242,9 +242,9 @@ class _Study:
         for i, (label, text) in enumerate(rows):
             place = ("metrics", label if isinstance(written, dict) else str(i))
             try:
-                found = replace(select.selector(text, label), place=place)
+                found = replace(selection.selector(text, label), place=place)
             except FairlaneError as e:
-                message, help = select.told(e)
+                message, help = selection.told(e)
                 self.troubles.add(place, message, help)
                 continue
             if found.label in RESERVED:
