@@ -1,4 +1,4 @@
-"""A small study of a paper that does not exist, whose answers are arithmetic: see `test_paper_worlds.py`."""
+"""A small study of a paper that does not exist, whose answers are arithmetic: see `test_paper_settings.py`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class Study(Paper):
     link_columns = ("utilisation",)
     seeds = (1, 2)
     quick_seeds = (1,)
-    most_worlds = 80
+    most_settings = 80
 
     def opens(self):
         return [
-            Open("rate", "6Mbit/s", Span("5Mbit/s", "15Mbit/s"), "not printed"),
+            Open("rate", "6Mbit/s", Span("5Mbit/s", "15Mbit/s"), "not published"),
             Open("queue", "droptail", Levels(("droptail", "red")), "not named"),
         ]
 
     def cells(self):
-        return self.world(self.declared_world)
+        return self.setting(self.declared_setting)
 
-    def world(self, values):
+    def setting(self, values):
         return [self._cell(n, values) for n in range(1, 9)]
 
     def _cell(self, n, values):
@@ -86,13 +86,13 @@ published = "fails"
 """
 
 
-def study(tmp_path, code=STUDY, claims=CLAIMS, printed="40"):
+def study(tmp_path, code=STUDY, claims=CLAIMS, published="40"):
     folder = tmp_path / "one1999"
     folder.mkdir(exist_ok=True)
     (folder / "study.py").write_text(code)
     (folder / "paper.toml").write_text(PAPER)
     (folder / "claims.toml").write_text(claims)
-    values = [printed] * 7 + ["19"]
+    values = [published] * 7 + ["19"]
     rows = "".join(f"{n},use,{x},percent\n" for n, x in enumerate(values, 1))
     (folder / "table1.csv").write_text("n,metric,value,unit\n" + rows)
     return folder

@@ -1,4 +1,4 @@
-"""The page over all studies: its verdicts are those of the recorded worlds, each claim once."""
+"""The page over all studies: its verdicts are those of the recorded settings, each claim once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PAGES = ROOT / "docs" / "papers"
 TEXT = (PAGES / "findings.md").read_text("utf-8")
 
 
-def test_the_verdicts_are_those_of_the_recorded_worlds():
+def test_the_verdicts_are_those_of_the_recorded_settings():
     assert script().put(TEXT) == TEXT, "run: python docs/papers/verdicts.py"
 
 
 @pytest.mark.parametrize("key", papers.keys())
-def test_values_out_of_reach_are_those_of_the_recorded_worlds(key):
+def test_values_out_of_reach_are_those_of_the_recorded_settings(key):
     page = (PAGES / f"{key}.md").read_text("utf-8")
     assert script().written(key, page) == page, "run: python docs/papers/verdicts.py"
 
@@ -41,8 +41,8 @@ def test_figures_of_yang2001_are_those_of_its_page():
         assert both in TEXT, both
 
 
-def test_no_world_of_yang2001_that_was_run_whole_could_have_reached_what_was_asked():
-    """Neither the best of them, nor each queue in a world of its own, nor the best means beside deviations that differ by chance alone."""
+def test_no_setting_of_yang2001_that_was_run_whole_could_have_reached_what_was_asked():
+    """Neither the best of them, nor each queue in a setting of its own, nor the best means beside deviations that differ by chance alone."""
     found = recorded_whole(papers.load("yang2001"))
     r = script().reachable(found)
     assert (r["all"], r["needed"], r["last"]) == (545, 273, 240)

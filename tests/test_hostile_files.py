@@ -32,7 +32,7 @@ from fairlane.study.selection import selector
 from fairlane.tuning.reader import read as read_tune
 
 EXAMPLES = ROOT / "examples"
-STUDY = (EXAMPLES / "studies/codel_worlds.toml").read_text("utf-8").replace("../quickstart.toml", str(EXAMPLES / "quickstart.toml"))
+STUDY = (EXAMPLES / "studies/codel_settings.toml").read_text("utf-8").replace("../quickstart.toml", str(EXAMPLES / "quickstart.toml"))
 GML = 'graph [\n  directed 1\n  node [ id 0 label "a" ]\n  node [ id 1 label "b" ]\n  edge [ source 0 target 1 rate "1Mbit/s" ]\n]\n'
 GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">

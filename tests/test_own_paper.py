@@ -30,7 +30,7 @@ def quick(tmp_path_factory):
     return fairlane.reproduce(MATHIS, quick=True, out=tmp_path_factory.mktemp("mathis"), replays=["rtt=160 loss=1"])
 
 
-def test_the_printed_values_are_those_of_the_equation():
+def test_the_published_values_are_those_of_the_equation():
     """Mathis et al. 1997, equation 3: segment size / round trip x C / sqrt(p), C = sqrt(3/2) if each segment is acknowledged."""
     for p in read_csv(MATHIS / "table1.csv"):
         bits_per_s = 1460 * 8 / (float(p["rtt"]) * 1e-3) * sqrt(3 / 2) / sqrt(float(p["loss"]) / 100)
@@ -61,8 +61,8 @@ def test_its_page_and_its_tables_are_whole(quick):
     assert document["key"] == "mathis1997" and [e["id"] for e in document["experiments"]] == ["mathis1997/table1", "mathis1997/fig1"]
     tables = read_folder(quick.folder)
     assert all(j.claim.check.outcome(tables) == j.outcome for j in quick.claims)
-    printed = {(p["rtt"], p["loss"]) for p in read_csv(MATHIS / "table1.csv")}
-    assert {(p["rtt"], p["loss"]) for p in read_csv(quick.folder / "table1.csv") if p["metric"] == "throughput"} == printed
+    published = {(p["rtt"], p["loss"]) for p in read_csv(MATHIS / "table1.csv")}
+    assert {(p["rtt"], p["loss"]) for p in read_csv(quick.folder / "table1.csv") if p["metric"] == "throughput"} == published
 
 
 def test_what_limited_flows_is_told_without_a_run_that_moves(tmp_path):

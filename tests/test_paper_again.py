@@ -1,4 +1,4 @@
-"""The record of a paper's worlds: written, read, run again; what is wrong with it is told."""
+"""The record of a paper's settings: written, read, run again; what is wrong with it is told."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pages import tables_in
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    place = tmp_path_factory.mktemp("worlds")
+    place = tmp_path_factory.mktemp("settings")
     folder = study(place)
     return reproduce(folder, out=place / "results"), place
 
 
-def test_a_world_recorded_is_found_again(made):
+def test_a_setting_recorded_is_found_again(made):
     r, place = made
     paper = load(place / "one1999")
     calibration.record(r.joint, paper, r.reach)
@@ -47,7 +47,7 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
     shutil.copytree(place / "one1999", folder)
     paper = load(folder)
     calibration.record(r.joint, paper, r.reach)
-    for name, read in {"worlds.csv": calibration.recorded, "reach.csv": calibration.recorded_reach}.items():
+    for name, read in {"settings.csv": calibration.recorded, "attainable.csv": calibration.recorded_reach}.items():
         path = folder / name
         kept = path.read_bytes()
         seal, _, values = kept.partition(b"\n")
@@ -61,23 +61,23 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
                 read(paper)
         path.write_bytes(kept)
         assert read(paper)
-    resealed(folder / "worlds.csv", lambda text: text[: text.rindex(",")] + ",x\n")
+    resealed(folder / "settings.csv", lambda text: text[: text.rindex(",")] + ",x\n")
     with pytest.raises(PaperError, match="'x' is no number"):
         calibration.recorded(paper)
 
 
-def test_recorded_worlds_stand_for_a_sample_if_some_come_out_again(made, tmp_path):
-    """The verdicts are those of the run that made the record, though few worlds are run; with a wrong digit in one of these none counts."""
+def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_path):
+    """The verdicts are those of the run that made the record, though few settings are run; with a wrong digit in one of these none counts."""
     r, _ = made
     folder = study(tmp_path)
     paper = load(folder)
     calibration.record(r.joint, paper, r.reach_of_sample)
     again = reproduce(folder, out=tmp_path / "again")
-    assert again.to_json()["worlds"]["again"] == again.joint.again == len(to_repeat(calibration.recorded(paper))) >= 20
+    assert again.to_json()["settings"]["again"] == again.joint.again == len(to_repeat(calibration.recorded(paper))) >= 20
     assert again.runs < r.runs / 2
     assert len(again.joint.seen) == len(r.joint.seen)
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
-    assert [(x.near, x.worlds, x.low) for x in again.reach] == [(x.near, x.worlds, pytest.approx(x.low, rel=1e-5)) for x in r.reach]
+    assert [(x.near, x.settings, x.low) for x in again.reach] == [(x.near, x.settings, pytest.approx(x.low, rel=1e-5)) for x in r.reach]
     page = again.page.read_text("utf-8")
     assert f"{again.joint.again} of them, the first of the sample" in page
     assert "on record" not in r.page.read_text("utf-8")
@@ -88,13 +88,13 @@ def test_recorded_worlds_stand_for_a_sample_if_some_come_out_again(made, tmp_pat
             rows = text.splitlines()
             return "\n".join([*rows[:3], change(rows[0].split(","), rows[3].split(",")), *rows[4:]]) + "\n"
 
-        resealed(folder / "worlds.csv", changed)
+        resealed(folder / "settings.csv", changed)
 
     def more(names, cells):
         at = names.index("margin of A")
         return ",".join([*cells[:at], str(float(cells[at]) + 0.001), *cells[at + 1 :]])
 
-    kept = (folder / "worlds.csv").read_bytes()
+    kept = (folder / "settings.csv").read_bytes()
     with_row(more)
     wrong = reproduce(folder, out=tmp_path / "again")
     assert wrong.joint.again == 0 and wrong.runs == r.runs
@@ -102,14 +102,14 @@ def test_recorded_worlds_stand_for_a_sample_if_some_come_out_again(made, tmp_pat
     (note,) = wrong.notes
     assert "come out otherwise" in note and "margin of A" in note
 
-    (folder / "worlds.csv").write_bytes(kept)
+    (folder / "settings.csv").write_bytes(kept)
     with_row(lambda _, cells: ",".join([cells[0], "xsample", *cells[2:]]))
     damaged = reproduce(folder, out=tmp_path / "again")
-    assert damaged.joint.again == 0 and "'xsample' is no kind of world" in damaged.notes[0]
+    assert damaged.joint.again == 0 and "'xsample' is no kind of setting" in damaged.notes[0]
 
 
-def test_recorded_worlds_are_made_anew_whatever_has_changed(made, tmp_path, capsys):
-    """With another claim the record is of another study; `--again` runs its worlds for the new one, each of its kind."""
+def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, capsys):
+    """With another claim the record is of another study; `--again` runs its settings for the new one, each of its kind."""
     r, _ = made
     folder = study(tmp_path)
     calibration.record(r.joint, load(folder), r.reach_of_sample)
@@ -123,9 +123,9 @@ def test_recorded_worlds_are_made_anew_whatever_has_changed(made, tmp_path, caps
     assert [s.outcomes["A"] for s in now] != [s.outcomes["A"] for s in before]
 
 
-@pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "worlds.csv").exists()])
-def test_worlds_that_are_recorded_come_out_as_recorded(key, tmp_path):
-    """What the documents say of a study's worlds is in its `worlds.csv`: a few of them are run again, and what made them is unchanged."""
+@pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "settings.csv").exists()])
+def test_settings_that_are_recorded_come_out_as_recorded(key, tmp_path):
+    """What the documents say of a study's settings is in its `settings.csv`: a few of them are run again, and what made them is unchanged."""
     paper = load(key)
     rows = calibration.recorded(paper)
     near = [r for r in rows if r.kind == "near"]

@@ -1,4 +1,4 @@
-"""Curves in the pages of reproductions are charts that zoom; what is printed stands in them beside ours, and each has its numbers."""
+"""Curves in the pages of reproductions are charts that zoom; what is published stands in them beside ours, and each has its numbers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_a_long_series_keeps_its_peaks_and_its_names():
     assert "mean of 5 s" in chart.caption
 
 
-def test_what_is_printed_stands_hollow_beside_ours_and_is_crossed_where_it_cannot_be_right():
+def test_what_is_published_stands_hollow_beside_ours_and_is_crossed_where_it_cannot_be_right():
     curve = Curve("A", [1, 2, 3], [10, None, 30], [9, None, 29], [11, None, 31], [10, 20, 140], [False, False, True])
     (chart,), (other,) = live_of([Lines([curve], Axes("T", "n", "y", log_x=True, ticks=[1, 2, 3])), "a drawing"], "fig", "Fig")
-    ours, printed, wrong = chart.lines
+    ours, published, wrong = chart.lines
     assert (ours.name, list(ours.y), list(ours.low), ours.hollow) == ("A", [10, None, 30], [9, None, 29], False)
-    assert (printed.name, list(printed.y), printed.hollow, printed.hue) == ("A, printed", [10, 20, 140], True, ours.hue)
+    assert (published.name, list(published.y), published.hollow, published.hue) == ("A, published", [10, 20, 140], True, ours.hue)
     assert (wrong.x, wrong.y, wrong.mark, wrong.hue) == ([3], [140], "cross", None)
     assert chart.log_x and chart.from_zero and other == "a drawing"
 
@@ -81,7 +81,7 @@ def test_charts_of_a_reproduction_zoom_on_any_screen_and_have_their_numbers(page
 
         browser.open(pages["sarma2013"])
         rows = list(csv.reader(io.StringIO(browser.run(SAVED).removeprefix("\ufeff"))))
-        printed = [r for r in read_csv(papers.load("sarma2013").folder / "table2.csv") if (r["queue"], r["traffic"]) == ("RED", "TCP")]
-        (column,) = [i for i, name in enumerate(rows[0]) if name.startswith("RED, printed")]
+        published = [r for r in read_csv(papers.load("sarma2013").folder / "table2.csv") if (r["queue"], r["traffic"]) == ("RED", "TCP")]
+        (column,) = [i for i, name in enumerate(rows[0]) if name.startswith("RED, published")]
         told = {float(r[0]): float(r[column]) for r in rows[1:] if r[column]}
-        assert told == pytest.approx({float(r["clients"]): float(r["value"]) for r in printed}, rel=1e-4)
+        assert told == pytest.approx({float(r["clients"]): float(r["value"]) for r in published}, rel=1e-4)

@@ -1,4 +1,4 @@
-"""The emulator of a paper's worlds: functions whose values are known, and noise, of which nothing can be said."""
+"""The emulator of a paper's settings: functions whose values are known, and noise, of which nothing can be said."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fairlane.errors import PaperError
 from fairlane.multiverse import design
 from fairlane.papers import Levels, Open, Span, emulator, full_reruns, load
 from fairlane.papers.emulator import Emulator
-from test_paper_worlds import resealed, study
+from test_paper_settings import resealed, study
 
 OPENS = [
-    Open("rate", 5, Span(1, 9), "not printed"),
-    Open("delay", 20, Span(10, 40), "not printed"),
+    Open("rate", 5, Span(1, 9), "not published"),
+    Open("delay", 20, Span(10, 40), "not published"),
     Open("queue", "red", Levels(("red", "droptail", "sfq")), "not named"),
     Open("seed", 5, Span(0, 9), "matters for nothing"),
 ]
@@ -26,10 +26,10 @@ def truth(w):
 
 
 def test_what_it_was_not_told_is_that_of_the_function():
-    worlds = design(OPENS, 120)
-    e = Emulator(OPENS, worlds[:40], [truth(w) for w in worlds[:40]])
-    said, spread = e.said(worlds[40:])
-    true = np.array([truth(w) for w in worlds[40:]])
+    settings = design(OPENS, 120)
+    e = Emulator(OPENS, settings[:40], [truth(w) for w in settings[:40]])
+    said, spread = e.said(settings[40:])
+    true = np.array([truth(w) for w in settings[40:]])
     assert np.abs(said - true).max() < 0.03 * true.std()
     assert (spread < 0.1 * true.std()).all()
     assert e.worth().error < 0.05 * e.worth().spread
@@ -37,33 +37,33 @@ def test_what_it_was_not_told_is_that_of_the_function():
 
 def test_products_are_what_is_left_to_the_smooth_part():
     of = lambda w: w["rate"] * w["delay"]  # noqa: E731
-    worlds = design(OPENS, 200)
-    e = Emulator(OPENS, worlds[:100], [of(w) for w in worlds[:100]])
-    said, _ = e.said(worlds[100:])
-    true = np.array([of(w) for w in worlds[100:]])
+    settings = design(OPENS, 200)
+    e = Emulator(OPENS, settings[:100], [of(w) for w in settings[:100]])
+    said, _ = e.said(settings[100:])
+    true = np.array([of(w) for w in settings[100:]])
     assert np.sqrt(((said - true) ** 2).mean()) < 0.1 * true.std()
 
 
 def test_noise_is_told_as_noise():
-    """Leaving one out misses by what chance changes, and the interval has as many as it says; beyond its worlds it is no surer."""
+    """Leaving one out misses by what chance changes, and the interval has as many as it says; beyond its settings it is no surer."""
     rng = np.random.default_rng(7)
-    worlds = design(OPENS, 160)
-    values = [truth(w) + 2 * rng.standard_normal() for w in worlds]
-    e = Emulator(OPENS, worlds[:80], values[:80])
+    settings = design(OPENS, 160)
+    values = [truth(w) + 2 * rng.standard_normal() for w in settings]
+    e = Emulator(OPENS, settings[:80], values[:80])
     worth = e.worth()
     assert 1.6 < worth.error < 2.8
     assert worth.inside > 0.88
-    said, spread = e.said(worlds[80:])
+    said, spread = e.said(settings[80:])
     assert (np.abs(said - values[80:]) <= 1.96 * spread).mean() > 0.88
 
-    nothing = Emulator(OPENS, worlds[:80], rng.standard_normal(80)).worth()
+    nothing = Emulator(OPENS, settings[:80], rng.standard_normal(80)).worth()
     assert nothing.error == pytest.approx(nothing.spread, rel=0.15)
 
 
 def test_leaving_one_out_is_what_a_process_without_it_says():
-    worlds = design(OPENS, 30)
+    settings = design(OPENS, 30)
     rng = np.random.default_rng(3)
-    e = Emulator(OPENS, worlds, [truth(w) + rng.standard_normal() for w in worlds])
+    e = Emulator(OPENS, settings, [truth(w) + rng.standard_normal() for w in settings])
     apart = e._weights / np.diag(e._inverse)
     k = e._covariance(e._theta)
     for i in (0, 11, 29):
@@ -72,8 +72,8 @@ def test_leaving_one_out_is_what_a_process_without_it_says():
         assert e._y[i] - alone == pytest.approx(apart[i], abs=1e-6)
 
 
-def test_a_record_says_what_many_worlds_would_meet(tmp_path, capsys, monkeypatch):
-    """Of a link whose rate is open: 40 % is printed seven times, so a world meets seven values or none."""
+def test_a_record_says_what_many_settings_would_meet(tmp_path, capsys, monkeypatch):
+    """Of a link whose rate is open: 40 % is published seven times, so a setting meets seven values or none."""
     monkeypatch.setattr(emulator, "TRIED", 256)
     folder = study(tmp_path)
     with pytest.raises(SystemExit):
@@ -85,10 +85,10 @@ def test_a_record_says_what_many_worlds_would_meet(tmp_path, capsys, monkeypatch
     told = capsys.readouterr().out
     paper = load(folder)
     found = emulator.recorded_emulated(paper)
-    assert (found.worlds, found.needed, found.ran, found.least) == (12, 5, 7, 0.2)
+    assert (found.settings, found.needed, found.ran, found.least) == (12, 5, 7, 0.2)
     assert found.possible > 0
     name = told.split('--with "')[1].split('"')[0]
-    assert 7 < float(full_reruns.world_of(paper, name)["rate"].removesuffix("Mbit/s")) < 13  # near the 10 Mbit/s of what is printed
+    assert 7 < float(full_reruns.setting_of(paper, name)["rate"].removesuffix("Mbit/s")) < 13  # near the 10 Mbit/s of what is published
     again, _ = emulator.emulated(paper, full_reruns.recorded_whole(paper), 0.2)
     assert asdict(again) == pytest.approx(asdict(found), rel=1e-3, abs=1e-6)
     resealed(folder / "emulated.csv", lambda text: text.replace(emulator.made_of(paper), "0" * 16))

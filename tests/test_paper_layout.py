@@ -1,4 +1,4 @@
-"""Printed tables on a page: each printed value once, in the row and column that the printed table has it; what a score counts."""
+"""Published tables on a page: each published value once, in the row and column that the published table has it; what a score counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairlane import papers
 from fairlane.errors import PaperError
 from fairlane.look import curves
 from fairlane.papers import Built, Compared, Comparison
-from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, printed_rows, wrong_layout
+from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, published_rows, wrong_layout
 from fairlane.papers.numbers import mean
 from fairlane.papers.score import results_of, score, scores
 from fairlane.papers.tables import read_csv
@@ -25,13 +25,13 @@ TABLES = [(key, path.stem) for key in KEYS for path in sorted((papers.shipped() 
 
 def laid(key: str, table: str) -> tuple[list[Compared], Layout, list[Grid]]:
     paper = papers.load(key)
-    rows = printed_rows(paper, table, Built())
+    rows = published_rows(paper, table, Built())
     layout = layout_of(paper, table, rows)
     return rows, layout, grids(rows, layout, {})
 
 
 @pytest.mark.parametrize(("key", "table"), TABLES)
-def test_each_printed_value_stands_once_where_the_printed_table_has_it(key, table):
+def test_each_published_value_stands_once_where_the_published_table_has_it(key, table):
     _, layout, made = laid(key, table)
     shown = []
     for grid in made:
@@ -43,19 +43,19 @@ def test_each_printed_value_stands_once_where_the_printed_table_has_it(key, tabl
                     assert labels == [at[n].replace("_", " ") for n in layout.rows]
                     assert all(at[n].replace("_", " ") in column for n in layout.columns)
                     assert all(at[n].replace("_", " ") in grid.title for n in layout.tables)
-                    shown.append({**at, "value": c.printed})
-    printed = read_csv(papers.shipped() / key / f"{table}.csv")
-    as_read = [{k: x for k, x in row.items() if k in (*shown[0], "value")} for row in printed]
+                    shown.append({**at, "value": c.published_text})
+    published = read_csv(papers.shipped() / key / f"{table}.csv")
+    as_read = [{k: x for k, x in row.items() if k in (*shown[0], "value")} for row in published]
     assert sorted(shown, key=repr) == sorted(as_read, key=repr)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_printed_table_declares_a_layout_that_is_right(key):
+def test_every_published_table_declares_a_layout_that_is_right(key):
     paper = papers.load(key)
     ids = [e.id for e in paper.experiments()]
     for k, table in TABLES:
         if k == key:
-            assert table in ids, "a printed table that no experiment shows"
+            assert table in ids, "a published table that no experiment shows"
             assert "layout" in paper.words["experiments"][table]
             assert wrong_layout(paper, table) is None
 
@@ -71,22 +71,22 @@ def test_headings_carry_the_numbers_of_the_paper():
     assert number_of(paper, "ts-mechanism") == "Sec. 3.2"
 
 
-def printed(value: float, metric: str = "delay", unit: str = "ms", **factors: object) -> Compared:
-    return Compared(tuple((k, str(x)) for k, x in factors.items()), metric, unit, value, printed=str(value))
+def published(value: float, metric: str = "delay", unit: str = "ms", **factors: object) -> Compared:
+    return Compared(tuple((k, str(x)) for k, x in factors.items()), metric, unit, value, published_text=str(value))
 
 
 def test_a_paper_without_layouts_gets_sensible_ones():
     paper = papers.load("sarma2013")
     paper.words["experiments"]["table2"].pop("layout")
-    two = [printed(n + k, queue=q, clients=n) for k, q in enumerate(("RED", "DropTail")) for n in (3, 5)]
+    two = [published(n + k, queue=q, clients=n) for k, q in enumerate(("RED", "DropTail")) for n in (3, 5)]
     assert layout_of(paper, "table2", two) == Layout(("queue",), ("clients",))
     (grid,) = grids(two, Layout(("queue",), ("clients",)), {"clients": "{} clients"})
     assert [h.text for h in grid.heads[0]] == ["3 clients", "5 clients"] and grid.title == "delay, ms"
-    metrics = [printed(1, m, u, queue=q) for q in ("RED", "DropTail") for m, u in (("delay", "ms"), ("loss", "percent"))]
+    metrics = [published(1, m, u, queue=q) for q in ("RED", "DropTail") for m, u in (("delay", "ms"), ("loss", "percent"))]
     assert layout_of(paper, "table2", metrics) == Layout(("queue",), ("metric",))
     (grid,) = grids(metrics, Layout(("queue",), ("metric",)), {})
     assert grid.columns() == ["delay, ms", "loss, %"]
-    many = [printed(n, n=n, m=k) for n in range(3) for k in range(20)]  # too many for columns
+    many = [published(n, n=n, m=k) for n in range(3) for k in range(20)]  # too many for columns
     assert layout_of(paper, "table2", many).columns == ("metric",)
     for rows in (two, metrics, many):
         made = grids(rows, layout_of(paper, "table2", rows), {})
@@ -94,7 +94,7 @@ def test_a_paper_without_layouts_gets_sensible_ones():
 
 
 def test_headings_span_what_they_stand_over():
-    rows = [printed(1, env=e, queue=q, flow=f) for e in ("a", "b") for q in ("x", "y", "z") for f in (1, 2)]
+    rows = [published(1, env=e, queue=q, flow=f) for e in ("a", "b") for q in ("x", "y", "z") for f in (1, 2)]
     (grid,) = grids(rows, Layout(("env", "queue"), ("flow",)), {})
     assert [[h and (h.text, h.span) for h in line.heads] for line in grid.lines[:3]] == [
         [("a", 3), ("x", 1)],
@@ -124,22 +124,22 @@ def test_a_layout_that_does_not_fit_its_table_is_told(layout, part, message):
     assert told is not None and told[0] == part and message in told[1]
 
 
-def test_the_score_counts_what_is_printed_once():
+def test_the_score_counts_what_is_published_once():
     rows = [
-        replace(printed(10), ours=11.0),  # 10 % off, near
-        replace(printed(10), ours=13.0),  # 30 % off
-        replace(printed(10), ours=14.0, low=9.0, high=19.0),  # 40 % off, but in our interval
-        replace(printed(10), ours=30.0, impossible=3),  # 200 % off, contradicted
-        replace(printed(0), ours=1.0),  # a zero that is not met is infinitely far
-        printed(10),  # not run
+        replace(published(10), ours=11.0),  # 10 % off, near
+        replace(published(10), ours=13.0),  # 30 % off
+        replace(published(10), ours=14.0, low=9.0, high=19.0),  # 40 % off, but in our interval
+        replace(published(10), ours=30.0, impossible=3),  # 200 % off, contradicted
+        replace(published(0), ours=1.0),  # a zero that is not met is infinitely far
+        published(10),  # not run
     ]
     found = scores(rows)
     assert (found.every.compared, found.every.near, found.every.median) == (5, 2, pytest.approx(0.4))
     assert (found.plain.compared, found.plain.near, found.plain.median) == (4, 2, pytest.approx(0.35))
     assert found.missing == 1
-    assert score([replace(printed(0), ours=1.0)]).median == math.inf
-    assert score([replace(printed(0), ours=1.0)]).to_json()["median_difference"] is None
-    assert score([replace(printed(0), ours=0.0)]).median == 0
+    assert score([replace(published(0), ours=1.0)]).median == math.inf
+    assert score([replace(published(0), ours=1.0)]).to_json()["median_difference"] is None
+    assert score([replace(published(0), ours=0.0)]).median == 0
 
 
 def test_a_value_computed_from_others_or_an_input_is_no_result():
@@ -152,15 +152,15 @@ def test_a_value_computed_from_others_or_an_input_is_no_result():
     assert len(results_of(Blank())) == 26 + 22 + 26  # type: ignore[arg-type]
 
 
-def test_ours_is_put_beside_the_printed_value_with_its_factors():
+def test_ours_is_put_beside_the_published_value_with_its_factors():
     paper = papers.load("sarma2013")
     of = [Compared((("traffic", "UDP"), ("clients", "8.0"), ("queue", "RED")), "packet_loss_rate", "percent", 37.44, 37.5, impossible=5)]
-    (hit,) = [x for x in printed_rows(paper, "table4", Built(Comparison(of))) if x.ours is not None]
-    assert (dict(hit.factors)["clients"], hit.printed, hit.ours, hit.impossible) == ("8", "37.44", 37.5, 5)
+    (hit,) = [x for x in published_rows(paper, "table4", Built(Comparison(of))) if x.ours is not None]
+    assert (dict(hit.factors)["clients"], hit.published_text, hit.ours, hit.impossible) == ("8", "37.44", 37.5, 5)
 
 
 def test_our_mean_in_a_cell_has_no_more_digits_than_its_interval_nor_than_five():
-    told = {(ours, low, high): mean(replace(printed(1), ours=ours, low=low, high=high)) for ours, low, high in (
+    told = {(ours, low, high): mean(replace(published(1), ours=ours, low=low, high=high)) for ours, low, high in (
         (0.5, 0.49999995, 0.50000005), (4999.2781, 4999.27, 4999.28), (37.02, 33.0, 41.0), (13.246412, None, None),
     )}  # fmt: skip
     assert list(told.values()) == ["0.5", "4999.3", "37.0", "13.246"]
@@ -191,7 +191,7 @@ def drawn(n: int = 40) -> tuple[list[bool], list[float], list[curves.Choice]]:
     return [m > 0 for m in margins], margins, choices
 
 
-def test_a_specification_curve_has_every_world_on_its_side():
+def test_a_specification_curve_has_every_setting_on_its_side():
     holds, margins, choices = drawn()
     text = str(curves.curve(holds, margins, choices, 'a "label"'))
     ET.fromstring(text)  # well-formed: names are escaped
@@ -217,7 +217,7 @@ def test_the_map_has_a_line_where_the_claim_turns():
     left = [int(x) + 3 for x in re.findall(r"M(-?\d+) ", crosses)]
     assert len(right) == 28 and len(left) == 12 and max(left) <= int(line) <= min(right)
     levels = {int(y) for y in re.findall(r"M\d+ (\d+)h0", dots)}
-    assert len(levels) > 10  # worlds of a level stand side by side, not on one another
+    assert len(levels) > 10  # settings of a level stand side by side, not on one another
 
 
 def test_a_thumbnail_is_small():

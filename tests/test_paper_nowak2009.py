@@ -1,4 +1,4 @@
-"""Nowak et al. 2009: claims on the printed tables, the quick study from end to end, and the reference runs."""
+"""Nowak et al. 2009: claims on the published tables, the quick study from end to end, and the reference runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import browser
 from fairlane import papers
-from fairlane.multiverse import base_of, check_world
+from fairlane.multiverse import base_of, check_setting
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
 from shipped import module
@@ -90,30 +90,30 @@ def test_one_rate_of_the_sweep(tmp_path):
 
 
 def test_table_1_agrees_where_it_can(part):
-    """The video's backlog with TCP first, and the single queues: the printed values are met, and they were not all fitted."""
-    r, printed = part.results, {(p["case"], p["object"], p["metric"]): float(p["value"]) for p in read_csv(PUBLISHED / "table1.csv")}
+    """The video's backlog with TCP first, and the single queues: the published values are met, and they were not all fitted."""
+    r, published = part.results, {(p["case"], p["object"], p["metric"]): float(p["value"]) for p in read_csv(PUBLISHED / "table1.csv")}
 
     def ours(case, quantity):
         return r.mean(quantity, set="table", case=case)
 
     for case in ("C3", "C4"):
-        assert ours(case, "queue2_mean") == pytest.approx(printed[case, "queue2", "mean_size"], rel=0.08)
-        assert ours(case, "queue2_sd") == pytest.approx(printed[case, "queue2", "stddev_size"], rel=0.08)
+        assert ours(case, "queue2_mean") == pytest.approx(published[case, "queue2", "mean_size"], rel=0.08)
+        assert ours(case, "queue2_sd") == pytest.approx(published[case, "queue2", "stddev_size"], rel=0.08)
     for case in ("C1", "C2"):
-        assert ours(case, "queue1_mean") == pytest.approx(printed[case, "queue1", "mean_size"], rel=0.2)
+        assert ours(case, "queue1_mean") == pytest.approx(published[case, "queue1", "mean_size"], rel=0.2)
         for k in (1, 2, 3):
-            assert ours(case, f"rtt_{k}") == pytest.approx(printed[case, f"TCP{k}", "rtt"], rel=0.25)
+            assert ours(case, f"rtt_{k}") == pytest.approx(published[case, f"TCP{k}", "rtt"], rel=0.25)
     for k in (1, 2, 3):
-        assert ours("C8", f"rtt_{k}") == pytest.approx(printed["C8", f"TCP{k}", "rtt"], rel=0.15)
+        assert ours("C8", f"rtt_{k}") == pytest.approx(published["C8", f"TCP{k}", "rtt"], rel=0.15)
     # The FIFO queues of TCP, which connections that open 3 s apart explain; none of the six values was fitted one by one.
     for case in ("C4", "C5", "C6"):
-        assert ours(case, "queue1_mean") == pytest.approx(printed[case, "queue1", "mean_size"], rel=0.1)
-        assert ours(case, "queue1_sd") == pytest.approx(printed[case, "queue1", "stddev_size"], rel=0.2)
+        assert ours(case, "queue1_mean") == pytest.approx(published[case, "queue1", "mean_size"], rel=0.1)
+        assert ours(case, "queue1_sd") == pytest.approx(published[case, "queue1", "stddev_size"], rel=0.2)
     for k in (1, 2, 3):
-        assert ours("C5", f"srtt_{k}") == pytest.approx(printed["C5", f"TCP{k}", "srtt"], rel=0.1)
-    # Which connection has which differs from case to case in print; in order of size they agree, those of C6 least.
+        assert ours("C5", f"srtt_{k}") == pytest.approx(published["C5", f"TCP{k}", "srtt"], rel=0.1)
+    # Which connection has which differs from case to case in the paper; in order of size they agree, those of C6 least.
     for case, near in (("C4", 0.15), ("C5", 0.15), ("C6", 0.3)):
-        own, theirs = sorted(ours(case, f"rtt_{k}") for k in (1, 2, 3)), sorted(printed[case, f"TCP{k}", "rtt"] for k in (1, 2, 3))
+        own, theirs = sorted(ours(case, f"rtt_{k}") for k in (1, 2, 3)), sorted(published[case, f"TCP{k}", "rtt"] for k in (1, 2, 3))
         assert own == pytest.approx(theirs, rel=near)
     # RED from 5 to 15 packets never holds more than 15, and the shares fill the link while TCP sends.
     for case in ("C3", "C7", "C8", "C9", "C3m"):
@@ -122,8 +122,8 @@ def test_table_1_agrees_where_it_can(part):
         assert ours(case, "tcp_share") + ours(case, "udp_share") == pytest.approx(100, abs=1)
 
 
-def test_one_world_is_near_the_printed_results(tmp_path):
-    """All 76 printed values, those that contradict others as well, each by the paper's own label."""
+def test_one_setting_is_near_the_published_results(tmp_path):
+    """All 76 published values, those that contradict others as well, each by the paper's own label."""
     from fairlane.papers.runner import Job, Runner
 
     paper = papers.load("nowak2009")
@@ -144,12 +144,12 @@ def test_one_world_is_near_the_printed_results(tmp_path):
 
 
 def test_the_base_is_the_simulators_example():
-    """What `cases.toml` has beside the transfers and starts of the study; the declared world differs in what it declares alone."""
+    """What `cases.toml` has beside the transfers and starts of the study; the declared setting differs in what it declares alone."""
     paper = papers.load("nowak2009")
     opens = paper.opens()
-    base, declared = base_of(opens), check_world(opens, paper.declared_world)
+    base, declared = base_of(opens), check_setting(opens, paper.declared_setting)
     assert {n for n in declared if declared[n] != base[n]} == set(paper.declared)
-    for cell in paper.world(base):
+    for cell in paper.setting(base):
         if cell["set"] != "table":
             continue
         plain = paper._case(cell["case"])

@@ -87,8 +87,8 @@ def test_the_tables_are_those_that_claims_read(short):
     assert cells == claimed | {("64", str(x), str(q), a) for x in net.LOADS for q in net.LIMITS for a in net.QUEUES}
     counted = sum(r["metric"].startswith("drop_share") for r in rows) // 2
     assert counted == 6 and len(rows) == (len(cells)) * 12 + counted * 4
-    printed, ours = read_csv(PUBLISHED / "quoted_values.csv"), read_csv(short.folder / "quoted_values.csv")
-    assert [(p["load_percent"], p["queue_packets"]) for p in printed] == [(o["load_percent"], o["queue_packets"]) for o in ours]
+    published, ours = read_csv(PUBLISHED / "quoted_values.csv"), read_csv(short.folder / "quoted_values.csv")
+    assert [(p["load_percent"], p["queue_packets"]) for p in published] == [(o["load_percent"], o["queue_packets"]) for o in ours]
 
 
 METRICS = ("throughput", "utilization", "loss_rate", "mean_queue", "mean_time_in_queue", "one_way_delay", "jitter", "received", "enqueued",
@@ -151,7 +151,7 @@ QUALNET = {"segment": "512B", "window": "16384B", "least timeout": "1s", "TCP": 
 
 
 def _cells(paper, cells, **values: Value):
-    """Cells of 100 s in the base world, with other values where they are given."""
+    """Cells of 100 s in the base setting, with other values where they are given."""
     return paper._with(cells, {**base_of(paper.opens()), **QUALNET, "simulated time": "100s", **values})
 
 
@@ -248,8 +248,8 @@ def test_the_scenario_file_is_the_cell_it_says(paper):
     assert alone == cell
 
 
-def test_the_four_printed_losses_come_out_in_the_declared_world(paper, tmp_path):
-    """Within a quarter, each; a printed zero is met."""
+def test_the_four_published_losses_come_out_in_the_declared_setting(paper, tmp_path):
+    """Within a quarter, each; a published zero is met."""
     r = papers.reproduce("ramachendra2014", only="quoted_values", seeds=[1, 2], out=tmp_path)
     found = results_of(r)
     assert [row.published for row in found] == [0.36, 0.0, 3.58, 1.6]
@@ -257,10 +257,10 @@ def test_the_four_printed_losses_come_out_in_the_declared_world(paper, tmp_path)
         assert row.difference is not None and abs(row.difference) < 0.25, row
 
 
-def test_the_declared_world_has_the_stated_numbers(paper):
-    """Rates and the 150 ms are the paper's in the world of the tables."""
+def test_the_declared_setting_has_the_stated_numbers(paper):
+    """Rates and the 150 ms are the paper's in the setting of the tables."""
     assert "round trip" not in paper.declared
-    d = paper.world(paper.declared_world)[0].tree(1)["topology"]["dumbbell"]
+    d = paper.setting(paper.declared_setting)[0].tree(1)["topology"]["dumbbell"]
     assert d["access"]["rate"] == d["bottleneck"]["rate"] == "10Mbit/s"
     way = [float(x.removesuffix("ms")) for x in (d["access"]["delay"], d["bottleneck"]["delay"])]
     ways = [sum(way) + float(x.removesuffix("ms")) for x in d["delays"]]
@@ -268,7 +268,7 @@ def test_the_declared_world_has_the_stated_numbers(paper):
     assert min(ways) == pytest.approx(50, abs=2) and max(ways) == pytest.approx(100, abs=2)
 
 
-def test_recorded_worlds_come_out_as_recorded(paper, tmp_path):
+def test_recorded_settings_come_out_as_recorded(paper, tmp_path):
     """One of the sample, with short runs."""
     rows = [r for r in calibration.recorded(paper) if r.kind == "sample"]
     assert len(rows) >= 71
@@ -283,10 +283,10 @@ def _on_air(paper, *wanted):
 
 
 def test_cells_on_the_air(paper):
-    """Four networks, five disciplines; with one limit at four loads, with two more at one; and the choices. None is part of a world."""
+    """Four networks, five disciplines; with one limit at four loads, with two more at one; and the choices. None is part of a setting."""
     air = [c for c in paper.cells() if c["traffic"].startswith("air")]
     assert len({c.factors for c in air}) == len(air) == 4 * 5 * (4 + 2) + 2 * 7
-    assert not [c for c in paper.world(paper.declared_world) if c["traffic"].startswith("air")]
+    assert not [c for c in paper.setting(paper.declared_setting) if c["traffic"].startswith("air")]
     assert {c["network"] for c in paper.quick_cells() if c["traffic"] == "air"} == {"16", "32"}
     (one,) = _on_air(paper, (128, 75, 25, "WRED", "air"))
     tree, wired = one.tree(2), paper._with([net.cell(16, 75, 25, "WRED")])[0].tree(2)
@@ -299,7 +299,7 @@ def test_cells_on_the_air(paper):
 
 
 def test_the_air_scenario_file_runs_alone(paper):
-    """It is the cell that its name says, in the base world."""
+    """It is the cell that its name says, in the base setting."""
     from fairlane import _core
 
     air, base = module("ramachendra2014", "air"), base_of(paper.opens())

@@ -1,4 +1,4 @@
-"""Sarma 2013 in the declared world: against print, and against ns-2 with the same parameters."""
+"""Sarma 2013 in the declared setting: against the published values, and against ns-2 with the same parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import fairlane
 from fairlane import papers
 from fairlane.base import toml
-from fairlane.multiverse import base_of, check_world
+from fairlane.multiverse import base_of, check_setting
 from fairlane.papers.runner import Job, Runner
 
 QUANTITY = {"table2": "mean_end_to_end_delay", "table3": "throughput_per_client", "table4": "packet_loss_rate"}
@@ -28,11 +28,11 @@ def ours(tmp_path_factory):
 
 
 def against(ours, table):
-    """Printed and our values of a table, by cell."""
+    """Published and our values of a table, by cell."""
     return {key: (float(p["value"]), ours[key][QUANTITY[table]]) for p in PAPER.published(table) for key in [tuple(p[n] for n in NAMES)]}
 
 
-def test_one_world_is_near_the_printed_results(ours):
+def test_one_setting_is_near_the_published_results(ours):
     """A queue of 10 packets at the shared link: the issue of a study that varied its parameters one at a time was that it missed this."""
     pairs = [(x, y) for table in QUANTITY for x, y in against(ours, table).values()]
     assert len(pairs) == 74
@@ -48,7 +48,7 @@ def test_one_world_is_near_the_printed_results(ours):
     assert len(rates) == 21 and all(y == pytest.approx(x, rel=0.1) for x, y in rates)
 
 
-def test_ns2_gives_the_same_in_that_world(ours):
+def test_ns2_gives_the_same_in_that_setting(ours):
     """Two runs of ns-2.35 (ns2.tcl). What chance decides (who meets whom at the router) differs between runs of either."""
     ns2 = {(*(p[n] for n in NAMES), p["metric"]): float(p["value"]) for p in PAPER.published("ns2_declared")}
     assert len(ns2) == 3 * len(ours)
@@ -75,17 +75,17 @@ def test_the_delay_from_the_router_on_is_that_of_each_packet_followed(queue, tra
     assert ours == pytest.approx(followed, abs=2e-4)
 
 
-def test_the_base_and_the_declared_world_differ_in_what_is_declared():
+def test_the_base_and_the_declared_setting_differ_in_what_is_declared():
     opens = PAPER.opens()
-    declared = check_world(opens, PAPER.declared_world)
+    declared = check_setting(opens, PAPER.declared_setting)
     base = base_of(opens)
     assert {n for n in declared if declared[n] != base[n]} == set(PAPER.declared)
-    assert [c.factors for c in PAPER.world(base)] == [c.factors for c in PAPER.cells()]
+    assert [c.factors for c in PAPER.setting(base)] == [c.factors for c in PAPER.cells()]
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])
-def test_the_shared_network_has_clients_of_both_kinds_in_every_world(share):
-    cells = PAPER.world({**base_of(PAPER.opens()), "TCP share": share})
+def test_the_shared_network_has_clients_of_both_kinds_in_every_setting(share):
+    cells = PAPER.setting({**base_of(PAPER.opens()), "TCP share": share})
     for cell in cells:
         flows = cell.tree(1)["flows"]
         assert sum(f["count"] for f in flows.values()) == int(cell["clients"])

@@ -1,4 +1,4 @@
-"""The reproduction of syla2022: claims on the printed tables, numbers against ns-2's, the document and the page."""
+"""The reproduction of syla2022: claims on the published tables, numbers against ns-2's, the document and the page."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_our_tables_answer_the_claims_by_themselves(quick):
     for j in quick.claims:
         assert j.claim.check.outcome(tables) == j.outcome, j.claim.id
     for table in ("table2", "table3"):
-        ours, printed = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
-        names = [n for n in printed[0] if n not in ("value", "unit")]
-        assert {tuple(r[n] for n in names) for r in printed} <= {tuple(r[n] for n in names) for r in ours}
+        ours, published = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
+        names = [n for n in published[0] if n not in ("value", "unit")]
+        assert {tuple(r[n] for n in names) for r in published} <= {tuple(r[n] for n in names) for r in ours}
 
 
 def test_what_does_not_depend_on_chance_comes_out(quick):
@@ -91,7 +91,7 @@ def test_what_does_not_depend_on_chance_comes_out(quick):
         assert verdicts[claim] == "fails", claim
 
 
-def test_half_of_the_printed_results_are_within_a_quarter_in_the_declared_world(quick):
+def test_half_of_the_published_results_are_within_a_quarter_in_the_declared_setting(quick):
     """Table 3 whole: packets, acknowledgments, drops and delays of three variants."""
     found = scores(results_of(quick, ("table2", "table3"))).every
     assert found.compared == 51
@@ -101,7 +101,7 @@ def test_half_of_the_printed_results_are_within_a_quarter_in_the_declared_world(
 
 
 def as_ns2(**values: Value) -> list[Cell]:
-    """The cells of the world that ns2_check.csv was made in: all defaults, links exactly equal, packets counted once."""
+    """The cells of the setting that ns2_check.csv was made in: all defaults, links exactly equal, packets counted once."""
     paper = papers.load("syla2022")
     plain = {**base_of(paper.opens()), "a packet counts": 1, **values}
     return [Cell(c.factors, lambda seed, c=c: equal(c.tree(seed))) for c in paper._cells(plain) if c["part"] != "window"]
@@ -222,8 +222,8 @@ def test_five_flows_are_near_ns2(tcp, queue, limit, apart):
     assert lost == pytest.approx(CHECKS.v("c", metric="packets_lost", **of), rel=apart[1])
 
 
-def test_recorded_worlds_come_out_as_recorded(tmp_path):
-    """Those with the shortest runs, one of the sample and one near the worlds nearest to print."""
+def test_recorded_settings_come_out_as_recorded(tmp_path):
+    """Those with the shortest runs, one of the sample and one near the settings nearest to the published values."""
     paper = papers.load("syla2022")
     rows = sorted(calibration.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert len(rows) >= 80 and rows[0].kind

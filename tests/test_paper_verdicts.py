@@ -56,8 +56,8 @@ def test_a_part_of_the_replications_never_says_more_than_all_of_them(key):
     whole = list(study.seeds)
     rng = random.Random(key)
     settled = unruly = 0
-    worlds = [(claim, rng.randrange(1000), noise) for claim in claims_of(key) for noise in (0.05, 1.0)]
-    for claim, seed, noise in worlds:
+    settings = [(claim, rng.randrange(1000), noise) for claim in claims_of(key) for noise in (0.05, 1.0)]
+    for claim, seed, noise in settings:
         full = judged(claim, seed, whole, noise, _missing(study, None, whole))
         assert full.so_far is None
         settled += full.verdict != "undecided"
@@ -70,7 +70,7 @@ def test_a_part_of_the_replications_never_says_more_than_all_of_them(key):
             assert missing in found.reason
             unruly += found.so_far not in (full.verdict, "undecided")
     # Claims are settled, and parts do look like something else: the rule is what keeps that from being a verdict.
-    assert settled > len(worlds) // 3
+    assert settled > len(settings) // 3
     assert unruly > 0
 
 
@@ -91,7 +91,7 @@ def out(tmp_path_factory):
 
 
 def test_one_replication_settles_nothing_in_a_study_of_ten(out):
-    """What is printed, drawn and written: table 1 of sarma2013 is arithmetic, and even that waits."""
+    """What is published, drawn and written: table 1 of sarma2013 is arithmetic, and even that waits."""
     r = papers.reproduce("sarma2013", only="fig7,table1", quick=True, out=out, seeds=[1])
     assert r.missing == "1 of 10 replications"
     assert {j.verdict for j in r.claims} == {"undecided"}

@@ -76,7 +76,7 @@ def test_everything_left_open_reaches_the_scenarios():
     """Each thing alone, at an end of its values, changes what is run; and nothing else than it is said to change does."""
     paper = papers.load("yang2001")
     base = {o.name: o.base for o in paper.opens()}
-    of = lambda world: {c.factors: json.dumps(c.tree(1), sort_keys=True) for c in paper.world(world)}  # noqa: E731
+    of = lambda setting: {c.factors: json.dumps(c.tree(1), sort_keys=True) for c in paper.setting(setting)}  # noqa: E731
     plain = of(base)
     only = {"RED": "RED", "SFQ": "SFQ", "DRR": "DRR", "FCFS": "FCFS"}
     for o in paper.opens():
@@ -91,12 +91,12 @@ def test_everything_left_open_reaches_the_scenarios():
                 assert all(o.name[:2] in f["env"] for f in changed), o.name
 
 
-def test_a_world_has_what_every_claim_reads_but_those_on_deviations_and_on_all_ratios():
+def test_a_setting_has_what_every_claim_reads_but_those_on_deviations_and_on_all_ratios():
     """With times that mean nothing: a table that a claim reads is there or not."""
     from fairlane.papers import Results
 
     paper = papers.load("yang2001")
-    cells = paper.world(paper.declared_world)
+    cells = paper.setting(paper.declared_setting)
     names = [*(f"{c}/{s}" for s in (1, 2) for c in module("yang2001", "net").CLASSES), *(f"rank {k}" for k in range(10, 101, 10))]
     names += [*(f"TCP{i}" for i in range(1, 8)), *(f"UDP{i}" for i in range(1, 7)), *(f"slots of {p}" for p in range(1, 7))]
     names += ["tcp_share", "tcp_goodput", "timeouts"]
@@ -107,32 +107,32 @@ def test_a_world_has_what_every_claim_reads_but_those_on_deviations_and_on_all_r
     assert silent <= {c.id for c in claims if "table6" in c.check.tables()} | {"Y33"}
 
 
-def test_the_declared_world_is_what_is_run():
+def test_the_declared_setting_is_what_is_run():
     paper = papers.load("yang2001")
     there = {c.factors: c for c in paper.cells()}
-    for c in paper.world(paper.declared_world):
+    for c in paper.setting(paper.declared_setting):
         assert c.tree(1) == there[c.factors].tree(1)
 
 
-def test_the_declared_world_is_the_base_but_for_two_values():
-    """The link delay, which the printed times of ts/ts and of 10 KB leave a range, and DRR's buffer."""
+def test_the_declared_setting_is_the_base_but_for_two_values():
+    """The link delay, which the published times of ts/ts and of 10 KB leave a range, and DRR's buffer."""
     paper = papers.load("yang2001")
     base = {o.name: o.base for o in paper.opens()}
-    assert {k for k, x in paper.declared_world.items() if x != base[k]} == {"link delay", "DRR limit"}
+    assert {k for k, x in paper.declared_setting.items() if x != base[k]} == {"link delay", "DRR limit"}
 
 
 def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
     """TCP without control, behind RED, beside print: the buffer alone and the timer alone take it farther away, both bring it there."""
     paper = papers.load("yang2001")
-    printed = {(r["env"], r["queue"], r["traffic"], r["flow"]): float(r["value"]) for r in read_csv(DATA / "table4.csv")}
+    published = {(r["env"], r["queue"], r["traffic"], r["flow"]): float(r["value"]) for r in read_csv(DATA / "table4.csv")}
     classes = [f"TCP{i}" for i in (1, 2, 3, 4)]
 
     def off(**values):
-        network = paper._network({**paper.declared_world, **{k.replace("_", " "): x for k, x in values.items()}})
+        network = paper._network({**paper.declared_setting, **{k.replace("_", " "): x for k, x in values.items()}})
         cells = [c for c in network.grid(("1MB",), (84, 90, 96), ("RED",)) if c["env"] == "be/be"]
         with Runner(paper, tmp_path) as runner:
             each = runner.run([Job(c, s) for c in cells for s in (1, 2)], use=lambda job, run: paper.measure(run, job.cell))
-        return fmean(fmean(m[f"{c}/{s}"] for m in each) / printed["be/be", "RED", s, c] - 1 for c in classes for s in "12")
+        return fmean(fmean(m[f"{c}/{s}"] for m in each) / published["be/be", "RED", s, c] - 1 for c in classes for s in "12")
 
     assert off() > 0.08
     assert abs(off(RED_limit="18p", longest_RTO="64s")) < 0.1
@@ -174,12 +174,12 @@ def test_the_document_keeps_its_contract(few):
         assert c["verdict"] == "holds" or c["cause"] or c["reason"]
 
 
-def test_every_printed_value_has_ours_beside_it(few):
+def test_every_published_value_has_ours_beside_it(few):
     names = {"table1": ("flow", "size"), "table4": ("env", "queue", "traffic", "flow"), "table6": ("env", "queue", "traffic", "flow")}
     for table, factors in names.items():
-        ours, printed = read_csv(few.folder / f"{table}.csv"), read_csv(DATA / f"{table}.csv")
+        ours, published = read_csv(few.folder / f"{table}.csv"), read_csv(DATA / f"{table}.csv")
         of = lambda rows, f=factors: sorted(tuple(r[n] for n in (*f, "metric", "unit")) for r in rows)  # noqa: E731
-        assert of(ours) == of(printed)
+        assert of(ours) == of(published)
 
 
 def test_a_fluid_model_gives_the_times_under_slots(tables):
@@ -210,11 +210,11 @@ def test_udp_takes_the_whole_link(tables):
 
 
 def test_thirteen_flows_lie_where_ns2_and_the_paper_have_them(tables):
-    """The span of ns-2 (50 ms a link) and of the printed values together (checks_ns2.csv), widened by a tenth; means over the flows."""
+    """The span of ns-2 (50 ms a link) and of the published values together (checks_ns2.csv), widened by a tenth; means over the flows."""
     spans: dict[tuple[str, str], list[float]] = {}
     for row in read_csv(DATA / "checks_ns2.csv"):
         if row["experiment"] == "table1" and row["link_delay_ms"] == "50":
-            spans[row["size"], row["metric"][:3]] = [float(row[k]) for k in ("min", "max", "printed_min", "printed_max")]
+            spans[row["size"], row["metric"][:3]] = [float(row[k]) for k in ("min", "max", "published_min", "published_max")]
     assert len(spans) >= 7
     for (size, kind), span in spans.items():
         rows = [v for v in read_csv(DATA / "table1.csv") if v["size"] == size and v["flow"].startswith(kind)]
@@ -229,23 +229,23 @@ def test_one_flow_of_a_source_is_open_at_a_time_under_slots(few):
     assert most["cc/cc"] > 1.5
 
 
-def test_the_best_effort_times_are_the_printed_ones(tables):
+def test_the_best_effort_times_are_the_published_ones(tables):
     """Mean of the TCP classes of both sources: within 25 % on three of the nineteen ratios (15 % on all of them)."""
-    printed = read_folder(DATA)
+    published = read_folder(DATA)
     for queue in ("FCFS", "DRR", "RED", "SFQ"):
         of = lambda t, q=queue: fmean(v for f in range(1, 5) for v in t.vs("table4", env="be/be", queue=q, flow=f"TCP{f}"))  # noqa: E731
-        assert of(tables) == pytest.approx(of(printed), rel=0.25), queue
+        assert of(tables) == pytest.approx(of(published), rel=0.25), queue
 
 
 def test_udp_has_a_queue_of_sfq_nearly_for_itself(tables):
-    """One of 16 queues gives 1 MB in 128 s; printed 148 and 149 s with a deviation of 15 s, whatever the number of UDP flows (1 to 19)."""
+    """One of 16 queues gives 1 MB in 128 s; published 148 and 149 s with a deviation of 15 s, whatever the number of UDP flows (1 to 19)."""
     for flow in ("UDP3", "UDP4"):
         assert tables.v("table4", env="cc/be", queue="SFQ", traffic=2, flow=flow) == pytest.approx(128, rel=0.1)
         assert tables.v("table6", env="cc/be", queue="SFQ", traffic=2, flow=flow) < 20
 
 
-def test_drr_is_that_of_the_printed_best_class(tables):
-    """cc/be, TCP of priority 1: printed 579 s; a queue that drops the first packet gives nearly three times that."""
+def test_drr_is_that_of_the_published_best_class(tables):
+    """cc/be, TCP of priority 1: published 579 s; a queue that drops the first packet gives nearly three times that."""
     assert tables.v("table4", env="cc/be", queue="DRR", traffic=1, flow="TCP1") == pytest.approx(579, rel=0.3)
 
 
@@ -255,7 +255,7 @@ def test_verdicts_are_those_on_record(few):
 
 
 def test_chance_is_told_from_replications():
-    """Two replications whose margins are known: 10 and 14 s; a printed margin of 4 s is chance, one of 40 s is not."""
+    """Two replications whose margins are known: 10 and 14 s; a published margin of 4 s is chance, one of 40 s is not."""
     from fairlane.papers import Cell, Results
 
     key, chance_of = module("yang2001", "net").key, module("yang2001", "says").chance_of
@@ -267,8 +267,8 @@ def test_chance_is_told_from_replications():
     r = of([110.0, 114.0], [100.0, 100.0])
     says = lambda v: [("TCP1", v("be/be", "FCFS", 1, "TCP1") - v("be/be", "RED", 1, "TCP1"))]  # noqa: E731
     for red, settled in ((96.0, 0), (60.0, 1)):
-        printed = {("be/be", "FCFS", 1, "TCP1"): 100.0, ("be/be", "RED", 1, "TCP1"): red}
-        found = chance_of(r, printed, "table4", says)
+        published = {("be/be", "FCFS", 1, "TCP1"): 100.0, ("be/be", "RED", 1, "TCP1"): red}
+        found = chance_of(r, published, "table4", says)
         assert (found.settled, found.agree, found.own) == (settled, settled, 1)
         assert found.seed["TCP1"] == pytest.approx(8**0.5)
 

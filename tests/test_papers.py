@@ -115,21 +115,21 @@ def test_rank_correlation_against_the_textbook_formula():
     assert spearman([1, 1, 1], [1, 2, 3]) is None
 
 
-def test_side_by_side_tables_keep_every_printed_value():
-    printed = read_csv(PUBLISHED / "table3.csv")
+def test_side_by_side_tables_keep_every_published_value():
+    published = read_csv(PUBLISHED / "table3.csv")
     ours = [
         row_of(factors_key(p, ("clients", "queue", "traffic")), p["metric"], [float(p["value"]) * k for k in (1.01, 1.03)], p["unit"])
-        for p in printed[:5]
+        for p in published[:5]
     ]
-    c = compare(ours, printed, printed, {ours[0].factors: 4})
-    assert len(c.rows) == len(printed)
+    c = compare(ours, published, published, {ours[0].factors: 4})
+    assert len(c.rows) == len(published)
     assert c.rows[0].difference == pytest.approx(0.02)
-    assert (c.rows[0].printed, c.rows[0].impossible, c.rows[0].peer) == ("9687.62", 4, 9687.62)
+    assert (c.rows[0].published_text, c.rows[0].impossible, c.rows[0].peer) == ("9687.62", 4, 9687.62)
     assert c.rows[0].low < c.rows[0].ours < c.rows[0].high
-    assert [r.ours for r in c.rows[5:]] == [None] * (len(printed) - 5)
+    assert [r.ours for r in c.rows[5:]] == [None] * (len(published) - 5)
     assert c.rank_correlation() == pytest.approx(1)
     assert c.rank_correlations() == {"throughput_per_client": pytest.approx(1)}
-    assert (c.rows[0].near, c.rows[1].near) == (None, True)  # a printed value that contradicts another is not compared
+    assert (c.rows[0].near, c.rows[1].near) == (None, True)  # a published value that contradicts another is not compared
 
 
 def test_tables_written_are_read_back_as_they_were(tmp_path):
@@ -257,16 +257,16 @@ def test_two_papers_are_counted_together(together):
     assert len(twice.to_json()["claims"]) == 2 * len(one.claims)
 
 
-def test_an_experiment_without_claims_is_judged_by_its_printed_values(quick):
+def test_an_experiment_without_claims_is_judged_by_its_published_values(quick):
     quick = dataclasses.replace(quick, missing="")  # as if two replications were all that the study asks for
     verdicts = {e["id"].split("/")[1]: e for e in quick.to_json()["experiments"]}
     claimed = {x for c in quick.to_json()["claims"] for x in c["experiments"]}
     for name, e in verdicts.items():
         if f"sarma2013/{name}" in claimed:
             continue
-        printed = [r for r in e["rows"] if r["published"] is not None and not r["contradiction"]]
-        near = [r for r in printed if abs(r["difference"]) <= 0.15 or (r["low"] is not None and r["low"] <= r["published"] <= r["high"])]
-        assert e["verdict"] == ("undecided" if not printed else "holds" if len(near) == len(printed) else "fails"), name
+        published = [r for r in e["rows"] if r["published"] is not None and not r["contradiction"]]
+        near = [r for r in published if abs(r["difference"]) <= 0.15 or (r["low"] is not None and r["low"] <= r["published"] <= r["high"])]
+        assert e["verdict"] == ("undecided" if not published else "holds" if len(near) == len(published) else "fails"), name
     assert verdicts["table1"]["verdict"] == "holds"
     assert verdicts["fig1"]["verdict"] == "undecided"
 
@@ -289,7 +289,7 @@ def test_the_page_has_everything_and_needs_no_network(quick):
         assert (quick.folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_has_each_printed_table_once_in_its_own_rows_and_columns(quick):
+def test_the_page_has_each_published_table_once_in_its_own_rows_and_columns(quick):
     tables = tables_in(quick.page.read_text("utf-8"))
     for name in ("table2", "table3", "table4"):
         (table,) = [t for t in tables if t.section == name and t.kind == "laid"]
@@ -299,7 +299,7 @@ def test_the_page_has_each_printed_table_once_in_its_own_rows_and_columns(quick)
         assert shown == wanted
     (scenarios,) = [t for t in tables if t.section == "table1" and t.kind == "plain"]
     assert {c.rows + c.columns: c.text for c in scenarios.cells}["5", "congestion level"] == "congested"
-    # Each printed value is in the page once: what is folded below has ours alone.
+    # Each published value is in the page once: what is folded below has ours alone.
     for t in tables:
         if t.kind != "laid":
             assert not any(c.printed for c in t.cells)
@@ -341,9 +341,9 @@ def test_the_lead_and_the_main_picture_come_first(quick):
 
 def test_our_tables_have_the_columns_of_the_published_ones(quick):
     for table in ("table2", "table3", "table4"):
-        ours, printed = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
+        ours, published = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
         names = ("clients", "queue", "traffic", "metric", "unit")
-        assert sorted(tuple(r[n] for n in names) for r in ours) == sorted(tuple(r[n] for n in names) for r in printed)
+        assert sorted(tuple(r[n] for n in names) for r in ours) == sorted(tuple(r[n] for n in names) for r in published)
     tables = read_folder(quick.folder)
     for j in quick.claims:
         assert j.claim.check.outcome(tables) == j.outcome, j.claim.id
@@ -373,7 +373,7 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
         "9687.62 → 9689.8",
         "S21",
         "holds so far",
-        "printed results are near",
+        "published results are near",
         "No verdict with 2 of 10 replications",
         "index.html",
     ):
@@ -433,7 +433,7 @@ def test_cells_without_chance_equal_ns2(tmp_path):
     from fairlane.papers.runner import Job, Runner
 
     paper = papers.load("sarma2013")
-    equal = paper.world({**base_of(paper.opens()), "starts": "0s"})  # the world of ns2_check.csv
+    equal = paper.setting({**base_of(paper.opens()), "starts": "0s"})  # the setting of ns2_check.csv
     chanceless = {("TCP", "DropTail"), ("UDP", "DropTail"), ("UDP", "RED")}
     cells = [c for c in equal if c["clients"] in ("3", "5") and (c["traffic"], c["queue"]) in chanceless]
     assert len(cells) == 6

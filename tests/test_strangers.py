@@ -89,13 +89,13 @@ def test_no_name_leads_out_of_the_results(name: object, study: Path, capsys: pyt
 
 
 def test_the_results_have_files_of_their_own() -> None:
-    for name in ("index", "worlds", "reach", "reproduction", "runs/x", "figures/x"):
+    for name in ("index", "settings", "attainable", "reproduction", "runs/x", "figures/x"):
         with pytest.raises(fl.FairlaneError, match="cannot name an experiment"):
             Experiment(name, "", "", lambda _: None)
     assert Picture("index", "", "", []).name == "index" and Experiment("table1/C1", "", "", lambda _: None).id == "table1/C1"
 
 
-# What is wrong with a printed table, by line, and what is said of it.
+# What is wrong with a published table, by line, and what is said of it.
 TABLES = {
     "a cell of 5 MB": (lambda rows: [*rows[:2], rows[2].replace("DropTail", "x" * 5_000_000), *rows[3:]], 3, "more than 131072 characters"),
     "a quotation mark alone": (lambda rows: [*rows[:2], '"' + rows[2], *rows[3:], "x" * 200_000], 3, "quotation mark"),

@@ -117,7 +117,7 @@ WORDS = [
     ("claims.toml", "for n in [2, 5, 10] for", "for n in [2, 5, 10 for", "claims.toml:8", "not an expression"),
     ("claims.toml", "all(v(", "every(v(", "claims.toml:8", "unknown name 'every'"),
     ("claims.toml", ', metric="use"', "", "claims.toml:8", "2 rows, one expected"),
-    ("claims.toml", 'published = "holds"', 'published = "fails"', "claims.toml:9", "on the printed tables the check says holds"),
+    ("claims.toml", 'published = "holds"', 'published = "fails"', "claims.toml:9", "on the published tables the check says holds"),
     ("paper.toml", "[experiments.fig2]", "[experiments.fig22]", "study.py", "[experiments.fig2] is not in paper.toml"),
     ("paper.toml", "[experiments.fig2]", '[experiments.fig9]\ntitle = ""\ntext = ""\n[experiments.fig2]', "paper.toml:21", "unknown exper"),
     ("paper.toml", "title = ", "titel = ", "paper.toml:2", "did you mean `title`?"),

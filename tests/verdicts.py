@@ -1,4 +1,4 @@
-"""The verdicts of the worlds that are recorded in the studies' folders, and the script of the documentation that lists them."""
+"""The verdicts of the settings that are recorded in the studies' folders, and the script of the documentation that lists them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Writes what the recorded worlds say into findings.md and the studies' files: `python docs/papers/verdicts.py`.
+"""Writes what the recorded settings say into findings.md and the studies' files: `python docs/papers/verdicts.py`.
 
-Into findings.md the verdicts, into the file of each study the printed values that no world comes near, and its worlds run whole.
+Into findings.md the verdicts, into the file of each study the published values that no setting comes near, and its settings run whole.
 
-A study without a record has no verdicts: all of its claims are undecided, as they are after a run without worlds.
+A study without a record has no verdicts: all of its claims are undecided, as they are after a run without settings.
 """
 
 from __future__ import annotations
@@ -36,60 +36,60 @@ def verdicts(key: str) -> dict[str, list[str]]:
 
 
 def part() -> str:
-    """What findings.md has between its marks: a table, and what the printed numbers say of the claims."""
-    lines = [f"| study | worlds | {' | '.join(WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
-    printed = Counter[str]()
+    """What findings.md has between its marks: a table, and what the published numbers say of the claims."""
+    lines = [f"| study | settings | {' | '.join(WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
+    published = Counter[str]()
     for key in papers.keys():  # noqa: SIM118
         found = verdicts(key)
-        worlds = sum(r.kind in SAMPLED for r in recorded(papers.load(key)))
-        lines.append(f"| [{key}]({key}.md) | {worlds} | {' | '.join(', '.join(found[w]) for w in WORDS)} |")
-        printed.update(c.published for c in read_claims(papers.shipped() / key / "claims.toml"))
+        settings = sum(r.kind in SAMPLED for r in recorded(papers.load(key)))
+        lines.append(f"| [{key}]({key}.md) | {settings} | {' | '.join(', '.join(found[w]) for w in WORDS)} |")
+        published.update(c.published for c in read_claims(papers.shipped() / key / "claims.toml"))
     return "\n".join(lines) + (
-        f"\n\nThe printed numbers themselves bear out {printed['holds']} of these {printed.total()} claims and contradict "
-        f"{printed['fails']}; for {printed['no-data']} nothing is printed that could decide."
+        f"\n\nThe published numbers themselves bear out {published['holds']} of these {published.total()} claims and contradict "
+        f"{published['fails']}; for {published['no-data']} nothing is published that could decide."
     )
 
 
 def unreached(key: str) -> str:
-    """What the file of a study has between its marks: the printed values that no recorded world comes near; empty without a record."""
+    """What the file of a study has between its marks: the published values that no recorded setting comes near; empty without a record."""
     paper = papers.load(key)
     medians = [w.distance.median for w in recorded(paper)]
     rows, w = recorded_reach(paper), recorded_whole(paper)
-    held = [x for x in (recorded_with_whole(rows, w.over_worlds()) if w else rows) if x["reached"]]
+    held = [x for x in (recorded_with_whole(rows, w.over_settings()) if w else rows) if x["reached"]]
     if not held:
         return ""
-    alone = sum(x["worlds"] == "0" for x in rows) if w else 0
+    alone = sum(x["settings"] == "0" for x in rows) if w else 0
     lost = [x for x in held if x["reached"] == "no"]
     plain = [x for x in lost if not x["contradiction"]]
-    few = {(x["table"], x["of"], x["metric"]) for x in rows if x["worlds"] == "0"}  # only worlds run whole have these
+    few = {(x["table"], x["of"], x["metric"]) for x in rows if x["settings"] == "0"}  # only settings run whole have these
     outside = [x for x in plain if (x["table"], x["of"], x["metric"]) not in few or not _between(x)]
     least = 100 * min(x for x in medians if x is not None)
-    where = f"in some of {len(medians)} recorded worlds, or in the declared one"
-    told = f"Of {len(held)} printed values {len(held) - len(lost)}" if lost else f"All {len(held)} printed values"
+    where = f"in some of {len(medians)} recorded settings, or in the declared one"
+    told = f"Of {len(held)} published values {len(held) - len(lost)}" if lost else f"All {len(held)} published values"
     told += f" are within 15 % {where}" + (f", or {alone} of them in one of those run whole" if alone else "")
-    told += f"; the least median difference in a world, of one replication, is {least:.1f} %."
+    told += f"; the least median difference in a setting, of one replication, is {least:.1f} %."
     if plain:
         told += f" In none {'is' if len(plain) == 1 else 'are'} {len(plain)} that nothing else in the paper contradicts"
         told += f" ({len(lost) - len(plain)} that something does are left out)" if len(lost) > len(plain) else ""
         between = len(plain) - len(outside)
-        told += f"; {between} of them lie between what worlds give" if between else ""
+        told += f"; {between} of them lie between what settings give" if between else ""
         told += ":" if outside and not between else "; the others:" if outside else "."
     lines = [told]
     if outside:
-        lines += ["", "| printed in | value of | printed | least in a world | greatest |", "|---|---|---:|---:|---:|"]
+        lines += ["", "| published in | value of | published | least in a setting | greatest |", "|---|---|---:|---:|---:|"]
         lines += [_line(paper, x) for x in outside]
     return "\n".join(lines)
 
 
 def _between(x: Mapping[str, str]) -> bool:
-    return float(x["low"]) <= float(x["printed"]) <= float(x["high"])
+    return float(x["low"]) <= float(x["published"]) <= float(x["high"])
 
 
 def _line(paper: Paper, x: Mapping[str, str]) -> str:
     unit = {"percent": " %", "1": ""}.get(x["unit"], f" {x['unit']}")
     of = f"{x['of']}: {x['metric'].replace('_', ' ')}"
     ends = [f"{float(x[k]):.4g}{unit}" for k in ("low", "high")]
-    return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['printed']}{unit} | {ends[0]} | {ends[1]} |"
+    return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['published']}{unit} | {ends[0]} | {ends[1]} |"
 
 
 ASKED = 0.07
@@ -97,17 +97,17 @@ ASKED = 0.07
 
 
 def reachable(w: Whole) -> dict[str, int]:
-    """Of the worlds run whole how many values are within `ASKED` of print, or would be.
+    """Of the settings run whole how many values are within `ASKED` of the published values, or would be.
 
-    `needed` for a median below it; `most` in the best of them; `mixed` if each queue of each table could have a world of its own;
-    `means` in all tables but the last in the best of them; `chance` in the last if print were a run of the declared world.
+    `needed` for a median below it; `most` in the best of them; `mixed` if each queue of each table could have a setting of its own;
+    `means` in all tables but the last in the best of them; `chance` in the last if print were a run of the declared setting.
     """
-    worlds = [n for n in w.ours if n != CHANCE]
+    settings = [n for n in w.ours if n != CHANCE]
     last = w.places[-1][0]
     groups = {(table, _queue(of)) for table, of, _ in w.places}
 
     def most(wanted: Callable[[tuple[str, str, str]], bool]) -> int:
-        return max(w.within(n, ASKED, wanted) for n in worlds)
+        return max(w.within(n, ASKED, wanted) for n in settings)
 
     return {
         "all": len(w.places), "needed": len(w.places) // 2 + 1, "most": most(lambda _: True), "last": sum(p[0] == last for p in w.places),
@@ -123,7 +123,7 @@ def _queue(of: str) -> str:
 
 
 def whole(key: str) -> str:
-    """What the file of a study has between its marks: the worlds run whole, and how near any of them could come; empty without a record."""
+    """What the file of a study has between its marks: the settings run whole, and how near any of them could come; empty without a record."""
     paper = papers.load(key)
     w = recorded_whole(paper)
     if w is None:
@@ -131,7 +131,7 @@ def whole(key: str) -> str:
     tables = list(dict.fromkeys(table for table, _, _ in w.places))
     names = [number_of(paper, t) for t in tables]
     lines = [
-        f"| the declared world but for | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
+        f"| the declared setting but for | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
         "|---" + "|---:" * (len(tables) + 2) + "|",
     ]
     sample = {called(paper, x.values) for x in w.seen if x.kind in SAMPLED}
@@ -143,15 +143,15 @@ def whole(key: str) -> str:
         ends, half = f"{100 * each[0]:.1f} to {100 * each[-1]:.1f} %", f"{100 * each[len(each) // 2]:.1f} %"
         lines += [
             "",
-            f"In the first {len(sample)} worlds of the sample, drawn without regard to print, the median is {ends}, and in half of them "
+            f"In the first {len(sample)} settings of the sample, drawn without regard to the published values, the median is {ends}, and in half of them "
             f"{half} or more; {min(counts)} to {max(counts)} values are within {100 * ASKED:.0f} %.",
         ]
     r = reachable(w)
     lines += [
         "",
-        f"A median below {100 * ASKED:.0f} % takes {r['needed']} of the {r['all']} values within it. The best of these worlds has "
-        f"{r['most']}. Could each queue have in each table the world of these that suits it best, it were {r['mixed']}. Two runs of the "
-        f"declared world that differ in their seeds alone agree in {r['alone']}, of {names[-1]} in {r['chance']} of {r['last']}: with that "
+        f"A median below {100 * ASKED:.0f} % takes {r['needed']} of the {r['all']} values within it. The best of these settings has "
+        f"{r['most']}. Could each queue have in each table the setting of these that suits it best, it were {r['mixed']}. Two runs of the "
+        f"declared setting that differ in their seeds alone agree in {r['alone']}, of {names[-1]} in {r['chance']} of {r['last']}: with that "
         f"many of {names[-1]} the other tables had to have {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
     e = recorded_emulated(paper)
@@ -168,7 +168,7 @@ def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -
 
 
 def written(key: str, text: str) -> str:
-    """The file of a study as it should be; without a record it says nothing of worlds."""
+    """The file of a study as it should be; without a record it says nothing of settings."""
     paper = papers.load(key)
     text = put(text, UNREACHED, unreached(key)) if recorded_reach(paper) else text
     return put(text, WHOLE, whole(key)) if recorded_whole(paper) else text

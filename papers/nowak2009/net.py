@@ -22,7 +22,7 @@ LAWS = ("classic", "ns-2's gaps")
 """RED with 1 to 1/p packets between drops, or with 1/p to 2/p."""
 SECONDS = 200.0
 TRANSFER = 880
-"""Data of each TCP connection at 1.5 Mbit/s, kbyte: with this much the video's queue fills and empties as the printed mean of C4 says."""
+"""Data of each TCP connection at 1.5 Mbit/s, kbyte: with this much the video's queue fills and empties as the published mean of C4 says."""
 APART = "3s"
 """Time between the starts of two connections, as in the simulator's example."""
 STEP, SHORT_STEP = "50ms", "20ms"
@@ -100,7 +100,7 @@ class Scenarios(Paper):
     """The cells of the study."""
 
     declared = DECLARED
-    most_worlds = 96
+    most_settings = 96
 
     def _case(self, case: str, table: str = "cases.toml") -> Tree:
         t = self.scenario("network.toml")
@@ -128,11 +128,11 @@ class Scenarios(Paper):
         """See `opens.py`."""
         return list(OPENS)
 
-    def world(self, values: Mapping[str, Value]) -> list[Cell]:
-        """The cases, moments of the video's short queues, and the two windows, in a world."""
-        return self._world(values, Cell)
+    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
+        """The cases, moments of the video's short queues, and the two windows, in a setting."""
+        return self._setting(values, Cell)
 
-    def _world(self, values: Mapping[str, Value], kind: type[Cell]) -> list[Cell]:
+    def _setting(self, values: Mapping[str, Value], kind: type[Cell]) -> list[Cell]:
         change = change_to(values)
 
         def at_work(t: Tree, cell: Cell) -> None:
@@ -164,8 +164,8 @@ class Scenarios(Paper):
         return [self._cell(self._case(case, "stated-cases.toml"), change, STEP, set="stated", rate=rate, case=case) for case in CASES]
 
     def cells(self) -> list[Cell]:
-        """The declared world, the stated parameters at all rates, TCP alone, and the chosen queue."""
-        cells = self._world(self.declared_world, Drawn)
+        """The declared setting, the stated parameters at all rates, TCP alone, and the chosen queue."""
+        cells = self._setting(self.declared_setting, Drawn)
         cells += [c for rate in RATES for c in self.stated_cells(rate)]
         cells += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
         cells += [self._cell(self._for_search(case), set="long", case=case) for case in SETTINGS]
@@ -200,13 +200,13 @@ class Scenarios(Paper):
 
     def topology(self) -> Tree:
         """The network with the queue of the first case."""
-        return self._cell(self._case(CASES[0]), change_to(self.declared_world), STEP).tree(1)
+        return self._cell(self._case(CASES[0]), change_to(self.declared_setting), STEP).tree(1)
 
     # Other choices for what the paper leaves open
 
     def alternatives(self) -> list[Alternative]:
         """Single changes that a sentence of ours needs; the joint sample has all of them together."""
-        declared, example = self.declared_world, {o.name: o.base for o in OPENS}
+        declared, example = self.declared_setting, {o.name: o.base for o in OPENS}
         named: dict[str, Value] = {
             "drop tail": "25p", "single RED from": "15p", "single RED width": "10p", "TCP RED from": "15p", "TCP RED width": "10p",
             "RED weight": 0.02, "RED max_p": 0.03, "RED gaps": CLASSIC,
@@ -215,7 +215,7 @@ class Scenarios(Paper):
 
         def of(name: str, why: str, values: Mapping[str, Value], *more: Change) -> Alternative:
             if not more:
-                return Alternative(name, why, lambda: self.world(values))
+                return Alternative(name, why, lambda: self.setting(values))
             change = all_of(change_to(values), *more)
             return Alternative(name, why, lambda: self.table_cells(change))
 

@@ -1,4 +1,4 @@
-"""Nowak et al. 2009: what the paper leaves open, and its cases in a world with one value for each."""
+"""Nowak et al. 2009: what the paper leaves open, and its cases in a setting with one value for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPENS = (
         "delay",
         "20ms",
         Span("10ms", "40ms", "log"),
-        "not named; 20 ms in the simulator's example, and the printed round trips leave no more",
+        "not named; 20 ms in the simulator's example, and the published round trips leave no more",
     ),
     Open("segment", "1024B", Levels(("536B", "1024B", "1460B")), "not named: the simulator's default, that of RFC 1122, and Ethernet's"),
     Open("window", "64p", Span("14p", "128p", "log"), "not named: 14 segments are the simulator's default, 64 those of its example"),
@@ -45,9 +45,9 @@ OPENS = (
     Open("frame", "1000B", Span("600B", "1400B"), "not named; turns of one packet each give half of the link, so about as long as TCP's"),
     Open("jitter", 0.0, Span(0.0, 1.0), "a simple video is named, not how even its frames come"),
     Open(
-        "drop tail", "50p", Span("25p", "100p", "log"), "25 packets are named and the printed mean is 36.7; 50 in the simulator's example"
+        "drop tail", "50p", Span("25p", "100p", "log"), "25 packets are named and the published mean is 36.7; 50 in the simulator's example"
     ),
-    Open("single RED from", "5p", Span("5p", "15p"), "15 is named, and contradicts the printed means; 5 in the simulator's example"),
+    Open("single RED from", "5p", Span("5p", "15p"), "15 is named, and contradicts the published means; 5 in the simulator's example"),
     Open(
         "single RED width",
         "45p",
@@ -55,7 +55,7 @@ OPENS = (
         "between the thresholds: 10 packets are named, 45 in the simulator's example for one queue",
     ),
     Open(
-        "TCP RED from", "5p", Span("3p", "15p"), "15 is named, and contradicts the printed means of 6.9 to 11; 5 in the simulator's example"
+        "TCP RED from", "5p", Span("3p", "15p"), "15 is named, and contradicts the published means of 6.9 to 11; 5 in the simulator's example"
     ),
     Open("TCP RED width", "10p", Span("5p", "20p"), "between the thresholds: 10 packets are named, and in the simulator's example"),
     Open("RED weight", 0.002, Levels((0.002, 0.02)), "0.02 is named beside thresholds that contradict the table; 0.002 in the example"),
@@ -69,7 +69,7 @@ OPENS = (
         "not named how the average ages while nothing comes: 150 packets a second in the simulator",
     ),
 )
-"""What the paper leaves open. Not among them is what the printed table fixes: three connections, and FIFO queues without bound (the video's
+"""What the paper leaves open. Not among them is what the published table fixes: three connections, and FIFO queues without bound (the video's
 holds 960 packets in the mean)."""
 
 DECLARED: Mapping[str, Value] = {
@@ -81,11 +81,11 @@ DECLARED: Mapping[str, Value] = {
     "RED max_p": 0.03,
     "RED gaps": WIDE,
 }
-"""The world in which Table 1 is made: the base, which is the simulator's example, but for what the joint fit changed."""
+"""The setting in which Table 1 is made: the base, which is the simulator's example, but for what the joint fit changed."""
 
 
 def change_to(values: Mapping[str, Value]) -> Change:
-    """Changes the scenario of a case to what it is in a world."""
+    """Changes the scenario of a case to what it is in a setting."""
 
     def packets(name: str) -> int:
         return int(str(values[name]).removesuffix("p"))

@@ -11,7 +11,7 @@ from fairlane.papers import Built, Cell, Compared, Comparison, Curve, Picture, R
 from .measure import Measures
 from .net import CASES
 
-PRINTED = CASES[:8]
+PUBLISHED = CASES[:8]
 LAYOUT = {
     "C1": ("one_queue", "droptail", "none"), "C2": ("one_queue", "red", "none"), "C3": ("prio_tcp", "red", "fifo"),
     "C4": ("prio_tcp", "fifo", "fifo"), "C5": ("wrr_4udp_1tcp", "fifo", "fifo"), "C6": ("rr_1udp_1tcp", "fifo", "fifo"),
@@ -26,7 +26,7 @@ WORDS = {
     "chosen": "chosen by fairlane tune",
 }  # fmt: skip
 _SUSPECT = {("C1", "queue1"): 1} | {(c, "queue1"): 2 for c in ("C2", "C3", "C7", "C8")}
-"""Printed values that contradict others, and the number of the contradiction in paper.toml."""
+"""Published values that contradict others, and the number of the contradiction in paper.toml."""
 
 
 _ARRANGEMENT = ("case", "scheduler", "queue1_type", "queue2_type")
@@ -93,11 +93,11 @@ class Shows(Measures):
     def _cases(r: Results) -> list[str]:
         return [c["case"] for c in r.cells if c["set"] == "table"]
 
-    def _against_printed(self, rows: Sequence[Row]) -> Comparison:
+    def _against_published(self, rows: Sequence[Row]) -> Comparison:
         cases = {dict(x.factors)["case"] for x in rows}
-        printed = [p for p in self.published("table1") if p["case"] in cases]
+        published = [p for p in self.published("table1") if p["case"] in cases]
         suspect = {factors_of(**_factors(case, thing)): n for (case, thing), n in _SUSPECT.items()}
-        return compare(rows, printed, (), suspect)
+        return compare(rows, published, (), suspect)
 
     # Figures over time
 
@@ -136,7 +136,7 @@ class Shows(Measures):
                     rows.append(row_of({"case": case, "object": thing, "t": f"{t:g}"}, metric, [v], "packets"))
         return rows
 
-    def _printed_mean(self, case: str, thing: str) -> float | None:
+    def _published_mean(self, case: str, thing: str) -> float | None:
         wanted = (case, thing, "mean_size")
         return next((float(p["value"]) for p in self.published("table1") if (p["case"], p["object"], p["metric"]) == wanted), None)
 
@@ -145,7 +145,7 @@ class Shows(Measures):
         rows = self._series_rows(r, "C2", {"queue1": ("queue1", "queue_length"), "average": ("queue1", "avg_queue_length")})
         shown = [x for x in self._share_rows(r, "C2") if x.metric != "loss_percent"]
         shares = [replace(self._ours(x), factors=factors_of(**_factors("C2", dict(x.factors)["object"]))) for x in shown]
-        built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=_ARRANGEMENT)
+        built = Built(Comparison([*self._against_published(table).rows[: len(table)], *shares]), rows, group_by=_ARRANGEMENT)
         average = self._first(r, "C2", "average")
         end = self._end(r, "C2") - 5
         known = [v for t, v in zip(*average, strict=True) if v is not None and 20 < t < end]
@@ -161,11 +161,11 @@ class Shows(Measures):
                 "RED's average",
                 "time, s",
                 "packets",
-                level=self._printed_mean("C2", "queue1"),
+                level=self._published_mean("C2", "queue1"),
             ),
             series.Series([self._trace(r, "C2", "queue1", "length")], "packets waiting", "time, s", "packets"),
         ]
-        caption = "First replication. Dashed: the printed mean length of Table 1. The paper's curve is not available as numbers."
+        caption = "First replication. Dashed: the published mean length of Table 1. The paper's curve is not available as numbers."
         built.pictures.append(Picture("fig4", self.title_of("fig4"), caption, list(panels)))
         return built
 
@@ -173,7 +173,7 @@ class Shows(Measures):
         table = [x for x in self._case_rows(r, case) if dict(x.factors)["object"].startswith("queue")]
         rtt = [x for x in self._case_rows(r, case) if x.metric == "rtt"]
         rows = self._series_rows(r, case, {"queue1": ("queue1", "queue_length"), "queue2": ("queue2", "queue_length")})
-        kept = [x for x in self._against_printed([*table, *rtt]).rows if x.ours is not None]
+        kept = [x for x in self._against_published([*table, *rtt]).rows if x.ours is not None]
         built = Built(Comparison(kept), rows, group_by=_ARRANGEMENT)
         panels = []
         ended = r.samples(r.cell(set="table", case=case), "transfer_last")
@@ -183,15 +183,15 @@ class Shows(Measures):
             self._close(r, case) if short else self._trace(r, case, "queue2", "video"),
         )
         for number, trace in enumerate(traces, 1):
-            level = self._printed_mean(case, f"queue{number}")
+            level = self._published_mean(case, f"queue{number}")
             panels.append(series.Series([trace], f"queue {number} ({trace.name})", "time, s", "packets", level, size=(4.4, 2.6)))
         caption = "First replication. Left: until the transfers are over. "
         if short:
             caption += "Right: 0.3 s of a run with a sample every millisecond, while three connections send."
         else:
             caption += "Right: until the video no longer waits."
-        if self._printed_mean(case, "queue1") is not None:
-            caption += " Dashed: the printed means of Table 1. The paper's curves are not available as numbers."
+        if self._published_mean(case, "queue1") is not None:
+            caption += " Dashed: the published means of Table 1. The paper's curves are not available as numbers."
         built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
         if name in ("fig5", "fig7"):
             longest = r.mean("queue2_max", set="table", case=case)
@@ -264,5 +264,5 @@ class Shows(Measures):
             rate = float(values["rate"].removesuffix("Mbit/s"))
             rows.append(Compared(factors_of(link=link), "rate", "Mbit/s", None if link == "bottleneck" else 100.0, rate))
             rows.append(Compared(factors_of(link=link), "delay", "ms", None, float(values["delay"].removesuffix("ms"))))
-        picture = Picture("fig3", self.title_of("fig3"), "The declared world.", [drawings.Topology(t)])
+        picture = Picture("fig3", self.title_of("fig3"), "The declared setting.", [drawings.Topology(t)])
         return Built(Comparison(rows), [], [picture], group_by=("link",))

@@ -8,9 +8,9 @@ from functools import partial
 from fairlane.papers import Built, Cell, Compared, Experiment, Picture, Results, Row, SensitivityColumn, charts
 
 from .net import CASES, SAME
-from .rows import FIGURES, PRINTED, WORDS
+from .rows import FIGURES, PUBLISHED, WORDS
 from .text import FIFOS, causes, findings, round_trips
-from .unprinted import Studies
+from .unpublished import Studies
 
 
 class Nowak2009(Studies):
@@ -48,7 +48,7 @@ class Nowak2009(Studies):
                 case(c),
                 "table1",
             )
-            for c in PRINTED
+            for c in PUBLISHED
         ]
         return [
             e("fig3", self._fig3, lambda _: False),
@@ -67,7 +67,7 @@ class Nowak2009(Studies):
 
     def _table1(self, r: Results) -> Built:
         rows = [x for case in self._cases(r) for x in self._case_rows(r, case)]
-        built = Built(self._against_printed(rows), rows, group_by=("case", "scheduler", "queue1_type", "queue2_type"))
+        built = Built(self._against_published(rows), rows, group_by=("case", "scheduler", "queue1_type", "queue2_type"))
         of = (("time_mean", "mean over time", "packets"), ("time_sd", "deviation over time", "packets"), ("max", "longest", "packets"))
         cells = [(r.cell(set="table", case=c), {"case": c}) for c in self._cases(r)]
         by_time = self._quantities(r, cells, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of])
@@ -87,19 +87,19 @@ class Nowak2009(Studies):
             (("queue2", "mean_size"), "queue 2 (video)", "packets", True),
         ):
             panels.append(self._by_case(built.comparison.rows, *quantity, title, y, log))
-        caption = "Cases C1 to C8. Filled: ours; hollow: printed; crossed: printed, but in contradiction to other numbers of the paper."
+        caption = "Cases C1 to C8. Filled: ours; hollow: published; crossed: published, but in contradiction to other numbers of the paper."
         built.pictures.append(Picture("table1", self.title_of("table1"), caption, list(panels)))
         return built
 
     @staticmethod
     def _by_case(rows: Sequence[Compared], thing: str, metric: str, title: str, y: str, log: bool) -> charts.Lines:
-        """One quantity over the cases, printed and ours."""
-        found: dict[str, list[Compared]] = {c: [] for c in PRINTED}
+        """One quantity over the cases, published and ours."""
+        found: dict[str, list[Compared]] = {c: [] for c in PUBLISHED}
         for row in rows:
             f = dict(row.factors)
             if row.metric == metric and f["case"] in found and f["object"].startswith(thing):
                 found[f["case"]].append(row)
-        cases = [c for c in PRINTED if found[c]]
+        cases = [c for c in PUBLISHED if found[c]]
 
         def mean(values: list[float | None]) -> float | None:
             known = [v for v in values if v is not None]
@@ -115,7 +115,7 @@ class Nowak2009(Studies):
         return charts.Lines([curve], charts.Axes(title, "case", y, log_y=log, ticks=[float(c[1:]) for c in cases]))
 
     def _table1_part(self, case: str, r: Results) -> Built:
-        return Built(self._against_printed(self._case_rows(r, case)))
+        return Built(self._against_published(self._case_rows(r, case)))
 
     # What the conclusions depend on
 

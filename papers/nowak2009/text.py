@@ -93,28 +93,28 @@ def _listed(values: Iterable[float], digits: int = 2) -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _printed_trips(printed: Sequence[Mapping[str, str]], case: str, metric: str = "rtt") -> list[float]:
-    """What is printed for the three connections."""
-    return [float(p["value"]) for p in printed if (p["case"], p["metric"]) == (case, metric)]
+def _published_trips(published: Sequence[Mapping[str, str]], case: str, metric: str = "rtt") -> list[float]:
+    """What is published for the three connections."""
+    return [float(p["value"]) for p in published if (p["case"], p["metric"]) == (case, metric)]
 
 
-def _printed_trip(printed: Sequence[Mapping[str, str]], case: str) -> float:
+def _published_trip(published: Sequence[Mapping[str, str]], case: str) -> float:
     """Their mean."""
-    return sum(_printed_trips(printed, case)) / 3
+    return sum(_published_trips(published, case)) / 3
 
 
 def _trips(r: Results, case: str, metric: str = "rtt") -> list[float]:
     return [_of(r, f"{metric}_{k}", case) for k in (1, 2, 3)]
 
 
-def round_trips(r: Results, printed: Sequence[Mapping[str, str]]) -> list[str]:
-    """What the printed queues without RED say about the round trips beside them, and ours about ours; and what cannot be."""
-    lengths = {p["case"]: float(p["value"]) for p in printed if (p["object"], p["metric"]) == ("queue1", "mean_size")}
-    theirs = [_printed_trip(printed, c) for c in FIFOS]
+def round_trips(r: Results, published: Sequence[Mapping[str, str]]) -> list[str]:
+    """What the published queues without RED say about the round trips beside them, and ours about ours; and what cannot be."""
+    lengths = {p["case"]: float(p["value"]) for p in published if (p["object"], p["metric"]) == ("queue1", "mean_size")}
+    theirs = [_published_trip(published, c) for c in FIFOS]
     ours = [_of(r, "rtt", c) for c in FIFOS]
     waits = [_waits(r, c, lengths[c]) for c in FIFOS]
     own = [_waits(r, c, _of(r, "queue1_mean", c)) for c in FIFOS]
-    measured, smoothed = (_printed_trips(printed, "C6", q) for q in ("rtt", "srtt"))
+    measured, smoothed = (_published_trips(published, "C6", q) for q in ("rtt", "srtt"))
 
     def shorter(trips: Sequence[float], than: Sequence[float]) -> str:
         return _listed((100 * (1 - x / y) for x, y in zip(trips, than, strict=True)), 0)
@@ -124,7 +124,7 @@ def round_trips(r: Results, printed: Sequence[Mapping[str, str]]) -> list[str]:
 
     return [
         f"What the queues without RED (C4, C5, C6) say about the round trips. By Little's law a segment takes {_listed(waits)} s where "
-        f"TCP's queue has the printed lengths; the printed means of the three connections, {_listed(theirs)} s, are "
+        f"TCP's queue has the published lengths; the published means of the three connections, {_listed(theirs)} s, are "
         f"{shorter(theirs, waits)} % shorter. With our queues it takes {_listed(own)} s, and over all segments we have "
         f"{_listed(_of(r, 'rtt_all', c) for c in FIFOS)} s; but a mean over one segment a window, as it is recorded, is {_listed(ours)} s, "
         f"{shorter(ours, own)} % shorter: a small window counts as much as a large one, and waits less.",
@@ -135,15 +135,15 @@ def round_trips(r: Results, printed: Sequence[Mapping[str, str]]) -> list[str]:
     ]
 
 
-def _in_order(r: Results, printed: Sequence[Mapping[str, str]], case: str) -> str:
-    return f"{case} {_listed(sorted(_trips(r, case)))} s ({_listed(sorted(_printed_trips(printed, case)))})"
+def _in_order(r: Results, published: Sequence[Mapping[str, str]], case: str) -> str:
+    return f"{case} {_listed(sorted(_trips(r, case)))} s ({_listed(sorted(_published_trips(published, case)))})"
 
 
-def _apart(r: Results, printed: Sequence[Mapping[str, str]]) -> float:
-    """The median difference from the printed values, percent."""
+def _apart(r: Results, published: Sequence[Mapping[str, str]]) -> float:
+    """The median difference from the published values, percent."""
     events = {c["case"] for c in r.cells if c["set"] == "events"}
     apart = []
-    for p in printed:
+    for p in published:
         case, thing, metric = p["case"], p["object"], p["metric"]
         if thing.startswith("queue"):
             quantity = f"{thing}_{'mean' if metric == 'mean_size' else 'sd'}"
@@ -154,7 +154,7 @@ def _apart(r: Results, printed: Sequence[Mapping[str, str]]) -> float:
     return 100 * median(apart)
 
 
-def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mapping[str, str]]) -> list[str]:
+def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapping[str, str]]) -> list[str]:
     """The summary at the top of the page."""
     mean, sd, longest = (_of(r, f"queue2_{q}", "C3") for q in ("mean", "sd", "max"))
     ended = {c: _of(r, "transfer_last", c) for c in ("C3", "C6")}
@@ -167,20 +167,20 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
         f"leaves TCP {_of(r, 'tcp_share', 'C8'):.0f} % of the link with {1e3 * _of(r, 'rtt', 'C8'):.0f} ms; 4:1 turns with RED do the "
         f"same ({1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED the same "
         f"turns cost {_of(r, 'rtt', 'C5'):.1f} s.",
-        f"All of Table 1 together is {_apart(r, printed):.1f} % from print in the median"
-        + "".join(f", and {_apart(others[n], printed):.1f} % with {n}" for n in (EXAMPLE, STATED) if n in others) + ".",
-        f"The printed backlogs of the video tell how much TCP sent, which the paper does not. The queue fills to {longest:.0f} packets "
+        f"All of Table 1 together is {_apart(r, published):.1f} % from the published values in the median"
+        + "".join(f", and {_apart(others[n], published):.1f} % with {n}" for n in (EXAMPLE, STATED) if n in others) + ".",
+        f"The published backlogs of the video tell how much TCP sent, which the paper does not. The queue fills to {longest:.0f} packets "
         f"while TCP is served ({ended['C3']:.0f} s) and then empties; recorded at every packet that is a mean of {mean:.0f} and a "
-        f"deviation of {sd:.0f} packets (printed: 960 and 570).",
+        f"deviation of {sd:.0f} packets (published: 960 and 570).",
         f"With connections that start 3 s apart the FIFO queues of TCP hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
-        "(printed: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "") + ".",
-        "From the shortest to the longest the round trips are (printed in brackets) " + "; ".join(_in_order(r, printed, c) for c in FIFOS)
-        + ". In print another connection has the shortest in each of these cases. Those of C6 are not reached.",
+        "(published: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "") + ".",
+        "From the shortest to the longest the round trips are (published in brackets) " + "; ".join(_in_order(r, published, c) for c in FIFOS)
+        + ". In the paper another connection has the shortest in each of these cases. Those of C6 are not reached.",
         f"Nor are the video's backlogs with 1:1 turns: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast, to "
         f"{_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean, not 960."
         + _with(others, GREEDY, lambda o: f"They are equal only with a video of nearly the whole link (at 99 %: {_backlog(o)} packets), "
                 f"and then 4:1 turns are not enough for it: its queue there holds {_of(o, 'queue2_mean', 'C5'):.0f}."),
-        f"And not the lengths of TCP's queues with RED: printed for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, ours are {_reds(r)}"
+        f"And not the lengths of TCP's queues with RED: published for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, ours are {_reds(r)}"
         + _with(others, STATED, lambda o: f"and with the queues as the text states them {_reds(o)}") + ".",
         f"How RED spaces its drops matters as much as its thresholds. Three connections alone with RED 5 to 50 keep {classic:.0f} "
         f"packets with the classic law (gaps of 1 to 1/p packets) and {wide:.0f} with that of ns-2 (1/p to 2/p).",
@@ -219,7 +219,7 @@ def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         f"under the modified one, and TCP has {_of(r, 'timeouts', 'C3m'):.0f} timeouts instead of {_of(r, 'timeouts', 'C3'):.0f}, in "
         "which the video has the link."
         + (f" It holds in every replication with: {'; '.join(same)}." if same else ""),
-        "N13": f"The four queues hold {_reds(r)} packets (printed: 32, 11, 6.9, 7.7)."
+        "N13": f"The four queues hold {_reds(r)} packets (published: 32, 11, 6.9, 7.7)."
         + _with(others, STATED, lambda o: f"With the stated 15, 25, weight 0.02 and max_p 0.03 they hold {_reds(o)}.")
         + _with(others, STATED_LASTING, lambda o: f"With those, ns-2's gaps between drops and 10 MB a connection they "
                 f"hold {_reds(o)}{_then(_between(o))}."),

@@ -119,17 +119,17 @@ class AgainstLoad:
         charts.end_labels(figure, ax, ends)
 
 
-def losses(r: Results, load: int, networks: Iterable[int], printed: dict[int, float], at: int, name: str, title: str) -> Picture:
-    """DropTail's loss against the queue limit, with the printed losses on the curve of `at` nodes."""
+def losses(r: Results, load: int, networks: Iterable[int], published: dict[int, float], at: int, name: str, title: str) -> Picture:
+    """DropTail's loss against the queue limit, with the published losses on the curve of `at` nodes."""
     curves = []
     for n in networks:
         cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk") for q in LIMITS]
         own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in cells]
-        points = [printed.get(q) if n == at else None for q in LIMITS]
+        points = [published.get(q) if n == at else None for q in LIMITS]
         curves.append(charts.Curve(f"{n} nodes", LIMITS, [x.value for x in own], [x.low for x in own], [x.high for x in own], points))
     axes = charts.Axes(f"DropTail, {load} % load", "queue limit, packets", "loss, %", ticks=LIMITS)
     where = "" if len(curves) == 1 else f", drawn with {at} nodes although the text names no network"
-    return Picture(name, title, f"Filled: ours, with intervals. Hollow: the printed losses{where}.", [charts.Lines(curves, axes)])
+    return Picture(name, title, f"Filled: ours, with intervals. Hollow: the published losses{where}.", [charts.Lines(curves, axes)])
 
 
 def over_time(r: Results) -> Picture:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from fairlane.papers import Cell, Tree, Value, factors_of
 
-from .opens import InWorld, changed
+from .opens import InSetting, changed
 
 NETWORKS = (16, 32, 64)
 LOADS = (25, 50, 75, 100)
@@ -39,7 +39,7 @@ def counted() -> list[Cell]:
 
 
 def claimed() -> list[Cell]:
-    """The cells that claims and printed losses read: what each world runs."""
+    """The cells that claims and published losses read: what each setting runs."""
     cells = [cell(n, x, q, "DropTail") for n in NETWORKS for x in (50, 100) for q in LIMITS]
     cells += [cell(64, 75, q, "DropTail") for q in (100, 250)] + [cell(n, 25, 100, "DropTail") for n in NETWORKS]
     cells += [cell(n, 100, q, "RED") for n in NETWORKS for q in LIMITS] + [cell(n, 75, 100, "RED") for n in NETWORKS]
@@ -55,7 +55,7 @@ def quick() -> list[Cell]:
 
 
 def tree_of(base: Tree, blocks: Tree, c: Cell, seed: int, values: Mapping[str, Value]) -> Tree:
-    """The scenario of a cell in a world: the base network with the cell's nodes, load and queue."""
+    """The scenario of a cell in a setting: the base network with the cell's nodes, load and queue."""
     t = copy.deepcopy(base)
     n, load, limit = int(c["network"]), int(c["load"]), int(c["queue"])
     t["name"] = f"{n} nodes, {load} % load, {c['aqm']} with {limit} packets, {c['traffic']}"
@@ -86,9 +86,9 @@ def _count_colours(t: Tree) -> None:
 
 
 def with_trees(base: Tree, blocks: Tree, cells: Iterable[Cell], values: Mapping[str, Value]) -> list[Cell]:
-    """The cells in a world, with what makes their trees."""
+    """The cells in a setting, with what makes their trees."""
 
     def made(c: Cell) -> Cell:
-        return InWorld(c.factors, lambda seed: tree_of(base, blocks, c, seed, values), values)
+        return InSetting(c.factors, lambda seed: tree_of(base, blocks, c, seed, values), values)
 
     return [made(c) for c in cells]

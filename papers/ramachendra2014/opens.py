@@ -1,4 +1,4 @@
-"""What Ramachendra et al. 2014 leave open, each with the values that are plausible, and what a world changes of a scenario."""
+"""What Ramachendra et al. 2014 leave open, each with the values that are plausible, and what a setting changes of a scenario."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ DECLARED: Mapping[str, Value] = {
     "TCP": "newreno",
     "losses at 50 % are of": 16,
 }
-"""The world of the study's own tables: the stated 150 ms, and near the four printed losses. What is not named has its base."""
+"""The setting of the study's own tables: the stated 150 ms, and near the four published losses. What is not named has its base."""
 
 
 @dataclass(frozen=True)
-class InWorld(Cell):
-    """A cell that knows its world."""
+class InSetting(Cell):
+    """A cell that knows its setting."""
 
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
@@ -93,7 +93,7 @@ def wire(values: Mapping[str, Value]) -> int:
 
 
 def changed(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
-    """Lays a world over the scenario of a cell."""
+    """Lays a setting over the scenario of a cell."""
     _tcp(t, values)
     _paths(t, int(c["network"]), number(values["round trip"]) / 2, values["round trips"] == UNIFORM)
     _contract(t, c, values)

@@ -58,8 +58,8 @@ class Ramachendra2014(Paper):
 
     minutes = 2.5
     single_runs = True  # nothing is said of replications
-    world_seeds = (1,)
-    most_worlds = 72
+    setting_seeds = (1,)
+    most_settings = 72
     declared = opens.DECLARED
     tables = ("results", "uncongested", "modred_unit", "rr_unit")
     flow_columns = ("throughput", "goodput", "jitter", "packets_received", "timeouts", "fast_recoveries")
@@ -95,17 +95,17 @@ class Ramachendra2014(Paper):
         """64 nodes, and what claims read of the others."""
         return [*self._with(net.quick()), *self._on_air(air.quick())]
 
-    def world(self, values: Mapping[str, Value]) -> list[Cell]:
-        """The cells that claims and printed losses read."""
+    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
+        """The cells that claims and published losses read."""
         return self._with(net.claimed(), values)
 
     def _with(self, cells: Sequence[Cell], values: Mapping[str, Value] | None = None) -> list[Cell]:
-        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, values or self.declared_world)
+        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, values or self.declared_setting)
 
     def _on_air(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Beside all worlds: the tables' own, with another medium."""
+        """Beside all settings: the tables' own, with another medium."""
         wired = (self.scenario("net.toml"), self.scenario("cells.toml"))
-        return air.with_trees(self.scenario("air.toml"), wired, cells, self.declared_world, {o.name: o.base for o in self.opens()})
+        return air.with_trees(self.scenario("air.toml"), wired, cells, self.declared_setting, {o.name: o.base for o in self.opens()})
 
     def topology(self) -> Tree:
         """64 nodes."""
@@ -113,7 +113,7 @@ class Ramachendra2014(Paper):
 
     def _drawn(self, n: int) -> Tree:
         """A network with n nodes, all round trips at their mean: they would be as many labels."""
-        plain = {**self.declared_world, "round trips": "equal"}
+        plain = {**self.declared_setting, "round trips": "equal"}
         return self._with([net.cell(n, 100, 100, "DropTail")], plain)[0].tree(1)
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
@@ -150,7 +150,7 @@ class Ramachendra2014(Paper):
         if cell["traffic"] == "counted":
             m |= _by_colour(run)
         if cell["traffic"] == "watched" and cell["aqm"] == "ModRED":
-            queues = int(cell.values["priority queues"]) if isinstance(cell, opens.InWorld) else 3
+            queues = int(cell.values["priority queues"]) if isinstance(cell, opens.InSetting) else 3
             m["cutting"] = 100 * sum(_mean(run, f"class{i}_clamping") for i in range(queues)) / queues
         return m
 
@@ -203,12 +203,12 @@ class Ramachendra2014(Paper):
         return rows
 
     def _quoted(self, r: Results) -> list[Row]:
-        """The four printed losses with DropTail; where the paper names no network, that of the world."""
+        """The four published losses with DropTail; where the paper names no network, that of the setting."""
         rows = []
         for p in self.published("quoted_values"):
             wanted = {"load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
             for c in (c for c in r.cells if _matrix(c)):
-                own = c.values if isinstance(c, opens.InWorld) else {}
+                own = c.values if isinstance(c, opens.InSetting) else {}
                 network = p["network_nodes"] if p["network_nodes"] in map(str, NETWORKS) else str(own["losses at 50 % are of"])
                 if c["network"] == network and all(c[k] == x for k, x in wanted.items()):
                     names = ("network_nodes", "load_percent", "queue_packets", "aqm")
@@ -232,7 +232,7 @@ class Ramachendra2014(Paper):
         return [
             on_air(64),
             e("matrix", self._matrix, _matrix),
-            e("quoted_values", self._printed, _quoted_cell),
+            e("quoted_values", self._published, _quoted_cell),
             e("loss-vs-queue", lambda r: self._losses(r, 50), lambda c: _matrix(c) and c["load"] == "50"),
             e("loss-64n-75", lambda r: self._losses(r, 75), loads(75)),
             e("modred-25", lambda r: self._at(r, 25), seen(25)),
@@ -252,19 +252,19 @@ class Ramachendra2014(Paper):
         rows = self._results(r, _matrix)
         return Built(compare(rows, []), rows, figures.matrix(r), notes("matrix", r), show_table=False)
 
-    def _printed(self, r: Results) -> Built:
+    def _published(self, r: Results) -> Built:
         rows = self._quoted(r)
         return Built(compare(rows, self.published("quoted_values")), rows)
 
     def _losses(self, r: Results, load: int) -> Built:
         built = Built(notes=notes(f"losses-{load}", r))
-        printed = [p for p in self.published("quoted_values") if p["load_percent"] == str(load)]
+        published = [p for p in self.published("quoted_values") if p["load_percent"] == str(load)]
         wanted: Wanted = lambda c: _matrix(c) and c["load"] == str(load) and (load == 50 or c["network"] == "64")  # noqa: E731
         built.comparison = compare(self._results(r, wanted, ("loss_rate",)), [])
         built.group_by = ("network",)
         name, at = ("loss-vs-queue", NETWORKS) if load == 50 else ("loss-64n-75", (64,))
-        points = {int(p["queue_packets"]): float(p["value"]) for p in printed}
-        n = int(self.declared_world["losses at 50 % are of"]) if load == 50 else 64
+        points = {int(p["queue_packets"]): float(p["value"]) for p in published}
+        n = int(self.declared_setting["losses at 50 % are of"]) if load == 50 else 64
         built.pictures.append(figures.losses(r, load, at, points, n, name, self.title_of(name)))
         return built
 

@@ -56,12 +56,12 @@ def notes(name: str, r: Results | None) -> list[str]:
 
 def _losses_50(r: Results) -> list[str]:
     lost = [f"{_list([of(r, 'loss_rate', 50, q, 'DropTail', n) for q in net.LIMITS], 2)} % with {n} nodes" for n in net.NETWORKS]
-    return [f"DropTail with 25, 100 and 250 packets loses {'; '.join(lost)}. The printed 0.36 % and 0 name no number of nodes."]
+    return [f"DropTail with 25, 100 and 250 packets loses {'; '.join(lost)}. The published 0.36 % and 0 name no number of nodes."]
 
 
 def _losses_75(r: Results) -> list[str]:
     a, b = (of(r, "loss_rate", 75, q, "DropTail") for q in (100, 250))
-    return [f"{a:.2f} and {b:.2f} % in the world of these tables."]
+    return [f"{a:.2f} and {b:.2f} % in the setting of these tables."]
 
 
 def _apart(r: Results, load: int, queue: int, n: int, other: float) -> float:
@@ -107,13 +107,13 @@ def findings(r: Results) -> list[str]:
     a, b = (of(r, "loss_rate", 75, q, "DropTail") for q in (100, 250))
     c, d = (of(r, "loss_rate", 50, q, "DropTail", 16) for q in (25, 250))
     return [
-        f"All four printed losses have a world: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are printed, {c:.2f} and {d:.2f} % where 0.36 "
+        f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where 0.36 "
         f"and 0 "
         "are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 byte, windows of "
         "50 kbyte "
         "and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Others reach them, too: four "
         "numbers do not fix what is open.",
-        f"In that world ModRED, with 64 nodes that all send and 100 packets, uses {uses[3]:.1f} % of the link; RED {uses[0]:.1f}, WRED "
+        f"In that setting ModRED, with 64 nodes that all send and 100 packets, uses {uses[3]:.1f} % of the link; RED {uses[0]:.1f}, WRED "
         f"{uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % where they lose {_list(lost[:3], 2)} %.",
         f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}. What ModRED gains or costs hangs on what one segment of "
         f"each sender "
@@ -123,7 +123,7 @@ def findings(r: Results) -> list[str]:
 
 
 def causes(r: Results) -> Mapping[str, str]:
-    """Why claims come out as they do, where a run of this study shows it; where a claim turns is shown with its worlds."""
+    """Why claims come out as they do, where a run of this study shows it; where a claim turns is shown with its settings."""
     carried = [of(r, "throughput", 100, 100, "RED", traffic=t) / 1e3 for t in ("smooth", "bursty")]
     return {
         "R7": f"With 64 nodes: {use(r, 75, 100, 'ModRED'):.1f} and {use(r, 100, 100, 'ModRED'):.1f} % of the link at 75 and 100 % load, "
@@ -133,7 +133,7 @@ def causes(r: Results) -> Mapping[str, str]:
         "R10": f"ModRED's throughput is {against(gain(r, 'smooth'))} RED's with smooth senders and {against(gain(r, 'bursty'))} it with "
         f"bursty "
         f"ones. RED itself carries {carried[0]:.2f} and {carried[1]:.2f} Mbit/s.",
-        "R11": "In the world of these tables "
+        "R11": "In the setting of these tables "
         + " and ".join(_shares(r, load) for load in (75, 100))
         + ".",
         "R12": "The field of zero itself is held by a test of the engine; see the note at modred-unit.",

@@ -1,4 +1,4 @@
-# The declared world in ns-2.35, for ns2_declared.csv: ns ns2.tcl CLIENTS DropTail|RED TCP|UDP|TCP-UDP SEED
+# The declared setting in ns-2.35, for ns2_declared.csv: ns ns2.tcl CLIENTS DropTail|RED TCP|UDP|TCP-UDP SEED
 # The shared link's queue holds 10 packets by ns-2's counting, the others 50; sinks delay acknowledgments; starts within 1.2 ms. Delays are counted
 # from the arrival at the router, plus 3 ms; throughput with 1500 byte a packet; what is sent includes what a queue drops.
 lassign $argv n queue traffic seed

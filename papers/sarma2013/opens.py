@@ -1,4 +1,4 @@
-"""Sarma 2013: what the paper leaves open, and the study in a world with one value for each."""
+"""Sarma 2013: what the paper leaves open, and the study in a setting with one value for each."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ OPENS = (
     Open("starts", "1.2ms", Levels(("0s", "1.2ms", "10ms", "100ms", "1s")), "not named: within how much time the clients start"),
     Open("TCP share", 0.5, Span(0.2, 0.8), "of the shared network the text says only that both kinds are present"),
 )
-"""What the paper leaves open. Not among them is what arithmetic on the printed numbers fixes to four digits (`parameters.csv`): the rate of
+"""What the paper leaves open. Not among them is what arithmetic on the published numbers fixes to four digits (`parameters.csv`): the rate of
 the UDP clients, the simulated time, and the bytes of a packet on the wire."""
 
 DECLARED: Mapping[str, Value] = {"server limit": "10p", "delayed ACKs": True}
-"""The world in which the study's tables are made: the base, but for what the joint fit changed."""
+"""The setting in which the study's tables are made: the base, but for what the joint fit changed."""
 
 
 def change_to(values: Mapping[str, Value]) -> Change:
-    """Changes a scenario to what it is in a world."""
+    """Changes a scenario to what it is in a setting."""
 
     def limited(queue: Tree, limit: Value) -> Tree:
         (kind,) = queue

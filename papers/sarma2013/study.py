@@ -42,7 +42,7 @@ QUEUES = ("DropTail", "RED")
 SHARED_LINK = 50_000.0
 """Rate of the router-server link, kbit/s."""
 COUNTED = 1500
-"""Bytes the printed throughput counts for each packet."""
+"""Bytes the published throughput counts for each packet."""
 _FIXED = 3.0 + 10.0
 """Propagation over an access link and the shared one, ms."""
 SAME = "the first two replications alone"
@@ -50,7 +50,7 @@ SAME = "the first two replications alone"
 _IMPOSSIBLE = 3
 """The contradiction whose value is crossed out in figures."""
 
-# Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
+# Cells whose published value contradicts another number; the number is that of the list in paper.toml.
 _SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
     "table2": {("3", "DropTail", "TCP-UDP"): 2},
     "table3": {("8", "DropTail", "TCP"): _IMPOSSIBLE},
@@ -62,7 +62,7 @@ def _measured(factors: Factors, name: str, row: Row) -> Compared:
 
 
 def _after_access(run: RunTables) -> float:
-    """Mean delay of the packets from the router on, plus 3 ms, in ms: what the printed numbers count (contradiction 1).
+    """Mean delay of the packets from the router on, plus 3 ms, in ms: what the published numbers count (contradiction 1).
 
     All packets of the shared link come from clients, so it is their mean wait there, the transmission of a packet (40 byte more with TCP)
     and 13 ms of propagation.
@@ -78,7 +78,7 @@ class Sarma2013(Paper):
 
     minutes = 4.5
     declared = DECLARED
-    most_worlds = 96
+    most_settings = 96
     hop_probe = False  # what it measures is the wait at the shared link and what is fixed: see `_after_access`
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "rtt_mean",
@@ -93,13 +93,13 @@ class Sarma2013(Paper):
         """See `opens.py`."""
         return list(OPENS)
 
-    def world(self, values: Mapping[str, Value]) -> list[Cell]:
+    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
         """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
         return self._cells(change_to(values), float(values["TCP share"]))
 
     def cells(self) -> list[Cell]:
-        """Those of the declared world."""
-        return self.world(self.declared_world)
+        """Those of the declared setting."""
+        return self.setting(self.declared_setting)
 
     def _cells(self, change: Change, tcp_share: float) -> list[Cell]:
         kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
@@ -128,7 +128,7 @@ class Sarma2013(Paper):
 
     def topology(self) -> Tree:
         """Ten clients."""
-        declared = self.declared_world
+        declared = self.declared_setting
         return self._cell(10, "DropTail", "TCP", change_to(declared), float(declared["TCP share"])).tree(1)
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
@@ -184,7 +184,7 @@ class Sarma2013(Paper):
         return {tuple(zip(names, cell, strict=True)): number for cell, number in _SUSPECT.get(table, {}).items()}
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
-        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as printed."""
+        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as published."""
         return [dict(r) for r in self.published("ns2_declared") if r["metric"] == metric]
 
     def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
@@ -197,7 +197,7 @@ class Sarma2013(Paper):
         built = self._side_by_side(r, "table2", "mean_end_to_end_delay", "ms")
         full = r.rows("full_one_way_delay", "full_one_way_delay", "ms")
         built.more = compare(full, [], self._peer("full_one_way_delay")).rows
-        built.more_title = "The full one-way delay, from the client's queue to the server (not printed in the paper)"
+        built.more_title = "The full one-way delay, from the client's queue to the server (not published in the paper)"
         return built
 
     def _throughput_table(self, r: Results) -> Built:
@@ -212,9 +212,9 @@ class Sarma2013(Paper):
 
     def _table1(self, r: Results) -> Built:
         rows: list[Compared] = []
-        printed = {int(p["clients"]): p for p in self.published("table1")}
+        published = {int(p["clients"]): p for p in self.published("table1")}
         columns = (("TCP", "tcp"), ("UDP", "udp"), ("TCP-UDP", "shared_tcp_udp"))
-        for n, p in printed.items():
+        for n, p in published.items():
             factors = factors_of(clients=n, label=p["congestion_level"])
             kinds = sum(p[column] == "yes" for _, column in columns)
             ours = sum(r.has(clients=n, traffic=traffic) for traffic, _ in columns)
@@ -232,7 +232,7 @@ class Sarma2013(Paper):
         path, link = 2 * (3 + 10) / 1e3, 2 * 10 / 1e3
         bits = SHARED_LINK * 1e3
         trip = row_of({}, "round_trip", r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
-        waiting = int(str(self.declared_world["server limit"]).removesuffix("p")) - 1
+        waiting = int(str(self.declared_setting["server limit"]).removesuffix("p")) - 1
         product, need = "bandwidth-delay product", factors_of(of="round trip that 4 000 000 bit would need")
         buffer = "buffer of one bandwidth-delay product"
         rows = [
@@ -247,7 +247,7 @@ class Sarma2013(Paper):
         notes = [
             "Either way the path is far above the 100 000 bit from which a network counts as long and fat.",
             f"Ten TCP clients use {use:.1f} % of the shared link with {waiting} waiting packets ({waiting * 1.54:.0f} kbyte), a small part "
-            "of the printed 512 kbyte.",
+            "of the published 512 kbyte.",
         ]
         return Built(Comparison(rows), notes=notes)
 
@@ -261,9 +261,9 @@ class Sarma2013(Paper):
             if rows:
                 panels.append(self._panel(rows, title, y, log))
         words = self.words["experiments"][name]
-        caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed in the paper."
+        caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: published in the paper."
         if any(c.impossible == _IMPOSSIBLE for c in built.comparison.rows):
-            caption += f" Crossed: printed, and more than the link carries (contradiction {_IMPOSSIBLE})."
+            caption += f" Crossed: published, and more than the link carries (contradiction {_IMPOSSIBLE})."
         built.pictures.append(Picture(name, words["title"], caption, panels))
         return Built(built.comparison, [], built.pictures, peer_name=built.peer_name, group_by=built.group_by, show_table=False)
 
@@ -290,28 +290,28 @@ class Sarma2013(Paper):
             for c in r.cells
             if c["queue"] == queue and c["traffic"] != "TCP-UDP"
         ]
-        printed = []
+        published = []
         for p in self.published("table3"):
             if p["queue"] == queue:
                 share = 100 * int(p["clients"]) * float(p["value"]) / SHARED_LINK
-                printed.append(
+                published.append(
                     {"clients": p["clients"], "traffic": p["traffic"], "metric": "utilization", "value": f"{share:.2f}", "unit": "percent"}
                 )
         suspect = {factors_of(clients=8, traffic="TCP"): _IMPOSSIBLE} if queue == "DropTail" else {}
-        built = Built(compare(rows, printed, (), suspect), rows, group_by=("traffic",))
+        built = Built(compare(rows, published, (), suspect), rows, group_by=("traffic",))
         built.notes.append(
             "Published values computed from the paper's Table 3: clients x throughput / 50 Mbit/s. The figure itself is not available."
         )
         panel = self._panel(built.comparison.rows, f"{queue}: TCP and UDP", "utilization, %", False, by="traffic")
         caption = (
-            "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 3)."
+            "Filled: ours with 95 % interval. Hollow: from the published throughputs. Crossed: above 100 %, impossible (contradiction 3)."
         )
         caption = caption if queue == "DropTail" else caption.split(" Crossed")[0]
         built.pictures.append(Picture(name, self.title_of(name), caption, [panel]))
         return built
 
     def _fig1(self, r: Results) -> Built:
-        values, settings = self.declared_world, []
+        values, settings = self.declared_setting, []
         for name, kbits, limit in (
             ("access link, 10 Mbit/s", 10_000.0, values["access limit"]), ("shared link, 50 Mbit/s", SHARED_LINK, values["server limit"]),
         ):  # fmt: skip
@@ -349,25 +349,25 @@ class Sarma2013(Paper):
     # What the conclusions depend on
 
     def alternatives(self) -> list[Alternative]:
-        """Single changes of the declared world that a sentence of ours needs; the joint sample has all of them together."""
+        """Single changes of the declared setting that a sentence of ours needs; the joint sample has all of them together."""
 
         def roomy(t: Tree, _: Cell) -> None:
             for queue in (t["topology"]["star"]["queue"], t["topology"]["star"]["server"]["queue"]):
                 if "red" in queue:
                     queue["red"]["limit"] = f"{3 * int(queue['red']['limit'].removesuffix('p'))}p"
 
-        declared = self.declared_world
+        declared = self.declared_setting
 
         def of(name: str, why: str, **changed: Value) -> Alternative:
             values = {**declared, **{k.replace("_", " "): v for k, v in changed.items()}}
-            return Alternative(name, why, lambda: self.world(values))
+            return Alternative(name, why, lambda: self.setting(values))
 
         share = float(declared["TCP share"])
         with_room = all_of(change_to(declared), roomy)
         return [
             of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this"),
             of(DEEP, "ns-2's default on the shared link, too", server_limit="50p"),
-            of(SHORT, "the printed delays of too much UDP are those of three waiting packets", server_limit="4p"),
+            of(SHORT, "the published delays of too much UDP are those of three waiting packets", server_limit="4p"),
             of(PROMPT, "an answer to every packet: the other of ns-2's sinks", delayed_ACKs=False),
             of("TCP window 20", "the default of ns-2", window="20p"),
             Alternative(ROOMY, "1500 byte for each packet of the limit, not 500", lambda: self._cells(with_room, share)),
@@ -395,12 +395,12 @@ class Sarma2013(Paper):
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `text.py`."""
-        printed = {
+        published = {
             (int(p["clients"]), p["queue"], p["traffic"], p["metric"]): float(p["value"])
             for table in ("table2", "table3", "table4")
             for p in self.published(table)
         }
-        return findings(results, others, printed)
+        return findings(results, others, published)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `text.py`."""

@@ -15,8 +15,8 @@ PROMPT = "acknowledgments not delayed"
 ROOMY = "RED with DropTail's room"
 AT_ONCE = "all starts at exactly 0"
 """Alternatives that the sentences quote."""
-Printed = Mapping[tuple[int, str, str, str], float]
-"""Printed values by clients, queue, traffic and quantity."""
+Published = Mapping[tuple[int, str, str, str], float]
+"""Published values by clients, queue, traffic and quantity."""
 
 
 def _of(r: Results, quantity: str, n: int, queue: str, traffic: str) -> float:
@@ -32,14 +32,14 @@ def _listed(values: Sequence[float], digits: int) -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _apart(r: Results, printed: Printed, quantity: str) -> float:
-    """The median difference from the printed values of a quantity, percent; those printed as 0 are left out."""
-    values = [(x, _of(r, q, n, queue, traffic)) for (n, queue, traffic, q), x in printed.items() if q == quantity and x]
+def _apart(r: Results, published: Published, quantity: str) -> float:
+    """The median difference from the published values of a quantity, percent; those published as 0 are left out."""
+    values = [(x, _of(r, q, n, queue, traffic)) for (n, queue, traffic, q), x in published.items() if q == quantity and x]
     return 100 * median(abs(y / x - 1) for x, y in values)
 
 
-def _medians(r: Results, printed: Printed) -> str:
-    delay, rate, loss = (_apart(r, printed, q) for q in (_DELAY, _RATE, _LOSS))
+def _medians(r: Results, published: Published) -> str:
+    delay, rate, loss = (_apart(r, published, q) for q in (_DELAY, _RATE, _LOSS))
     return f"{delay:.1f} % in delay, {rate:.1f} % in throughput and {loss:.0f} % in loss"
 
 
@@ -72,7 +72,7 @@ def _with_room(others: Mapping[str, Results]) -> str:
     )
 
 
-def _shorter(others: Mapping[str, Results], printed: Printed) -> str:
+def _shorter(others: Mapping[str, Results], published: Published) -> str:
     """What a queue does that is as short as those delays say."""
     if SHORT not in others:
         return ""
@@ -80,16 +80,16 @@ def _shorter(others: Mapping[str, Results], printed: Printed) -> str:
     flood = [_of(o, _DELAY, n, "DropTail", "UDP") for n in (8, 10)]
     return (
         f" With {SHORT} they are {_listed(flood, 2)} ms, but then 5 UDP clients lose "
-        f"{_of(o, _LOSS, 5, 'DropTail', 'UDP'):.1f} % (printed: none), "
-        f"and the median difference is {_medians(o, printed)}."
+        f"{_of(o, _LOSS, 5, 'DropTail', 'UDP'):.1f} % (published: none), "
+        f"and the median difference is {_medians(o, published)}."
     )
 
 
-def _printed(printed: Printed, queue: str, quantity: str, at: Iterable[int], digits: int, traffic: str = "TCP") -> str:
-    return _listed([printed[n, queue, traffic, quantity] for n in at], digits)
+def _published(published: Published, queue: str, quantity: str, at: Iterable[int], digits: int, traffic: str = "TCP") -> str:
+    return _listed([published[n, queue, traffic, quantity] for n in at], digits)
 
 
-def findings(r: Results, others: Mapping[str, Results], printed: Printed) -> list[str]:
+def findings(r: Results, others: Mapping[str, Results], published: Published) -> list[str]:
     """The summary at the top of the page; `others`: with other choices."""
     many = (8, 10, 25, 35, 50)
     rates = zip(_tcp(r, _RATE, "DropTail"), _tcp(r, _RATE, "RED"), strict=True)
@@ -99,23 +99,23 @@ def findings(r: Results, others: Mapping[str, Results], printed: Printed) -> lis
     flood = [_of(r, _DELAY, n, "DropTail", "UDP") for n in (8, 10)]
     shared = r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP-UDP"), _LOSS)
     return [
-        "A short queue at the shared link explains the printed delays and throughputs together: 10 packets there, and receivers that "
-        f"delay acknowledgments. The median difference from print is {_medians(r, printed)}"
-        + "".join(f"; with {name} it is {_medians(others[name], printed)}" for name in (DEEP, PROMPT) if name in others)
+        "A short queue at the shared link explains the published delays and throughputs together: 10 packets there, and receivers that "
+        f"delay acknowledgments. The median difference from the published values is {_medians(r, published)}"
+        + "".join(f"; with {name} it is {_medians(others[name], published)}" for name in (DEEP, PROMPT) if name in others)
         + ".",
-        f"RED's delays at 8 to 50 TCP clients are {_listed(_tcp(r, _DELAY, 'RED', many), 2)} ms, printed "
-        f"{_printed(printed, 'RED', _DELAY, many, 2)}; its losses at 25, 35 and 50 {_listed(_tcp(r, _LOSS, 'RED', many[2:]), 2)} %, "
-        f"printed {_printed(printed, 'RED', _LOSS, many[2:], 2)}.",
-        f"DropTail's losses are not reached: {_listed(_tcp(r, _LOSS, 'DropTail', many[2:]), 2)} % at 25, 35 and 50 clients, printed "
-        f"{_printed(printed, 'DropTail', _LOSS, many[2:], 2)}. Nor are its delays under too much UDP: {_listed(flood, 2)} ms at 8 and 10 "
-        f"clients, printed {_printed(printed, 'DropTail', _DELAY, (8, 10), 2, 'UDP')}." + _shorter(others, printed),
+        f"RED's delays at 8 to 50 TCP clients are {_listed(_tcp(r, _DELAY, 'RED', many), 2)} ms, published "
+        f"{_published(published, 'RED', _DELAY, many, 2)}; its losses at 25, 35 and 50 {_listed(_tcp(r, _LOSS, 'RED', many[2:]), 2)} %, "
+        f"published {_published(published, 'RED', _LOSS, many[2:], 2)}.",
+        f"DropTail's losses are not reached: {_listed(_tcp(r, _LOSS, 'DropTail', many[2:]), 2)} % at 25, 35 and 50 clients, published "
+        f"{_published(published, 'DropTail', _LOSS, many[2:], 2)}. Nor are its delays under too much UDP: {_listed(flood, 2)} ms at 8 and 10 "
+        f"clients, published {_published(published, 'DropTail', _DELAY, (8, 10), 2, 'UDP')}." + _shorter(others, published),
         f"The queues trade delay against throughput, as the paper says: with 50 TCP clients a packet needs {slow:.1f} ms with DropTail and "
         f"{fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more.",
         f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 byte, so that its buffer is a third of DropTail's, "
         f"and {_overflows(r)} of its drops at the router are overflows of that, not early drops." + _with_room(others),
         "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost.",
         "Up to 5 clients the access links are the limit. A TCP packet waits in its own client's queue: "
-        f"{whole:.0f} ms from end to end with DropTail, {whole / 13.246:.1f} times the 13.2 ms that the printed delays, counted from the "
+        f"{whole:.0f} ms from end to end with DropTail, {whole / 13.246:.1f} times the 13.2 ms that the published delays, counted from the "
         "router, show.",
         "In the shared network a single run, as in the paper (0.70 % lost at 10 clients), says little: the loss goes from "
         f"{min(shared):.1f} to {max(shared):.1f} % between replications that differ by a millisecond in their starts.",
@@ -136,8 +136,8 @@ def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
     return {
         "S4": "Delay of UDP against TCP: " + ", ".join(f"{u:.2f} against {t:.2f} ms ({q}, {n} clients)" for (q, n), (u, t) in udp.items())
         + ". In overload UDP keeps the router's queue full; with few clients the phases of the packets decide.",
-        "S7": "The only printed exception is the impossible 6558.24 kbit/s (contradiction 3).",
-        "S11": "A simulator cannot send more than the link carries; the printed value that does is contradiction 3.",
+        "S7": "The only published exception is the impossible 6558.24 kbit/s (contradiction 3).",
+        "S11": "A simulator cannot send more than the link carries; the published value that does is contradiction 3.",
         "S13": losses + _with_room(others),
         "S14": losses + _with_room(others),
         "S18a": f"The link is used to {_listed(use, 1)} % by 10, 25, 35 and 50 clients."

@@ -1,4 +1,4 @@
-"""What Syla et al. leave open, each with the values that are plausible, and the scenario of a cell in such a world."""
+"""What Syla et al. leave open, each with the values that are plausible, and the scenario of a cell in such a setting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THIRDS = {"Sack and Fack": ("Sack", "Fack"), "Vegas and Sack": ("Vegas", "Sack")
 def opens() -> list[Open]:
     """In the order in which the text comes to them. Bases are the defaults of ns-2.35, and the guesses that need nothing else."""
     return [
-        Open("simulated time", "100s", Span("20s", "100s", "log"), "printed as 100 ms, in which the shared link carries 60 packets; 20 "
+        Open("simulated time", "100s", Span("20s", "100s", "log"), "published as 100 ms, in which the shared link carries 60 packets; 20 "
         "s is "
              "what a fifth of the counts of Table 3 takes on a full link, 100 s what the counts themselves take"),
         Open("a packet counts", 5, Levels((1, 5)), "every count of packets in Tables 2 and 3 is a multiple of five, and in Table 3 "
@@ -80,18 +80,18 @@ DECLARED: Mapping[str, Value] = {
     "CBR streams": 3,
     "CBR phases": "each its own",
 }
-"""The world of the study's own tables: of those that were run, one of the nearest to print. What is not named has its base."""
+"""The setting of the study's own tables: of those that were run, one of the nearest to the published values. What is not named has its base."""
 
 
 @dataclass(frozen=True)
-class InWorld(Cell):
-    """A cell that knows its world: how things are counted is part of it."""
+class InSetting(Cell):
+    """A cell that knows its setting: how things are counted is part of it."""
 
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
 
 def number(value: Value) -> float:
-    """A quantity of these worlds as a number, in the unit in which it is written: "12.5ms" is 12.5."""
+    """A quantity of these settings as a number, in the unit in which it is written: "12.5ms" is 12.5."""
     return float(str(value).rstrip("abcdefghijklmnopqrstuvwxyzB"))
 
 
@@ -103,7 +103,7 @@ def bottleneck(tree: Tree) -> Tree:
 
 @dataclass(frozen=True)
 class Plan:
-    """What makes a cell of the study, before a world says the rest."""
+    """What makes a cell of the study, before a setting says the rest."""
 
     factors: Factors
     queue: str
@@ -118,8 +118,8 @@ class Plan:
     sampled: bool = False
 
 
-def in_world(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value], seed: int) -> Tree:
-    """The scenario of a cell in a world."""
+def in_setting(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value], seed: int) -> Tree:
+    """The scenario of a cell in a setting."""
     t = copy.deepcopy(base)
     part = dict(plan.factors)["part"]
     t["name"] = ", ".join(x for _, x in plan.factors)

@@ -11,11 +11,11 @@ from itertools import pairwise
 from fairlane.papers import Built, Cell, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, factors_of, jain
 
 from .figures import Figures
-from .opens import DECLARED, THIRDS, InWorld, Plan, in_world, number, opens, tcp_begins
+from .opens import DECLARED, THIRDS, InSetting, Plan, in_setting, number, opens, tcp_begins
 from .text import causes, findings
 
 VARIANTS = ("Tahoe", "Vegas", "Sack", "Fack")
-PRINTED = ("Vegas", "Sack", "Fack")
+PUBLISHED = ("Vegas", "Sack", "Fack")
 """The variants of part 1 that the paper tabulates."""
 QUEUES = ("DropTail", "RED")
 RATES = ("0.5", "1", "1.5", "2", "2.5", "3")
@@ -50,8 +50,8 @@ class Syla2022(Figures):
     minutes = 1.5
     tables = ("part2", "part2_mixed", "part2_rtt", "management_unit")
     seeds = tuple(range(1, 21))
-    world_seeds = (1,)
-    most_worlds = 128
+    setting_seeds = (1,)
+    most_settings = 128
     single_runs = True  # the paper shows one run of each kind, and says nothing of others
     declared = DECLARED
     hop_probe = False
@@ -83,10 +83,10 @@ class Syla2022(Figures):
 
     @cached_property
     def _own(self) -> list[Cell]:
-        return self._cells(self.declared_world)
+        return self._cells(self.declared_setting)
 
-    def world(self, values: Mapping[str, Value]) -> list[Cell]:
-        """The cells that claims and printed tables read."""
+    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
+        """The cells that claims and published tables read."""
         return [c for c in self._cells(values) if self._claimed(c)]
 
     def _cells(self, values: Mapping[str, Value]) -> list[Cell]:
@@ -96,8 +96,8 @@ class Syla2022(Figures):
 
         def add(factors: Mapping[str, object], queue: str, flows: Sequence[str], **more: object) -> None:
             plan = Plan(factors_of(**factors), queue, flows, sampled=self._draws_series(factors), **more)  # type: ignore[arg-type]
-            own = plain if factors["part"] == "unit" else values  # what Management is does not hang on the world
-            cells.append(InWorld(plan.factors, lambda seed: in_world(plan, base, blocks, own, seed), own))
+            own = plain if factors["part"] == "unit" else values  # what Management is does not hang on the setting
+            cells.append(InSetting(plan.factors, lambda seed: in_setting(plan, base, blocks, own, seed), own))
 
         for q in QUEUES:
             for c in RATES:
@@ -132,9 +132,9 @@ class Syla2022(Figures):
 
     @staticmethod
     def _claimed(c: Cell) -> bool:
-        """The cells that claims and printed tables read; the others are not run in each world."""
+        """The cells that claims and published tables read; the others are not run in each setting."""
         if c["part"] == "one":
-            return c["tcp"] in PRINTED and (c["queue"], c["cbr_rate_mbps"]) in TABULATED
+            return c["tcp"] in PUBLISHED and (c["queue"], c["cbr_rate_mbps"]) in TABULATED
         if c["part"] == "five":
             return (c["tcp"] == "Tahoe") == (c["queue"] == "DropTail")
         return True
@@ -143,7 +143,7 @@ class Syla2022(Figures):
     def _draws_series(factors: Mapping[str, object]) -> bool:
         """Cells whose run a figure draws over time."""
         if factors["part"] == "one":
-            return factors["tcp"] in PRINTED and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED
+            return factors["tcp"] in PUBLISHED and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED
         return factors["part"] == "five"
 
     @staticmethod
@@ -157,9 +157,9 @@ class Syla2022(Figures):
     # What is measured
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
-        """The paper's metrics of one run: those of the TCP flows together, and of each; counted as the world of the cell does."""
+        """The paper's metrics of one run: those of the TCP flows together, and of each; counted as the setting of the cell does."""
         f = run.flows
-        if not isinstance(cell, InWorld):
+        if not isinstance(cell, InSetting):
             return self._phases(run)
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         udp = [i for i in range(len(f["name"])) if i not in tcp]
@@ -198,7 +198,7 @@ class Syla2022(Figures):
         return out
 
     @staticmethod
-    def _longer(run: RunTables, cell: InWorld, flow: str) -> float:
+    def _longer(run: RunTables, cell: InSetting, flow: str) -> float:
         """How many times longer the whole run is than the time from a flow's first packet to its last, where throughput is over that."""
         if cell["part"] != "one" or cell.values["throughput is over"] == "the run" or not run.flow_series:
             return 1.0
@@ -232,7 +232,7 @@ class Syla2022(Figures):
             return {}
         out: dict[str, Curve] = {}
         bins = 20 if cell["part"] == "five" else 5
-        segment = number(cell.values["TCP segment"]) if isinstance(cell, InWorld) else 1000.0
+        segment = number(cell.values["TCP segment"]) if isinstance(cell, InSetting) else 1000.0
         for name in dict.fromkeys(n for n in run.flow_series.names if n.startswith("tcp")):
             for column, word in (("cwnd", "window"), ("ssthresh", "threshold")):
                 if column in run.flow_series:
@@ -264,7 +264,7 @@ class Syla2022(Figures):
                 "table2",
             )
             for q, c in TABULATED
-            for t in PRINTED
+            for t in PUBLISHED
         ]
         return [
             e("fig1", self.fig1, lambda _: False),

@@ -11,7 +11,7 @@ from .text import outcomes
 
 UNITS = {"packets_sent": "packets", "packets_lost": "packets", "mean_delay": "ms", "throughput": "Mbit/s", "udp_received": "packets"}
 _SUSPECT = {("throughput", "0.5"): 1}
-"""Printed values of Table 2 that no world can have, with the number of the contradiction in paper.toml."""
+"""Published values of Table 2 that no setting can have, with the number of the contradiction in paper.toml."""
 
 
 class BuildsTables(Paper):
@@ -21,12 +21,12 @@ class BuildsTables(Paper):
         """The topology."""
         wide = self.scenario("network.toml")["topology"]["dumbbell"]
         rows = [
-            Compared(factors_of(link=name), what, unit, printed, ours)
+            Compared(factors_of(link=name), what, unit, value, ours)
             for name, rate, published, delay in (
                 ("access links", wide["access"]["rate"], 100.0, wide["access"]["delay"]),
                 ("shared link", wide["bottleneck"]["rate"], 5.0, wide["bottleneck"]["delay"]),
             )
-            for what, unit, printed, ours in (
+            for what, unit, value, ours in (
                 ("rate", "Mbit/s", published, float(rate.removesuffix("Mbit/s"))),
                 ("propagation delay", "ms", None, float(delay.removesuffix("ms"))),
             )
@@ -48,19 +48,19 @@ class BuildsTables(Paper):
 
     def table2(self, r: Results) -> Built:
         """One flow against CBR streams."""
-        printed = self.published("table2")
-        wanted = dict.fromkeys((p["tcp"], p["queue"], p["cbr_rate_mbps"]) for p in printed)
+        published = self.published("table2")
+        wanted = dict.fromkeys((p["tcp"], p["queue"], p["cbr_rate_mbps"]) for p in published)
         rows = [self._row(r, tcp, queue, rate, metric) for metric in UNITS for tcp, queue, rate in wanted]
-        built = Built(compare(rows, printed), rows, group_by=("metric", "queue", "cbr_rate_mbps"))
+        built = Built(compare(rows, published), rows, group_by=("metric", "queue", "cbr_rate_mbps"))
         built.comparison.rows = [_flagged(c) for c in built.comparison.rows]
         built.notes = [self._counting()]
         return built
 
     def _counting(self) -> str:
-        """How packets are counted in the world of these tables."""
-        times = self.declared_world["a packet counts"]
+        """How packets are counted in the setting of these tables."""
+        times = self.declared_setting["a packet counts"]
         return (
-            f"Counts are ours times {times}: all printed counts of packets are multiples of five."
+            f"Counts are ours times {times}: all published counts of packets are multiples of five."
             if times != 1
             else "Each packet counts once."
         )
@@ -71,8 +71,8 @@ class BuildsTables(Paper):
 
     def table2_cell(self, tcp: str, queue: str, rate: str, r: Results) -> Built:
         """One cell of Table 2."""
-        printed = [p for p in self.published("table2") if (p["tcp"], p["queue"], p["cbr_rate_mbps"]) == (tcp, queue, rate)]
-        built = Built(compare([self._row(r, tcp, queue, rate, metric) for metric in UNITS], printed))
+        published = [p for p in self.published("table2") if (p["tcp"], p["queue"], p["cbr_rate_mbps"]) == (tcp, queue, rate)]
+        built = Built(compare([self._row(r, tcp, queue, rate, metric) for metric in UNITS], published))
         built.comparison.rows = [_flagged(c) for c in built.comparison.rows]
         return built
 
@@ -95,7 +95,7 @@ class BuildsTables(Paper):
         built = Built(compare(rows, self.published("table3")), rows, group_by=("metric",), notes=[self._counting()])
         others = [("Tahoe", "RED"), *((t, "DropTail") for t in ("Tahoe", "Vegas", "Sack", "Fack"))]
         built.more = compare(rows_of(others), []).rows
-        built.more_title = "The same with the other queue, and Tahoe (not printed)"
+        built.more_title = "The same with the other queue, and Tahoe (not published)"
         return built
 
     def mixed(self, r: Results) -> Built:

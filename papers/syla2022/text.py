@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from fairlane.papers import Results
 
-_PRINTED = ("Vegas", "Sack", "Fack")
+_PUBLISHED = ("Vegas", "Sack", "Fack")
 _THRESHOLDS = (5, 10, 15, 20, 25, 30)
 
 
 def _one(r: Results, quantity: str, queue: str, rate: str) -> list[float]:
     """A quantity of part 1: Vegas, Sack, Fack."""
-    return [r.mean(quantity, part="one", tcp=t, queue=queue, cbr_rate_mbps=rate) for t in _PRINTED]
+    return [r.mean(quantity, part="one", tcp=t, queue=queue, cbr_rate_mbps=rate) for t in _PUBLISHED]
 
 
 def _five(r: Results, quantity: str, queue: str = "RED") -> list[float]:
-    return [r.mean(quantity, part="five", tcp=t, queue=queue) for t in _PRINTED]
+    return [r.mean(quantity, part="five", tcp=t, queue=queue) for t in _PUBLISHED]
 
 
 def _curve(r: Results, part: str, queue: str) -> list[float]:
@@ -42,23 +42,23 @@ def findings(r: Results) -> list[str]:
     ahead = [100 * (a / b - 1) for a, b in zip(manage, red, strict=True)]
     fair = {q: _curve(r, "fairness", q) for q in ("Management", "RED")}
     return [
-        f"Table 3 has a world. If each packet counts five times (all counts are multiples of five), five flows of ns-2's default window "
+        f"Table 3 has a setting. If each packet counts five times (all counts are multiples of five), five flows of ns-2's default window "
         f"of 20 "
         f"over a shared link of 95 ms and 24 s of RED in packets (5 to 15 of 30) send {_list(_five(r, 'packets_sent'), 0)} packets, lose "
-        f"{_list(losses, 0)} and take {_list(_five(r, 'mean_delay'), 1)} ms; printed are 62260, 52060 and 47780, 0, 50 and 40, and "
+        f"{_list(losses, 0)} and take {_list(_five(r, 'mean_delay'), 1)} ms; published are 62260, 52060 and 47780, 0, 50 and 40, and "
         f"106.0, 91.2 "
         "and 87.9. Its packets, acknowledgments and delays are all within a quarter. That the delays need more than ten waiting packets, "
         "as we used to say, follows from a short path that was our guess.",
         "Table 2 has none for all of its cells. Delays come out (the streams' packets may be shorter than TCP's, so a full queue need "
         "not be "
         f"the slower one), and so do the counts of Sack and Fack at 0.5 Mbit/s. There the three get {_list(rates, 2)} Mbit/s: the "
-        f"printed 63.8, "
-        "43.7 and 35.6 do not fit on a link of 5, and Vegas is nowhere as far ahead as it is in print where the delays fit.",
+        f"published 63.8, "
+        "43.7 and 35.6 do not fit on a link of 5, and Vegas is nowhere as far ahead as it is in the paper where the delays fit.",
         f"At 3 Mbit/s a stream the link is asked for more than it carries. TCP sends {_list(sent, 0)} packets here, 2990, 390 and 1470 "
-        f"in print: "
-        "no world that was run has Sack so far behind the others. What is compared there is a few hundred packets.",
+        f"in the paper: "
+        "no setting that was run has Sack so far behind the others. What is compared there is a few hundred packets.",
         f"Five flows with almost the same latency: Jain's index is {_list(_five(r, 'jain'), 3)} for Vegas, Sack and Fack over RED in "
-        f"this world. "
+        f"this setting. "
         "How fair they are, and whether one stands out, turns with microseconds of difference between their links (see the claims).",
         "Management is ns-2's DropTail under another name: run beside it, every packet has the same fate. Against RED with the same "
         "threshold it "
@@ -79,12 +79,12 @@ def outcomes(r: Results) -> str:
 
 
 def causes(r: Results, ties: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
-    """Why claims come out as they do, where a run of this study or of ns-2 shows it; where a claim turns is shown with its worlds."""
-    most = [r.mean("cwnd_max", part="one", tcp=t, queue="DropTail", cbr_rate_mbps="0.5") for t in _PRINTED]
+    """Why claims come out as they do, where a run of this study or of ns-2 shows it; where a claim turns is shown with its settings."""
+    most = [r.mean("cwnd_max", part="one", tcp=t, queue="DropTail", cbr_rate_mbps="0.5") for t in _PUBLISHED]
     first, second = (_tied(ties, delays) for delays in ("equal", "unequal by microseconds"))
     return {
-        "V12": f"{_list(_one(r, 'throughput', 'DropTail', '0.5'), 2)} Mbit/s for Vegas, Sack and Fack in the world of these tables.",
-        "V13b": f"They reach {_list(most[1:], 0)} packets here, and must: with a window of 1 the printed counts take minutes "
+        "V12": f"{_list(_one(r, 'throughput', 'DropTail', '0.5'), 2)} Mbit/s for Vegas, Sack and Fack in the setting of these tables.",
+        "V13b": f"They reach {_list(most[1:], 0)} packets here, and must: with a window of 1 the published counts take minutes "
         f"(contradiction 6).",
         "V17": f"Which flow gets most is a lottery, in ns-2 as well: the fifth does in {first[0]} of {first[1]} of its runs with equal "
         f"access links, "

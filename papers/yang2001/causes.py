@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .net import QUEUES
 from .says import BEST_EFFORT, MEANS, SPREADS, UDP, chance_of, count, true_in
 from .tables import Means
-from .text import Values, mean, printed, values
+from .text import Values, mean, published, values
 
 if TYPE_CHECKING:
     from fairlane.papers import Paper, Results
@@ -19,17 +19,17 @@ _CLOSE = ("Y14", "Y20", "Y21", "Y21b", "Y22", "Y22b")
 
 
 def causes(paper: Paper, r: Results) -> Mapping[str, str]:
-    """Of each claim how many comparisons agree here and in print, what of it is chance, and the times that it is about."""
+    """Of each claim how many comparisons agree here and in the paper, what of it is chance, and the times that it is about."""
     out = {}
     for table, claims in (("table4", MEANS), ("table6", SPREADS)):
-        v, p = values(r, table), printed(paper, table)
+        v, p = values(r, table), published(paper, table)
         for claim, says in claims.items():
-            words = f"True in {count(v, says)} comparisons here, in {count(p, says)} of the printed ones. "
+            words = f"True in {count(v, says)} comparisons here, in {count(p, says)} of the published ones. "
             if true_in(v, says)[0] < true_in(v, says)[1] and (table == "table6" or claim in _CLOSE):
                 chance = chance_of(r, p, table, says)
                 words += chance.text() if chance else ""
             out[claim] = words
-    v, p, sd = values(r), printed(paper), values(r, "table6")
+    v, p, sd = values(r), published(paper), values(r, "table6")
     for claim, why in _times(v, p).items():
         out[claim] += why
     shares = [sd[e, "SFQ", s, f] / sd[e, "FCFS", s, f] for e, s in BEST_EFFORT for f in UDP]
@@ -45,7 +45,7 @@ def _times(v: Values, p: Values) -> Mapping[str, str]:
         return ", ".join(f"{x['ts/ts', q, 1, flow]:.0f} ({q})" for q in QUEUES)
 
     def both(flow: str) -> str:
-        return f"{flow} of S1 in ts/ts: {four(v, flow)} s; printed {four(p, flow)} s. "
+        return f"{flow} of S1 in ts/ts: {four(v, flow)} s; published {four(p, flow)} s. "
 
     def red(e: str, s: int) -> str:
         return f"{mean(v, e, 'RED', (s,)):.0f} against {mean(v, e, 'FCFS', (s,)):.0f} s"
@@ -57,16 +57,16 @@ def _times(v: Values, p: Values) -> Mapping[str, str]:
         "in the round, and all turns of a priority are equally long (contradiction 3). ",
         "Y14": f"UDP3 of S2 in cc/be needs {fcfs:.1f} s with FCFS, {v['cc/be', 'RED', 2, 'UDP3']:.1f} s with RED and {drr:.1f} s with "
         "DRR. ",
-        "Y16": f"TCP4: {v['cc/cc', 'DRR', 1, 'TCP4']:.0f} s here, {p['cc/cc', 'DRR', 1, 'TCP4']:.0f} s printed. ",
+        "Y16": f"TCP4: {v['cc/cc', 'DRR', 1, 'TCP4']:.0f} s here, {p['cc/cc', 'DRR', 1, 'TCP4']:.0f} s published. ",
         "Y17b": f"UDP3 of S1 needs {v['be/be', 'SFQ', 1, 'UDP3']:.0f} s with SFQ and {v['be/be', 'DRR', 1, 'UDP3']:.0f} s with DRR; so "
         "in the "
-        "printed table (contradiction 4). ",
+        "published table (contradiction 4). ",
         "Y18": f"TCP1 of S1: {v['ts/be', 'DRR', 1, 'TCP1']:.0f} s with DRR, {v['ts/be', 'FCFS', 1, 'TCP1']:.0f} s with FCFS. ",
         "Y20": f"Means of the TCP classes, RED against FCFS: be/be {red('be/be', 1)} (S1) and {red('be/be', 2)} (S2), cc/be "
         f"{red('cc/be', 1)} (S1) "
         f"and {red('cc/be', 2)} (S2), ts/be {red('ts/be', 1)} (S1) and {red('ts/be', 2)} (S2). ",
         "Y21": "All classes of be/be: "
-        + ", ".join(f"{q} {mean(v, 'be/be', q):.0f} s (printed {mean(p, 'be/be', q):.0f})" for q in ("SFQ", "RED", "FCFS"))
+        + ", ".join(f"{q} {mean(v, 'be/be', q):.0f} s (published {mean(p, 'be/be', q):.0f})" for q in ("SFQ", "RED", "FCFS"))
         + ". ",
         "Y22": both("TCP2"),
         "Y22b": both("UDP3"),

@@ -1,4 +1,4 @@
-"""A picture of Table 4 or 6: for every class a mark a queue, ours filled and the printed one hollow."""
+"""A picture of Table 4 or 6: for every class a mark a queue, ours filled and the published one hollow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Dots:
     title: str
     ours: Mapping[str, Mapping[Place, Row]]
     """By queue."""
-    printed: Mapping[str, Mapping[Place, float]]
+    published: Mapping[str, Mapping[Place, float]]
 
     size = (4.0, 2.8)
     margins = (0.6, 0.48, 0.55, 0.3)
@@ -38,14 +38,14 @@ class Dots:
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         at = {(s, c): i + (len(CLASSES) + 0.6) * (s == "2") for s in "12" for i, c in enumerate(CLASSES)}
-        values = [r.value for rows in self.ours.values() for r in rows.values()] + [x for xs in self.printed.values() for x in xs.values()]
+        values = [r.value for rows in self.ours.values() for r in rows.values()] + [x for xs in self.published.values() for x in xs.values()]
         ax.set_yscale("log")
         for k, queue in enumerate(_QUEUES):
             colour, mark, shift = theme.hue(queue, k), charts.MARKS[k], (k - 1.5) * _STEP
-            printed, ours = self.printed.get(queue, {}), self.ours.get(queue, {})
+            published, ours = self.published.get(queue, {}), self.ours.get(queue, {})
             ax.plot(
-                [at[p] + shift for p in printed],
-                list(printed.values()),
+                [at[p] + shift for p in published],
+                list(published.values()),
                 mark,
                 mfc=theme.FACE,
                 mec=colour,
@@ -77,13 +77,13 @@ class Dots:
         ax.set_ylabel("time, s")
 
 
-def dots(envs: Sequence[str], rows: Sequence[Row], printed: Sequence[Mapping[str, str]]) -> list[Dots]:
+def dots(envs: Sequence[str], rows: Sequence[Row], published: Sequence[Mapping[str, str]]) -> list[Dots]:
     """A panel an environment."""
     ours: dict[str, dict[str, dict[Place, Row]]] = {}
     theirs: dict[str, dict[str, dict[Place, float]]] = {}
     for r in rows:
         f = dict(r.factors)
         ours.setdefault(f["env"], {}).setdefault(f["queue"], {})[f["traffic"], f["flow"]] = r
-    for p in printed:
+    for p in published:
         theirs.setdefault(p["env"], {}).setdefault(p["queue"], {})[p["traffic"], p["flow"]] = float(p["value"])
     return [Dots(e, ours[e], theirs.get(e, {})) for e in envs if e in ours]

@@ -43,9 +43,9 @@ def topology(paper: Paper) -> Built:
 
 def thirteen(paper: Paper, rows: list[Row]) -> Built:
     """Table 1, and its means drawn."""
-    printed = paper.published("table1")
+    published = paper.published("table1")
     built = Built(Comparison(), rows, notes=notes("table1", None, paper, rows), group_by=("flow",))
-    built.more, built.more_title = compare(rows, printed).rows, "Every single flow: which of them sits out long timers is chance"
+    built.more, built.more_title = compare(rows, published).rows, "Every single flow: which of them sits out long timers is chance"
     curves = []
     for kind in ("TCP", "UDP"):
         xs, ours, theirs = [], [], []
@@ -53,7 +53,7 @@ def thirteen(paper: Paper, rows: list[Row]) -> Built:
             own = [r.value for r in _of(rows, size=size) if dict(r.factors)["flow"].startswith(kind)]
             if not own:
                 continue
-            old = [float(p["value"]) for p in printed if p["size"] == size and p["flow"].startswith(kind)]
+            old = [float(p["value"]) for p in published if p["size"] == size and p["flow"].startswith(kind)]
             xs.append({"K": 1e-3, "M": 1.0}[size[-2]] * float(size[:-2]))
             ours.append(sum(own) / len(own))
             theirs.append(sum(old) / len(old))
@@ -63,7 +63,7 @@ def thirteen(paper: Paper, rows: list[Row]) -> Built:
             )
         curves.append(charts.Curve(kind, xs, ours, (), (), theirs))
     axes = charts.Axes("mean time of TCP and UDP flows", "size, MB", "time, s", log_x=True, log_y=True, ticks=(0.01, 0.1, 1, 10, 100))
-    caption = "Filled: means of our flows. Hollow: means of the printed flows."
+    caption = "Filled: means of our flows. Hollow: means of the published flows."
     built.pictures.append(Picture("table1", paper.title_of("table1"), caption, [charts.Lines(curves, axes)]))
     return built
 
@@ -122,7 +122,7 @@ def ratios(paper: Paper, rows: list[Row]) -> Built:
             curves = [_curve(c, _of(rows, env=env, flow=c), "tcp_flows") for c in CLASSES if c.startswith(kind)]
             axes = charts.Axes(f"{env}, {kind}", "TCP flows of 100", "time, s", ticks=(81, 85, 90, 95, 99), size=(3.4, 2.3))
             panels.append(charts.Lines([c for c in curves if c.x], axes))
-    pictures = [Picture("fig8", paper.title_of("fig8"), _WITH + " The paper prints only a picture.", panels)]
+    pictures = [Picture("fig8", paper.title_of("fig8"), _WITH + " The paper reports only a picture.", panels)]
     return Built(compare(rows, []), rows, pictures, notes("fig8", None, paper, rows), show_table=False)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .net import CLASSES, ENVS, QUEUES, TABLE1
 from .says import SPREADS, chance_of, true_in
-from .text import Values, apart, mean, printed, replications, signed, values
+from .text import Values, apart, mean, published, replications, signed, values
 
 if TYPE_CHECKING:
     from fairlane.papers import Paper, Results
@@ -18,15 +18,15 @@ _UDP = CLASSES[4:]
 
 def findings(paper: Paper, r: Results) -> list[str]:
     """The summary at the top of the page."""
-    v, p = values(r), printed(paper)
+    v, p = values(r), published(paper)
     return [_score(paper, r), *_controls(v, p), _without(v, p), _red(r, v, p), *_thirteen(paper, r), *_spreads(paper, r)]
 
 
 def _score(paper: Paper, r: Results) -> str:
     """How near Tables 4 and 6 are, and how near two series of runs of ours are to one another."""
-    off = {t: median(map(abs, apart(values(r, t), printed(paper, t)).values())) for t in ("table4", "table6")}
+    off = {t: median(map(abs, apart(values(r, t), published(paper, t)).values())) for t in ("table4", "table6")}
     text = (
-        f"Half of the means of Table 4 are within {off['table4']:.1f} % of print, half of the deviations of Table 6 within "
+        f"Half of the means of Table 4 are within {off['table4']:.1f} % of the published values, half of the deviations of Table 6 within "
         f"{off['table6']:.0f} %. "
     )
     each = replications(r, "table6")
@@ -47,10 +47,10 @@ def _controls(v: Values, p: Values) -> list[str]:
     udp = [v["cc/be", q, 2, f] for q in ("FCFS", "RED") for f in _UDP]
     own1, own2, none = v["cc/be", "FCFS", 1, "TCP1"], v["ts/be", "FCFS", 1, "TCP1"], mean(v, "be/be", "FCFS")
     return [
-        f"Time slots come out as printed: in ts/ts all 48 means lie between {signed(min(ts))} and {signed(max(ts))} of print, with "
+        f"Time slots come out as published: in ts/ts all 48 means lie between {signed(min(ts))} and {signed(max(ts))} of the published values, with "
         "every queue.",
         "The congestion signal acts as strict priority among the flows of a source: FCFS, RED and SFQ lie between "
-        f"{signed(min(cc))} and {signed(max(cc))} of the printed means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
+        f"{signed(min(cc))} and {signed(max(cc))} of the published means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
         f"Beside a source without control, holding back costs time: under ts even TCP of priority 1 needs {own2:.0f} s (FCFS), more than "
         f"the {none:.0f} s of no control at all; under cc it needs {own1:.0f} s, and the lower classes pay for it. The paper's table says "
         "the same.",
@@ -60,11 +60,11 @@ def _controls(v: Values, p: Values) -> list[str]:
 
 
 def _without(v: Values, p: Values) -> str:
-    """Without control, and what of it is farther than 15 % from print."""
-    best = ", ".join(f"{mean(v, 'be/be', q):.0f} s with {q} (printed {mean(p, 'be/be', q):.0f})" for q in QUEUES)
+    """Without control, and what of it is farther than 15 % from the published values."""
+    best = ", ".join(f"{mean(v, 'be/be', q):.0f} s with {q} (published {mean(p, 'be/be', q):.0f})" for q in QUEUES)
     far = {e: sum(abs(x) > 15 for x in apart(v, p, lambda k, e=e: k[0] == e).values()) for e in ENVS}  # type: ignore[misc]
     return (
-        f"Without control (be/be) TCP needs {best}, as mean of all classes. The means farther than 15 % from print, of 48 an environment: "
+        f"Without control (be/be) TCP needs {best}, as mean of all classes. The means farther than 15 % from the published values, of 48 an environment: "
         + ", ".join(f"{n} in {e}" for e, n in far.items())
         + "."
     )
@@ -82,7 +82,7 @@ def _red(r: Results, v: Values, p: Values) -> str:
         for e in ENVS[2:]
     )
     return (
-        f"TCP of the second source with RED is slower than printed wherever that source is not controlled: {words}. A RED buffer of 18 "
+        f"TCP of the second source with RED is slower than published wherever that source is not controlled: {words}. A RED buffer of 18 "
         "packets and a longest timeout of 64 s together bring be/be and ts/be within 10 %, each alone takes be/be farther off; DRR then "
         "misses by a third, and cc/be stays, unexplained."
     )
@@ -102,7 +102,7 @@ def _thirteen(paper: Paper, r: Results) -> list[str]:
             off.append(f"{signed(100 * (own / theirs - 1))} ({size[:-2]} {size[-2:]})")
         words.append(f"{kind} {', '.join(off)}")
     return [
-        f"The thirteen flows of Table 1, difference of their mean from the printed one: {'; '.join(words)}. The printed mean of UDP "
+        f"The thirteen flows of Table 1, difference of their mean from the published one: {'; '.join(words)}. The published mean of UDP "
         "with 10 KB has one "
         "flow of 1.4 s in it and is 0.76 s without; that of TCP with 1 MB has one of 207.5 s (contradiction 12)."
     ]
@@ -110,7 +110,7 @@ def _thirteen(paper: Paper, r: Results) -> list[str]:
 
 def _spreads(paper: Paper, r: Results) -> list[str]:
     """What the rankings of Table 6 are worth."""
-    p, sd = printed(paper, "table6"), values(r, "table6")
+    p, sd = published(paper, "table6"), values(r, "table6")
     names = ("Y26", "Y27", "Y28", "Y29", "Y30")
     found = {i: c for i in names if (c := chance_of(r, p, "table6", SPREADS[i])) is not None}
     if not found:
@@ -118,7 +118,7 @@ def _spreads(paper: Paper, r: Results) -> list[str]:
     total, settled, agree = (sum(x) for x in zip(*((c.comparisons, c.settled, c.agree) for c in found.values()), strict=True))
     held = sum(true_in(sd, SPREADS[i])[0] for i in names)
     return [
-        f"Most rankings of queues and classes by deviation (Table 6, claims Y26 to Y30) cannot be told from chance: of {total} printed "
+        f"Most rankings of queues and classes by deviation (Table 6, claims Y26 to Y30) cannot be told from chance: of {total} published "
         f"comparisons {total - settled} differ by less than twice what such a difference varies by here between series of runs with other "
         f"seeds. Of the other {settled} our runs agree with {agree}; in all {held} of {total} are true here."
     ]

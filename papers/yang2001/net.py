@@ -16,10 +16,10 @@ RATIOS = tuple(range(81, 100))
 QUICK = (81, 84, 87, 89, 90, 92, 95, 97, 99)
 """Ratios of a quick look: of all choices of nine one whose numbers of UDP flows have nearly the mean and deviation of all."""
 MIDDLE = 90
-"""The ratio of worlds: with as many UDP flows as the mean of all ratios has."""
+"""The ratio of settings: with as many UDP flows as the mean of all ratios has."""
 SIZES = ("10KB", "1MB")
 SMALL = (81, 90, 99)
-"""Ratios of the 10 KB transfers in quick looks and worlds: those that the claims name."""
+"""Ratios of the 10 KB transfers in quick looks and settings: those that the claims name."""
 TABLE1 = ("10KB", "100KB", "1MB", "10MB", "100MB")
 TIMES = (1, 10, 50, 100, 500, 1000, 2000, 5000, 10000)
 AGING = {"short": "10s", "long": "400s", "off": None}

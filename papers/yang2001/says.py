@@ -115,22 +115,22 @@ class Chance:
 
     comparisons: int
     settled: int
-    """Printed differences of more than twice the deviation between seeds: one run can tell them from none."""
+    """Published differences of more than twice the deviation between seeds: one run can tell them from none."""
     agree: int
     """Of these how many have the same sign here."""
     own: int
     """Our differences (means over the seeds) of more than twice the deviation of such a mean."""
     seed: dict[str, float]
     """Deviation between seeds of a difference about a class."""
-    printed: dict[str, float]
-    """The median printed difference about a class, without its sign."""
+    published: dict[str, float]
+    """The median published difference about a class, without its sign."""
 
     def text(self) -> str:
         """In a sentence or two."""
-        of = ", ".join(f"{f} {x:.0f} s ({self.printed[f]:.0f})" for f, x in self.seed.items())
+        of = ", ".join(f"{f} {x:.0f} s ({self.published[f]:.0f})" for f, x in self.seed.items())
         words = (
-            "From one series of runs to another that has other seeds such a difference deviates by (in brackets the median printed "
-            f"difference) {of}. Of the {self.comparisons} printed differences {self.settled} are more than twice that"
+            "From one series of runs to another that has other seeds such a difference deviates by (in brackets the median published "
+            f"difference) {of}. Of the {self.comparisons} published differences {self.settled} are more than twice that"
         )
         if self.settled:
             words += f", and of these {self.agree} have the same sign here"

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 Wanted = Callable[[Cell], bool]
 
 
-def _suspects(printed: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
-    """Cells whose printed value another number makes doubtful: means above those of a busy link (11)."""
+def _suspects(published: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
+    """Cells whose published value another number makes doubtful: means above those of a busy link (11)."""
     out: dict[Factors, int] = {}
-    for p in printed:
+    for p in published:
         controlled_by_ts = p["env"].startswith("ts")
         if p["queue"] == "DRR" and not controlled_by_ts and float(p["value"]) > 1600:
             out[factors_key(p, FACTORS)] = 11
@@ -64,7 +64,7 @@ class Yang2001(Paper):
     links = ("bottleneck",)
     seeds = (1, 2)
     quick_seeds = (1,)
-    most_worlds = 76
+    most_settings = 76
     single_runs = True
     declared = DECLARED
 
@@ -73,14 +73,14 @@ class Yang2001(Paper):
         return self.scenario("net.toml"), self.scenario("cells.toml")
 
     def _network(self, values: Mapping[str, Value] | None = None) -> Network:
-        """The network in a world; `None`: the declared one."""
-        return Network(*self._files, change_of(self.declared_world if values is None else values))
+        """The network in a setting; `None`: the declared one."""
+        return Network(*self._files, change_of(self.declared_setting if values is None else values))
 
     def opens(self) -> list[Open]:
         """See `opens.py`."""
         return list(OPENS)
 
-    def world(self, values: Mapping[str, Value]) -> Sequence[Cell]:
+    def setting(self, values: Mapping[str, Value]) -> Sequence[Cell]:
         """What claims read but for Table 6, with one ratio: that of the mean number of UDP flows."""
         n = self._network(values)
         kinds = {"table1", "fig2", "slots", "unit"}
@@ -177,18 +177,18 @@ class Yang2001(Paper):
         return Built(compare(rows, []), notes=notes(name, r), group_by=by)
 
     def _table(self, r: Results, name: str) -> Built:
-        printed = self.published(name)
+        published = self.published(name)
         rows = Means(r).rows(name)
-        suspects = _suspects(printed) if name == "table4" else {}
-        built = Built(compare(rows, printed, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r, self))
+        suspects = _suspects(published) if name == "table4" else {}
+        built = Built(compare(rows, published, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r, self))
         caption = (
-            "Filled: ours, with 95 % intervals. Hollow: printed. T1 to T4: TCP of priority 1 to 4; U3 and U4: UDP of priority 3 and 4. "
+            "Filled: ours, with 95 % intervals. Hollow: published. T1 to T4: TCP of priority 1 to 4; U3 and U4: UDP of priority 3 and 4. "
             "Seconds, in steps of equal ratio."
         )
-        built.pictures.append(Picture(name, self.title_of(name), caption, dots(ENVS, rows, printed)))
+        built.pictures.append(Picture(name, self.title_of(name), caption, dots(ENVS, rows, published)))
         if name == "table4":
             built.more = compare(Means(r, "10KB").rows(name), []).rows
-            built.more_title = "The same with transfers of 10 KB (not printed in the paper)"
+            built.more_title = "The same with transfers of 10 KB (not published in the paper)"
         return built
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:

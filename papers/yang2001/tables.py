@@ -60,7 +60,7 @@ class Means:
         return [take([float(x) for x in one]) for one in zip(*of, strict=True)]
 
     def rows(self, table: str) -> list[Row]:
-        """All cells of a table, in the order of the printed one."""
+        """All cells of a table, in the order of the published one."""
         made = _MADE.setdefault(self.r, {})
         if (table, self.size) not in made:
             made[table, self.size] = self._rows(table)
@@ -69,7 +69,7 @@ class Means:
     def _rows(self, table: str) -> list[Row]:
         metric, take = METRICS[table]
         if table == "table6" and len(self.ratios) < 2:
-            return []  # one ratio has no deviation: a world is of one
+            return []  # one ratio has no deviation: a setting is of one
         out = []
         for e in ENVS:
             for q in QUEUES:
@@ -224,11 +224,11 @@ def _counted(t: Tables) -> dict[str, tuple[str, float]]:
 
 
 def observations(paper: Paper, ours: list[Row], notes: list[str]) -> Built:
-    """The share of cells of Table 4 that agree with each observation, printed and ours."""
-    printed = _counted(Tables({"t": paper.published("table4")}))
+    """The share of cells of Table 4 that agree with each observation, published and ours."""
+    published = _counted(Tables({"t": paper.published("table4")}))
     own = _counted(tables_of({"t": ours}))
     rows = [
-        Compared(factors_of(observation=text, claim=claim), "cells that agree", "percent", printed[text][1], share)
+        Compared(factors_of(observation=text, claim=claim), "cells that agree", "percent", published[text][1], share)
         for text, (claim, share) in own.items()
     ]
     return Built(Comparison(rows), notes=notes)

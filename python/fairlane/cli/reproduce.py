@@ -16,11 +16,12 @@ from .verbose import current, verbose_option
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
 @click.option(
-    "--worlds",
+    "--settings",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Draw N worlds of what the paper leaves open and run them all (default: those the study records, some of them run again).",
+    help="Sample N combinations of the parameters the paper does not state (default: reuse the recorded samples and verify 25 of them).",
 )
+@click.option("--worlds", type=click.IntRange(min=1), hidden=True)
 @click.option(
     "--replay",
     "replays",
@@ -39,6 +40,7 @@ def reproduce(
     key: str | None,
     only: str | None,
     quick: bool,
+    settings: int | None,
     worlds: int | None,
     replays: tuple[str, ...],
     why: bool,
@@ -63,8 +65,9 @@ def reproduce(
         return
     if key == "all" and only is not None:
         raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
-    if worlds is not None and (quick or only is not None or key == "all"):
-        raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
+    settings = worlds if settings is None else settings
+    if settings is not None and (quick or only is not None or key == "all"):
+        raise FairlaneError("--settings takes one study whole: leave out --quick and --only, and name its key")
     if why and key == "all":
         raise FairlaneError(f"--why looks at runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     if replays and key == "all":
@@ -73,7 +76,7 @@ def reproduce(
     log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
     with step_bar(key, quiet=quiet) as progress:
         everything = key == "all"
-        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds, replays=replays, why=why)
+        alone = None if everything else papers.reproduce(key, only, quick, out, progress, settings=settings, replays=replays, why=why)
         done = alone or papers.reproduce_all(quick, out, progress)
     log.done()
     notes(done.notes)

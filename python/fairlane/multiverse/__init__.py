@@ -1,12 +1,12 @@
-"""Worlds: one value for each thing that a paper, or a scenario, leaves open.
+"""Settings: one value for each thing that a paper, or a scenario, leaves open.
 
-What is left open is declared with the values that are plausible (`Open`, `Span`, `Levels`); `design` draws worlds from all of them
+What is left open is declared with the values that are plausible (`Open`, `Span`, `Levels`); `design` draws settings from all of them
 together, `near` more around some of them; `share` says in how many a claim holds, `turns_at` where it turns, `judge` the word for it, and
 `matters` which of the parameters move a number. The field speaks of multiverse analysis (Steegen et al., Perspectives on Psychological
-Science 11, 2016), of the specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) and, where worlds are held
+Science 11, 2016), of the specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) and, where settings are held
 against measured numbers, of history matching (Vernon, Goldstein and Bower, Bayesian Analysis 5, 2010).
 
->>> opens = [Open("limit", "50p", Span("10p", "100p"), "not printed"), Open("sack", False, Levels((True, False)), "not named")]
+>>> opens = [Open("limit", "50p", Span("10p", "100p"), "not published"), Open("sack", False, Levels((True, False)), "not named")]
 >>> design(opens, 3)[0]
 {'limit': '50p', 'sack': False}
 """
@@ -14,7 +14,7 @@ against measured numbers, of history matching (Vernon, Goldstein and Bower, Baye
 from __future__ import annotations
 
 from .design import design, key_of, near, size
-from .model import Levels, Open, OpenError, Span, Value, World, base_of, check_opens, check_world, text_of, told
+from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, text_of, told
 from .turns import Turns, matters, turns_at
 from .verdicts import WORDS, Judgement, Share, Turn, Word, judge, settled, share
 
@@ -30,10 +30,10 @@ __all__ = [
     "Value",
     "WORDS",
     "Word",
-    "World",
+    "Setting",
     "base_of",
     "check_opens",
-    "check_world",
+    "check_setting",
     "design",
     "judge",
     "key_of",

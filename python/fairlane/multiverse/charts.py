@@ -1,4 +1,4 @@
-"""A claim in many worlds as pages draw it: the specification curve, the map of where it turns, and the curve alone beside a word."""
+"""A claim in many settings as pages draw it: the specification curve, the map of where it turns, and the curve alone beside a word."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """A claim in worlds: what is left open, the values of each world, whether it holds there and by what margin."""
+    """A claim in settings: what is left open, the values of each setting, whether it holds there and by what margin."""
 
     opens: Sequence[Open]
-    worlds: Sequence[Mapping[str, Value]]
+    settings: Sequence[Mapping[str, Value]]
     holds: Sequence[bool | None]
     margins: Sequence[float | None]
     matters: Mapping[str, float]
     turns: Sequence[Turn] = ()
 
     def known(self) -> list[int]:
-        """The worlds that say something, from the least margin to the greatest."""
+        """The settings that say something, from the least margin to the greatest."""
         told = [(m, i) for i, m in enumerate(self.margins) if m is not None and self.holds[i] is not None]
         return [i for _, i in sorted(told)]
 
@@ -48,15 +48,15 @@ class Drawn:
 
 
 def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
-    """The pictures of a claim, with so many of the things left open below its curve; None if no world says anything."""
+    """The pictures of a claim, with so many of the things left open below its curve; None if no setting says anything."""
     from ..look import curves
 
     known = of.known()
     if not known:
         return None
     holds, margins = [bool(of.holds[i]) for i in known], [float(of.margins[i] or 0.0) for i in known]
-    choices = [choice(o, [of.worlds[i][o.name] for i in known], of.turns) for o in of.ranked()[:rows]]
-    said = f"{id}, {len(known)} worlds: holds in {sum(holds)} of them"
+    choices = [choice(o, [of.settings[i][o.name] for i in known], of.turns) for o in of.ranked()[:rows]]
+    said = f"{id}, {len(known)} settings: holds in {sum(holds)} of them"
     map = None
     if len(choices) > 1 and 0 < sum(holds) < len(holds):
         across, up = choices[:2]
@@ -65,7 +65,7 @@ def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
 
 
 def choice(o: Open, values: Sequence[Value], turns: Sequence[Turn] = ()) -> Choice:
-    """Something left open with its values in worlds, as a row of a curve or an axis of a map; of the turns its own are marked."""
+    """Something left open with its values in settings, as a row of a curve or an axis of a map; of the turns its own are marked."""
     from ..look.curves import Choice
 
     ends: list[tuple[float, str]] = []

@@ -1,7 +1,7 @@
-"""Which worlds are run: a designed sample over everything that is left open together, and points near the best of them.
+"""Which settings are run: a designed sample over everything that is left open together, and points near the best of them.
 
 The sample is a scrambled Sobol sequence (Owen, Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity 14, 1998): it fills
-the space evenly in all directions at once, and any beginning of it is a sample as well, so that more worlds can be asked for later.
+the space evenly in all directions at once, and any beginning of it is a sample as well, so that more settings can be asked for later.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from math import prod
 
 import numpy as np
 
-from .model import Open, Value, World, base_of, check_opens, text_of
+from .model import Open, Setting, Value, base_of, check_opens, text_of
 
 _FINITE = 4096
-"""Up to so many worlds a space is run through whole rather than drawn from for ever."""
+"""Up to so many settings a space is run through whole rather than drawn from for ever."""
 
 
-def key_of(world: Mapping[str, Value]) -> tuple[str, ...]:
-    """Equal for worlds with the same values."""
-    return tuple(text_of(v) for v in world.values())
+def key_of(setting: Mapping[str, Value]) -> tuple[str, ...]:
+    """Equal for settings with the same values."""
+    return tuple(text_of(v) for v in setting.values())
 
 
 def size(opens: Sequence[Open]) -> int | None:
-    """How many different worlds there are; None if values are dense."""
+    """How many different settings there are; None if values are dense."""
     counts = [o.over.count for o in opens]
     return None if any(c is None for c in counts) else prod(c for c in counts if c is not None)
 
 
-def design(opens: Sequence[Open], n: int, seed: int = 1) -> list[World]:
-    """`n` different worlds, fewer if there are not so many: the base first, then points of a scrambled Sobol sequence.
+def design(opens: Sequence[Open], n: int, seed: int = 1) -> list[Setting]:
+    """`n` different settings, fewer if there are not so many: the base first, then points of a scrambled Sobol sequence.
 
-    The first worlds of a longer design are those of a shorter one.
+    The first settings of a longer design are those of a shorter one.
     """
     check_opens(opens)
     found = {key_of(base_of(opens)): base_of(opens)}
@@ -44,12 +44,12 @@ def design(opens: Sequence[Open], n: int, seed: int = 1) -> list[World]:
     for point in _points(len(opens), seed, 64 * max(wanted, 16)):
         if len(found) >= wanted:
             break
-        world = _world(opens, point)
-        found.setdefault(key_of(world), world)
+        setting = _setting(opens, point)
+        found.setdefault(key_of(setting), setting)
     if len(found) < wanted and there is not None and there <= _FINITE:  # what the sequence reaches last
         for places in product(*(range(o.over.count or 1) for o in opens)):
-            world = _world(opens, [(p + 0.5) / (o.over.count or 1) for p, o in zip(places, opens, strict=True)])
-            found.setdefault(key_of(world), world)
+            setting = _setting(opens, [(p + 0.5) / (o.over.count or 1) for p, o in zip(places, opens, strict=True)])
+            found.setdefault(key_of(setting), setting)
             if len(found) >= wanted:
                 break
     return list(found.values())[:wanted]
@@ -63,16 +63,16 @@ def near(
     seed: int = 1,
     few: int | None = None,
     known: Iterable[Mapping[str, Value]] = (),
-) -> list[World]:
-    """`n` different worlds around the `best` ones, each drawn evenly within `width` (a share of the whole span) of one of them.
+) -> list[Setting]:
+    """`n` different settings around the `best` ones, each drawn evenly within `width` (a share of the whole span) of one of them.
 
-    Choices without an order stay as they are in that world, but for a share `width` of them. With `few` only one to so many things differ,
+    Choices without an order stay as they are in that setting, but for a share `width` of them. With `few` only one to so many things differ,
     choices among them whatever the width: of a number it is not worth to move all at once. None of the `best` is among the answers, and
     none of those `known`.
     """
     check_opens(opens)
     old = {key_of(b) for b in (*best, *known)}
-    found: dict[tuple[str, ...], World] = {}
+    found: dict[tuple[str, ...], Setting] = {}
     if not best or not opens or n <= 0:
         return []
     for i, point in enumerate(_points(2 * len(opens), seed, 64 * max(n, 16))):
@@ -81,22 +81,22 @@ def near(
         centre = best[i % len(best)]
         lots = point[len(opens) :]
         moved = None if few is None else sorted(range(len(opens)), key=lambda k: lots[k])[: 1 + i // len(best) % few]
-        world: World = {}
+        setting: Setting = {}
         for k, (o, u, lot) in enumerate(zip(opens, point[: len(opens)], lots, strict=True)):
             at = o.over.place(centre[o.name])
             if moved is not None and k not in moved:
-                world[o.name] = centre[o.name]
+                setting[o.name] = centre[o.name]
             elif o.ordered:
                 low, high = max(0.0, at - width / 2), min(1.0, at + width / 2)
-                world[o.name] = o.over.at(low + (high - low) * u)
+                setting[o.name] = o.over.at(low + (high - low) * u)
             else:
-                world[o.name] = o.over.at(u) if moved is not None or lot < width else centre[o.name]
-        if key_of(world) not in old:
-            found.setdefault(key_of(world), world)
+                setting[o.name] = o.over.at(u) if moved is not None or lot < width else centre[o.name]
+        if key_of(setting) not in old:
+            found.setdefault(key_of(setting), setting)
     return list(found.values())
 
 
-def _world(opens: Sequence[Open], point: Sequence[float]) -> World:
+def _setting(opens: Sequence[Open], point: Sequence[float]) -> Setting:
     return {o.name: o.over.at(u) for o, u in zip(opens, point, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""What is left open, and a world: one value for each thing that is."""
+"""What is left open, and a setting: one value for each thing that is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import FairlaneError, suggest
 
 Value = str | int | float | bool
 """A value as a scenario file writes it: "12p", "7.5ms", "reno", 3, true."""
-World = dict[str, Value]
+Setting = dict[str, Value]
 """One value for each thing left open, by its name."""
 
 
@@ -207,7 +207,7 @@ class Open:
     name: str
     """What it is, in a word or two: "access limit"."""
     base: Value
-    """The value in the first world: what would be taken if nothing else were known."""
+    """The value in the first setting: what would be taken if nothing else were known."""
     over: Span | Levels
     """The plausible values."""
     why: str
@@ -242,8 +242,8 @@ def check_opens(opens: Sequence[Open]) -> None:
         raise OpenError(f"{twice!r} is left open twice: each name stands for one thing")
 
 
-def check_world(opens: Sequence[Open], values: Mapping[str, Value], what: str = "the world") -> World:
-    """The values of a world in the order of what is left open; raises if one is missing, unknown or not among the plausible ones."""
+def check_setting(opens: Sequence[Open], values: Mapping[str, Value], what: str = "the setting") -> Setting:
+    """The values of a setting in the order of what is left open; raises if one is missing, unknown or not among the plausible ones."""
     names = [o.name for o in opens]
     strange = next((n for n in values if n not in names), None)
     if strange is not None:
@@ -257,15 +257,15 @@ def check_world(opens: Sequence[Open], values: Mapping[str, Value], what: str = 
     return {n: values[n] for n in names}
 
 
-def base_of(opens: Sequence[Open]) -> World:
-    """The world in which everything has its base value."""
+def base_of(opens: Sequence[Open]) -> Setting:
+    """The setting in which everything has its base value."""
     return {o.name: o.base for o in opens}
 
 
-def told(world: Mapping[str, Value]) -> str:
-    """A world in words.
+def told(setting: Mapping[str, Value]) -> str:
+    """A setting in words.
 
     >>> told({"limit": "12p", "sack": True})
     'limit 12p, sack true'
     """
-    return ", ".join(f"{name} {text_of(value)}" for name, value in world.items())
+    return ", ".join(f"{name} {text_of(value)}" for name, value in setting.items())

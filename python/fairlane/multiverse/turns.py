@@ -1,6 +1,6 @@
 """Where a claim turns, and which of the things left open it depends on.
 
-A turn is the split of one parameter that separates worlds in which a claim holds best from those in which it does not: the root of a
+A turn is the split of one parameter that separates settings in which a claim holds best from those in which it does not: the root of a
 regression tree (Breiman et al., Classification and Regression Trees, 1984), and on either side of it the next. A best split is found in
 pure chance, too, so each is compared with the best ones of outcomes dealt again: a permutation test over all parameters and all splits
 together, whose level is shared by all that is looked at in a layer of the tree. So of claims that depend on nothing at most one in a
@@ -33,7 +33,7 @@ _AT_ONCE = (19, 80, 300)
 DEPTH = 3
 """Turns one after the other."""
 _LEAST = 6
-"""Worlds on each side of a split, at least."""
+"""Settings on each side of a split, at least."""
 _PLACES = 7
 """Places of a split that are tried where only two together separate."""
 _PARTITIONS = 6
@@ -76,7 +76,7 @@ class _Split:
 
 
 def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
-    """The ways of cutting a parameter in two that the worlds at hand tell apart."""
+    """The ways of cutting a parameter in two that the settings at hand tell apart."""
     there = np.unique(x)
     if len(there) < 2:
         return []
@@ -107,21 +107,21 @@ def _gains(masks: _Matrix, ys: _Matrix) -> _Matrix:
 
 @dataclass(frozen=True)
 class Turns:
-    """What separates the worlds in which a claim holds."""
+    """What separates the settings in which a claim holds."""
 
     turns: tuple[Turn, ...]
     explained: float
-    """Share of the variation of the outcomes between worlds that lies between the parts, not within them."""
+    """Share of the variation of the outcomes between settings that lies between the parts, not within them."""
 
 
-def turns_at(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Turns:
-    """Where a claim turns, from its outcome in each world: the turns in order of what they separate; none if chance could do as well."""
+def turns_at(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Turns:
+    """Where a claim turns, from its outcome in each setting: the turns in order of what they separate; none if chance could do as well."""
     heard = [i for i, y in enumerate(outcomes) if y is not None]
     y = np.array([float(outcomes[i] or 0.0) for i in heard])
     total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
     if len(y) < 2 * _LEAST or total < 1e-12:
         return Turns((), 0.0)
-    x = np.array([[o.number(worlds[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
+    x = np.array([[o.number(settings[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
     rng = np.random.default_rng(seed)
     found: list[tuple[float, Turn]] = []
     within = _grown(opens, x, y, "", DEPTH, rng, found)
@@ -132,7 +132,7 @@ def turns_at(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], outco
 def _grown(
     opens: Sequence[Open], x: _Matrix, y: _Matrix, where: str, depth: int, rng: np.random.Generator, found: list[tuple[float, Turn]]
 ) -> float:
-    """Splits these worlds as far as it is worth; the sum of squares that is left within the parts."""
+    """Splits these settings as far as it is worth; the sum of squares that is left within the parts."""
     own = float(((y - y.mean()) ** 2).sum())
     if depth == 0 or len(y) < 2 * _LEAST or own < 1e-12:
         return own
@@ -152,7 +152,7 @@ def _grown(
 
 
 def _turn(opens: Sequence[Open], x: _Matrix, y: _Matrix, depth: int, rng: np.random.Generator) -> _Split | None:
-    """The split of these worlds that is worth telling: the best one, or where none separates alone the first of the best two.
+    """The split of these settings that is worth telling: the best one, or where none separates alone the first of the best two.
 
     All parts of a layer share its level: there are two below the root and four below these, with two tests each.
     """
@@ -215,11 +215,11 @@ def _rare(test: _Test, y: _Matrix, level: float, rng: np.random.Generator) -> _S
     return split
 
 
-def matters(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
-    """How much of the variance of a number between worlds each parameter accounts for alone: its first-order index, from 0 to 1.
+def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
+    """How much of the variance of a number between settings each parameter accounts for alone: its first-order index, from 0 to 1.
 
-    `values`: a margin, a distance, an outcome in each world; None does not count. For a span it is the rank-based estimator, for levels the
-    share of the variance that lies between them. From few worlds it is rough: about one over the root of their number.
+    `values`: a margin, a distance, an outcome in each setting; None does not count. For a span it is the rank-based estimator, for levels the
+    share of the variance that lies between them. From few settings it is rough: about one over the root of their number.
     """
     heard = [i for i, v in enumerate(values) if v is not None and np.isfinite(v)]
     y = np.array([float(values[i] or 0.0) for i in heard])
@@ -227,7 +227,7 @@ def matters(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], values
         return {o.name: 0.0 for o in opens}
     out = {}
     for o in opens:
-        x = np.array([o.number(worlds[i][o.name]) for i in heard])
+        x = np.array([o.number(settings[i][o.name]) for i in heard])
         if isinstance(o.over, Levels):
             groups = [y[x == v] for v in np.unique(x)]
             between = sum(len(g) * (g.mean() - y.mean()) ** 2 for g in groups) / len(y)

@@ -1,4 +1,4 @@
-"""In what share of the worlds a claim holds, and the word for it.
+"""In what share of the settings a claim holds, and the word for it.
 
 The interval of a share is that of Clopper and Pearson (Biometrika 26, 1934): exact for independent draws, and it never promises more than
 they do. Points of a scrambled sequence are spread more evenly than such draws, which makes the interval a careful one.
@@ -22,14 +22,14 @@ CONFIDENCE = 0.95
 STOPPING = 0.99
 """Of the interval by which a share is settled: wider, so that looking again and again makes nothing surer."""
 FEWEST = 40
-"""Worlds that speak of a claim, below which it has no verdict."""
+"""Settings that speak of a claim, below which it has no verdict."""
 SILENT = 0.05
-"""Share of worlds that say nothing of a claim, above which it has no verdict."""
+"""Share of settings that say nothing of a claim, above which it has no verdict."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How often a claim holds: the share with its interval, and of how many worlds."""
+    """How often a claim holds: the share with its interval, and of how many settings."""
 
     share: float
     low: float
@@ -47,14 +47,14 @@ class Share:
         return self.high < NEARLY_ALL and self.low > 1 - NEARLY_ALL
 
     def __str__(self) -> str:
-        return f"{100 * self.share:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f} %) of {self.n} worlds"
+        return f"{100 * self.share:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f} %) of {self.n} settings"
 
 
 def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENCE) -> Share | None:
-    """The share of the worlds in which a claim holds, with its Clopper-Pearson interval; None without any.
+    """The share of the settings in which a claim holds, with its Clopper-Pearson interval; None without any.
 
     An outcome is whether the claim holds there, or the share of the replications in which it does; None says nothing and does not count.
-    Replications of one world are no draws of their own: each world counts once, however many it has.
+    Replications of one setting are no draws of their own: each setting counts once, however many it has.
 
     >>> s = share([True] * 30 + [False] * 70)
     >>> round(s.low, 3), round(s.high, 3)
@@ -73,7 +73,7 @@ def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENC
 
 
 def settled(outcomes: Sequence[float | bool | None]) -> bool:
-    """Whether more worlds would not change which side of the bounds a share lies on."""
+    """Whether more settings would not change which side of the bounds a share lies on."""
     s = share(outcomes, STOPPING)
     return s is not None and s.n >= FEWEST and (bool(s.clear) or s.between)
 
@@ -88,13 +88,13 @@ class Turn:
     side: Literal["above", "below", "with"]
     """Where it holds more often: above or below the value, or with these levels."""
     share_there: float
-    """In which share of the worlds on that side it holds."""
+    """In which share of the settings on that side it holds."""
     share_else: float
     """In which share of those on the other side."""
     where: str = ""
-    """The part of the worlds that is meant, if not all of them: "window above 20p"."""
+    """The part of the settings that is meant, if not all of them: "window above 20p"."""
     n: int = 0
-    """Worlds in that part."""
+    """Settings in that part."""
 
     @property
     def separation(self) -> float:
@@ -106,7 +106,7 @@ class Turn:
         value = list(self.value) if isinstance(self.value, tuple) else self.value
         return {
             "name": self.name, "value": value, "holds": self.side, "share_there": round(self.share_there, 4),
-            "share_else": round(self.share_else, 4), "where": self.where, "worlds": self.n,
+            "share_else": round(self.share_else, 4), "where": self.where, "settings": self.n,
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class Judgement:
     share: Share | None
     turns: tuple[Turn, ...]
     explained: float
-    """How much of the variation between worlds the turns explain, from 0 to 1."""
+    """How much of the variation between settings the turns explain, from 0 to 1."""
     reason: str
 
 
@@ -131,12 +131,12 @@ def judge(
     outcomes: Sequence[float | bool | None],
     turns: Sequence[Turn] = (),
     explained: float = 0.0,
-    printed: Literal["holds", "fails", ""] = "",
+    published: Literal["holds", "fails", ""] = "",
     reached: bool = False,
 ) -> Judgement:
-    """The word for a claim from what it does in each world of the sample.
+    """The word for a claim from what it does in each setting of the sample.
 
-    `turns`, `explained`: what `turns_at` found. `printed`: what the published numbers say of it; `reached`: whether any world that was
+    `turns`, `explained`: what `turns_at` found. `published`: what the published numbers say of it; `reached`: whether any setting that was
     run, in the sample or beyond, says the same.
     """
     s, told = share(outcomes), tuple(turns)
@@ -146,23 +146,23 @@ def judge(
         return Judgement(w, s, told, explained, reason)
 
     if s is None or s.n < FEWEST:
-        return word("undecided", f"{0 if s is None else s.n} worlds say something of it; it takes {FEWEST}")
+        return word("undecided", f"{0 if s is None else s.n} settings say something of it; it takes {FEWEST}")
     if silent > SILENT * len(outcomes):
-        return word("undecided", f"{silent} of {len(outcomes)} worlds say nothing of it")
+        return word("undecided", f"{silent} of {len(outcomes)} settings say nothing of it")
     if s.clear:
-        there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible worlds"
-        if printed and printed != s.clear and not reached:
-            return word("unexplained", f"the printed numbers say that it {printed}, and no world reaches that; it {there}")
+        there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible settings"
+        if published and published != s.clear and not reached:
+            return word("unexplained", f"the published numbers say that it {published}, and no setting reaches that; it {there}")
         return word(s.clear, there)
     if told and explained >= EXPLAINED:
         return word("depends", f"holds in {s}; it turns at {'; '.join(str(t) for t in told)}")
     if not s.between:
-        return word("undecided", f"holds in {s}: too few worlds to tell whether that is nearly all, or nearly none")
+        return word("undecided", f"holds in {s}: too few settings to tell whether that is nearly all, or nearly none")
     return word("undecided", f"holds in {s}, and nothing that is open explains where")
 
 
 EXPLAINED = 0.25
-"""Share of the variation between worlds that turns explain, from which on a claim is said to depend on them."""
+"""Share of the variation between settings that turns explain, from which on a claim is said to depend on them."""
 
 
 def _of(s: Share) -> int:

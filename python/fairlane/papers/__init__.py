@@ -1,4 +1,4 @@
-"""Reproductions of published studies: run every table and figure again and put it beside the printed numbers.
+"""Reproductions of published studies: run every table and figure again and put it beside the published numbers.
 
 What a study is made of (`Paper`, `Cell`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is all that
 the code of a study uses of fairlane, beside `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
@@ -93,7 +93,7 @@ _WHERE = {
     **dict.fromkeys(("jain", "quantity", "queue_of"), "values"),
 }
 _CLAIMS = ("Factors", "Row", "Tables", "factors_key", "row_of", "tables_of")
-_WORLDS = ("Levels", "Open", "Span", "Value")
+_SETTINGS = ("Levels", "Open", "Span", "Value")
 _DRAWING = ("charts", "drawings", "series", "theme")
 
 
@@ -102,8 +102,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"..look.{name}", __name__)
     if name in _CLAIMS:
         return getattr(import_module("..claims", __name__), name)
-    if name in _WORLDS:
-        return getattr(import_module("..worlds", __name__), name)
+    if name in _SETTINGS:
+        return getattr(import_module("..multiverse", __name__), name)
     if name in __all__:
         return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
     raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")
@@ -120,7 +120,7 @@ def reproduce(
     out: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
-    worlds: int | None = None,
+    settings: int | None = None,
     replays: Sequence[str] = (),
     why: bool = False,
 ) -> Reproduction:
@@ -130,8 +130,8 @@ def reproduce(
     several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by default everything. `quick`: few
     replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it,
     so a second call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
-    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `worlds`: how many worlds are drawn from
-    what the paper leaves open, and all run; by default the worlds that the study records, of which some are run again, and as many as
+    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `settings`: how many settings are drawn from
+    what the paper leaves open, and all run; by default the settings that the study records, of which some are run again, and as many as
     settle in what share of them each claim holds where it records none or one comes out otherwise.
     `replays`: up to four runs that move in the page, with what limited their flows, named by their factors ("queue=RED flows=10").
     `why`: what limited the flows of each scenario, from its first run made again; of more than twelve scenarios, of those few that
@@ -142,7 +142,7 @@ def reproduce(
     from .reproduction import run_reproduction
 
     return run_reproduction(
-        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(worlds), replays=replays, why=why
+        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(settings), replays=replays, why=why
     )
 
 

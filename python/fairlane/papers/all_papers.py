@@ -38,7 +38,7 @@ class Outline:
     reused: int
     seconds: float
     score: Scores
-    """How near the printed results are."""
+    """How near the published results are."""
     notes: Sequence[str] = ()
     """What was found in the folder that is worth telling."""
 

@@ -1,4 +1,4 @@
-"""Which printed values the worlds of a paper come near: of each the range over all worlds, and those that none of them meets."""
+"""Which published values the settings of a paper come near: of each the range over all settings, and those that none of them meets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.csv_text import inert
-from .score import printed_tables
+from .score import published_tables
 from .tables import NEAR, Compared, number_in
 
 if TYPE_CHECKING:
@@ -22,73 +22,73 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reach:
-    """A printed value, and what it is in the worlds."""
+    """A published value, and what it is in the settings."""
 
     table: str
     row: Compared
     """As in the study's own tables."""
     low: float | None
-    """The least value over all worlds; None if no world has it."""
+    """The least value over all settings; None if no setting has it."""
     high: float | None
     near: int
-    """Worlds in which it is within `NEAR` of the printed one."""
-    worlds: int
-    """Worlds that have it."""
+    """Settings in which it is within `NEAR` of the published one."""
+    settings: int
+    """Settings that have it."""
 
     @property
     def reached(self) -> bool | None:
-        """Whether it is near in some world, the study's own among them; None if no world has it."""
-        return (self.near > 0 or self.row.close) if self.worlds else None
+        """Whether it is near in some setting, the study's own among them; None if no setting has it."""
+        return (self.near > 0 or self.row.close) if self.settings else None
 
     def to_json(self) -> dict[str, Any]:
         """As in the document."""
         row = self.row.to_json()
         own = {k: row[k] for k in ("factors", "metric", "unit", "published", "ours", "contradiction")}
-        return {**own, "low": self.low, "high": self.high, "worlds": self.worlds}
+        return {**own, "low": self.low, "high": self.high, "settings": self.settings}
 
 
 def reach(paper: Paper, built: Mapping[str, Built], seen: Sequence[Seen]) -> list[Reach]:
-    """Every printed result with its range over these worlds, in the order of the printed tables."""
-    places = [(table, row) for table, rows in printed_tables(paper, built).items() for row in rows]
+    """Every published result with its range over these settings, in the order of the published tables."""
+    places = [(table, row) for table, rows in published_tables(paper, built).items() for row in rows]
     told = [s.ours for s in seen if s.ours]
     return [_reach(table, row, [ours[i] for ours in told]) for i, (table, row) in enumerate(places)]
 
 
 def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) -> list[Reach]:
-    """The same over the worlds of a record, too: `recorded` are the rows of its `reach.csv`, of the same printed values."""
+    """The same over the settings of a record, too: `recorded` are the rows of its `attainable.csv`, of the same published values."""
 
     def one(x: Reach, r: Mapping[str, str]) -> Reach:
         ends = [float(r[k]) for k in ("low", "high") if r[k]]
         low, high = (pick([y for y in (now, *ends) if y is not None], default=None) for pick, now in ((min, x.low), (max, x.high)))
-        return replace(x, low=low, high=high, near=x.near + int(r["near"]), worlds=x.worlds + int(r["worlds"]))
+        return replace(x, low=low, high=high, near=x.near + int(r["near"]), settings=x.settings + int(r["settings"]))
 
     return [one(x, r) for x, r in zip(rows, recorded, strict=True)] if recorded else list(rows)
 
 
-def with_whole(rows: Sequence[Reach], over_worlds: Sequence[Sequence[float | None]]) -> list[Reach]:
-    """The same, those that no world has over worlds that were run whole: `over_worlds` has what each printed value is there."""
-    values = iter(over_worlds)
+def with_whole(rows: Sequence[Reach], over_settings: Sequence[Sequence[float | None]]) -> list[Reach]:
+    """The same, those that no setting has over settings that were run whole: `over_settings` has what each published value is there."""
+    values = iter(over_settings)
     each = [(x, () if x.row.published is None else next(values)) for x in rows]
-    return [x if x.worlds else _reach(x.table, x.row, ours) for x, ours in each]
+    return [x if x.settings else _reach(x.table, x.row, ours) for x, ours in each]
 
 
-def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_worlds: Sequence[Sequence[float | None]]) -> list[dict[str, str]]:
+def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_settings: Sequence[Sequence[float | None]]) -> list[dict[str, str]]:
     """The same of the rows of a record."""
-    number = partial(number_in, Path("reach.csv"))
+    number = partial(number_in, Path("attainable.csv"))
     of = [
-        Reach(r["table"], Compared((), r["metric"], r["unit"], number(r["printed"]), number(r["ours"])), None, None, 0, int(r["worlds"]))
+        Reach(r["table"], Compared((), r["metric"], r["unit"], number(r["published"]), number(r["ours"])), None, None, 0, int(r["settings"]))
         for r in rows
     ]
     out = []
-    for r, x in zip(rows, with_whole(of, over_worlds), strict=True):
-        now = {"low": x.low, "high": x.high, "near": x.near, "worlds": x.worlds, "reached": {True: "yes", False: "no", None: ""}[x.reached]}
-        out.append({**r, **({k: "" if v is None else str(v) for k, v in now.items()} if r["worlds"] == "0" else {})})
+    for r, x in zip(rows, with_whole(of, over_settings), strict=True):
+        now = {"low": x.low, "high": x.high, "near": x.near, "settings": x.settings, "reached": {True: "yes", False: "no", None: ""}[x.reached]}
+        out.append({**r, **({k: "" if v is None else str(v) for k, v in now.items()} if r["settings"] == "0" else {})})
     return out
 
 
 def places(paper: Paper) -> list[tuple[str, str, str]]:
-    """Of every printed result its table, where it stands there, and its metric: as `reach.csv` and `whole.csv` have them."""
-    return [(table, _place(row), row.metric) for table, rows in printed_tables(paper, {}).items() for row in rows]
+    """Of every published result its table, where it stands there, and its metric: as `attainable.csv` and `full_reruns.csv` have them."""
+    return [(table, _place(row), row.metric) for table, rows in published_tables(paper, {}).items() for row in rows]
 
 
 def _place(row: Compared) -> str:
@@ -102,29 +102,29 @@ def _reach(table: str, row: Compared, values: Iterable[float | None]) -> Reach:
     return Reach(table, row, min(known, default=None), max(known, default=None), near, len(known))
 
 
-REACH = ("made_of", "table", "of", "metric", "unit", "printed", "ours", "low", "high", "near", "worlds", "reached", "contradiction")
-"""Columns of `reach.csv`."""
+REACH = ("made_of", "table", "of", "metric", "unit", "published", "ours", "low", "high", "near", "settings", "reached", "contradiction")
+"""Columns of `attainable.csv`."""
 
 
 def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
-    """The printed values, one a row: where each stands, ours, its range over all worlds, and in how many of them it is near."""
+    """The published values, one a row: where each stands, ours, its range over all settings, and in how many of them it is near."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(REACH)
     for x in rows:
-        texts = [inert(t) for t in (x.table, _place(x.row), x.row.metric, x.row.unit, x.row.printed)]
+        texts = [inert(t) for t in (x.table, _place(x.row), x.row.metric, x.row.unit, x.row.published_text)]
         numbers = ["" if n is None else f"{n:.6g}" for n in (x.row.ours, x.low, x.high)]
         word = {True: "yes", False: "no", None: ""}[x.reached]
-        writer.writerow([made_of, *texts, *numbers, x.near, x.worlds, word, x.row.impossible or ""])
+        writer.writerow([made_of, *texts, *numbers, x.near, x.settings, word, x.row.impossible or ""])
     return out.getvalue().encode()
 
 
 def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[str, Any] | None:
-    """What an experiment's printed values say, beside the claims that rest on it; None if none is printed.
+    """What an experiment's published values say, beside the claims that rest on it; None if none is published.
 
-    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some world, is *unexplained* if
-    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing, or worlds do not have the others.
-    Values that contradict others of their paper do not count. `varied`: whether worlds were run.
+    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *unexplained* if
+    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing, or settings do not have the others.
+    Values that contradict others of their paper do not count. `varied`: whether settings were run.
     """
     plain = [r for r in rows if not r.row.impossible and r.row.ours is not None]
     if not plain:
@@ -138,10 +138,10 @@ def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[st
         word = "holds"
     elif not varied:
         word = "fails"
-    told = f"{near} of {len(plain)} printed values are met within {100 * NEAR:.0f} % or our interval"
+    told = f"{near} of {len(plain)} published values are met within {100 * NEAR:.0f} % or our interval"
     if varied and near < len(plain):
         more = len(plain) - near - len(lost) - silent
-        others = ((more, "more in some world"), (len(lost), "in no world"), (silent, "that no world has"))
+        others = ((more, "more in some setting"), (len(lost), "in no setting"), (silent, "that no setting has"))
         told += "".join(f", {n} {words}" for n, words in others if n)
     if missing:
         told = f"so far only, with {missing}: {told}"

@@ -39,7 +39,7 @@ def check_files(paper: Paper) -> None:
 
 
 def check_study(paper: Paper, experiments: Sequence[Experiment], cells: Sequence[Cell]) -> None:
-    """Raises where words, claims, printed tables and code do not fit one another."""
+    """Raises where words, claims, published tables and code do not fit one another."""
     known = [e.id for e in experiments]
     _tell(paper.folder / "paper.toml", _about_words(paper, known))
     _tell(paper.folder / "claims.toml", _about_claims(paper, known))
@@ -88,7 +88,7 @@ def _about_words(paper: Paper, known: Sequence[str]) -> list[_Remark]:
 def _about_claims(paper: Paper, known: Sequence[str]) -> list[_Remark]:
     """Checks that cannot be read, and names of experiments and tables that are none."""
     claims = _document(paper.folder / "claims.toml", "claims-file")["claim"]
-    tables, printed, found, seen = [*known, *paper.tables], read_folder(paper.folder), [], set()
+    tables, published, found, seen = [*known, *paper.tables], read_folder(paper.folder), [], set()
     for i, claim in enumerate(claims):
         place = ["claim", str(i)]
         if claim["id"] in seen:
@@ -101,7 +101,7 @@ def _about_claims(paper: Paper, known: Sequence[str]) -> list[_Remark]:
         ]
         try:
             check = Check(claim["check"])
-            outcome = check.outcome(printed)
+            outcome = check.outcome(published)
         except BadCheck as e:
             found.append(([*place, "check"], False, str(e), _VOCABULARY))
             continue
@@ -110,12 +110,12 @@ def _about_claims(paper: Paper, known: Sequence[str]) -> list[_Remark]:
         for name in (x for x in check.tables() if x not in strange):
             _numbers(paper.folder / f"{name}.csv")
         if outcome != claim["published"] and not strange:
-            found.append(([*place, "published"], False, f"on the printed tables the check says {outcome}", "correct one of the two"))
+            found.append(([*place, "published"], False, f"on the published tables the check says {outcome}", "correct one of the two"))
     return found
 
 
 def _numbers(path: Path) -> None:
-    """A printed table that a claim reads has numbers alone."""
+    """A published table that a claim reads has numbers alone."""
     for line, row in _rows(path) if path.exists() else ():
         if as_number(row.get("value")) is None:
             value = row.get("value") or ""

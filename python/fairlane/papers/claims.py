@@ -51,17 +51,17 @@ class Judged:
     """What the runs at hand alone would say, where the study asks for more of them: no verdict. `None` if they are all there."""
 
     judgement: Judgement | None = None
-    """What the worlds say, or the replications of a paper of single runs; None where only the means were judged."""
+    """What the settings say, or the replications of a paper of single runs; None where only the means were judged."""
     share_matching: float | None = None
-    """The share of the worlds that match print in which it holds; None if none matches, or none was run."""
+    """The share of the settings that match the published values in which it holds; None if none matches, or none was run."""
     matching: int = 0
-    """How many worlds match print."""
+    """How many settings match the published values."""
     whole: bool = False
-    """Whether its worlds are recorded ones that were run whole, because those of the sample do not have what it reads."""
+    """Whether its settings are recorded ones that were run whole, because those of the sample do not have what it reads."""
 
     @property
     def share(self) -> Share | None:
-        """In what share of the plausible worlds it holds."""
+        """In what share of the plausible settings it holds."""
         return self.judgement.share if self.judgement else None
 
     @property
@@ -81,7 +81,7 @@ class Judged:
             "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
             "verdict": self.verdict, "so_far": self.so_far, "on_means": self.outcome, "support": self.support, "reason": self.reason,
             "share": s and round(s.share, 4), "share_low": s and round(s.low, 4), "share_high": s and round(s.high, 4),
-            "worlds": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
+            "settings": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
             "whole": self.whole,
             "turns_at": [t.to_json() for t in self.turns] or None,
             "published_verdict": self.claim.published, "expect": self.claim.expect,
@@ -155,17 +155,17 @@ def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
     return replace(judged, verdict=word, reason=reason, judgement=Judgement(word, found, (), 0.0, reason))
 
 
-def of_worlds(judged: Judged, joint: Joint) -> Judged:
-    """A verdict from the plausible worlds in place of one from the study's own."""
+def of_settings(judged: Judged, joint: Joint) -> Judged:
+    """A verdict from the plausible settings in place of one from the study's own."""
     id = judged.claim.id
     found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
     match, whole = joint.share_matching(id), joint.only_entire(id)
     reason = found.reason
     if whole and found.share:
         words = "" if found.word != "undecided" or found.share.n >= FEWEST else f"holds in {found.share}; "
-        reason = f"{words}{reason}; these worlds are those of the sample that were run whole, the others do not have what it reads"
+        reason = f"{words}{reason}; these settings are those of the sample that were run whole, the others do not have what it reads"
     if match is not None:
-        reason += f"; holds in {_share(match)} of the {matching} worlds that match print"
+        reason += f"; holds in {_share(match)} of the {matching} settings that match the published values"
     return replace(
         judged,
         verdict=found.word,

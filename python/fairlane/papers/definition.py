@@ -27,7 +27,7 @@ Tree = dict[str, Any]
 
 
 _FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
-_TAKEN = ("index", "reach", "reproduction", "worlds")
+_TAKEN = ("index", "reach", "reproduction", "settings")
 """Files of a reproduction that no experiment may have."""
 _FOLDERS = ("figures", "runs")
 
@@ -259,7 +259,7 @@ class Experiment:
     part_of: str = ""
     """The experiment whose table has all of it: where that is shown, this one has no place of its own on the page."""
     least: Callable[[Cell], bool] | None = None
-    """The cells without which it cannot be made in a world, which may have fewer than it `needs`; None: all of these."""
+    """The cells without which it cannot be made in a setting, which may have fewer than it `needs`; None: all of these."""
 
     def __post_init__(self) -> None:
         check_name(self.id, "an experiment")
@@ -294,15 +294,15 @@ class Paper(ABC):
     seeds: tuple[int, ...] = tuple(range(1, 11))
     quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
     alternative_seeds: tuple[int, ...] = (1, 2)
-    world_seeds: tuple[int, ...] = (1,)
-    """The replications of each world: few, because there are many worlds."""
-    most_worlds: int = 256
-    """Worlds of the joint sample, at most; those around the worlds nearest to print come on top. With the study itself they should take
+    setting_seeds: tuple[int, ...] = (1,)
+    """The replications of each setting: few, because there are many settings."""
+    most_settings: int = 256
+    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. With the study itself they should take
     no more than some five minutes on two cores."""
     single_runs: bool = False
     """Whether the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
-    """The world in which the study's own tables are made, where it is not that of the bases: `cells` are those of `world(declared)`."""
+    """The setting in which the study's own tables are made, where it is not that of the bases: `cells` are those of `setting(declared)`."""
     reference: str = ""
     """The alternative that changes nothing but the number of cells, where there is one: those after it are compared with it."""
 
@@ -323,7 +323,7 @@ class Paper(ABC):
         return read_csv(path) if path.exists() else []
 
     def published(self, table: str) -> list[dict[str, str]]:
-        """A published table; empty if the paper does not print it."""
+        """A published table; empty if the paper does not publish it."""
         path = self.folder / f"{table}.csv"
         return read_csv(path) if path.exists() else []
 
@@ -370,16 +370,16 @@ class Paper(ABC):
         """All tables and figures, in the order of the page."""
 
     def opens(self) -> list[Open]:
-        """What the paper leaves open, each with its plausible values: worlds are drawn from all of them together."""
+        """What the paper leaves open, each with its plausible values: settings are drawn from all of them together."""
         return []
 
-    def world(self, values: Mapping[str, Value]) -> Sequence[Cell]:
-        """All cells of the study in the world with these values of what is open; the same factors as `cells`."""
-        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and world() does not make its cells")
+    def setting(self, values: Mapping[str, Value]) -> Sequence[Cell]:
+        """All cells of the study in the setting with these values of what is open; the same factors as `cells`."""
+        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and setting() does not make its cells")
 
     @property
-    def declared_world(self) -> dict[str, Value]:
-        """The world of the study's own tables, whole: what `declared` says, else the base."""
+    def declared_setting(self) -> dict[str, Value]:
+        """The setting of the study's own tables, whole: what `declared` says, else the base."""
         return {**base_of(self.opens()), **self.declared}
 
     def alternatives(self) -> list[Alternative]:

@@ -1,4 +1,4 @@
-"""How far a world is from print: over a fixed part of the printed values, which chooses worlds, and over the rest, which tests them."""
+"""How far a setting is from the published values: over a fixed part of the published values, which chooses settings, and over the rest, which tests them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .score import difference
 from .tables import Compared
 
 FIT = 0.6
-"""Share of the printed values by which worlds are chosen."""
+"""Share of the published values by which settings are chosen."""
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far a world is from print. Differences are relative, without sign; in `fit` and `test` each counts up to 1."""
+    """How far a setting is from the published values. Differences are relative, without sign; in `fit` and `test` each counts up to 1."""
 
     fit: float | None
-    """Mean difference of the values by which worlds are chosen; None without any."""
+    """Mean difference of the values by which settings are chosen; None without any."""
     test: float | None
     """That of the others."""
     median: float | None
@@ -27,11 +27,11 @@ class Distance:
     near: int
     """Values that are near, as `Compared.close` has it."""
     n: int
-    """Printed values with one of ours beside them."""
+    """Published values with one of ours beside them."""
 
 
 def fitted(row: Compared) -> bool:
-    """Whether a printed value is one by which worlds are chosen: by a hash of its place, the same for ever.
+    """Whether a published value is one by which settings are chosen: by a hash of its place, the same for ever.
 
     A lot of its own for each value, not a table or a column: so both parts have some of everything.
     """
@@ -40,7 +40,7 @@ def fitted(row: Compared) -> bool:
 
 
 def distance(rows: Sequence[Compared]) -> Distance:
-    """How far these values are from those printed beside them. Flagged ones do not choose worlds, nor test them; the median has them."""
+    """How far these values are from those published beside them. Flagged ones do not choose settings, nor test them; the median has them."""
     known = [r for r in rows if r.ours is not None and r.published is not None]
     plain = [r for r in known if not r.impossible]
     chosen, rest = [r for r in plain if fitted(r)], [r for r in plain if not fitted(r)]

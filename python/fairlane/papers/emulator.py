@@ -1,9 +1,9 @@
-"""What a number of a world would be in worlds that were not run: a Gaussian process over everything that is left open.
+"""What a number of a setting would be in settings that were not run: a Gaussian process over everything that is left open.
 
 The mean is a second-degree polynomial of each thing left open (its levels, where it has a few), without products; what that leaves is a
 smooth function of all together, and noise (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2.7). Its four
-scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one world after another (the same, 5.4.2).
-History matching asks such an emulator which worlds can be ruled out (Vernon, Goldstein and Bower 2010).
+scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one setting after another (the same, 5.4.2).
+History matching asks such an emulator which settings can be ruled out (Vernon, Goldstein and Bower 2010).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..multiverse import Levels, Open, World, design, near
+from ..multiverse import Levels, Open, Setting, design, near
 from .calibration import made_of, made_of_this, save_record
 from .full_reruns import Whole, called, recorded_whole
 from .tables import number_in
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 EMULATED = "emulated.csv"
 _LEAST = 10
-"""Worlds from which on anything is said."""
+"""Settings from which on anything is said."""
 _Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Worth:
-    """How well an emulator says worlds that it does not know: each was left out once."""
+    """How well an emulator says settings that it does not know: each was left out once."""
 
     error: float
     """Root of the mean squared error."""
@@ -41,12 +41,12 @@ class Worth:
 
 
 class Emulator:
-    """Says a number of any world from that of some worlds."""
+    """Says a number of any setting from that of some settings."""
 
-    def __init__(self, opens: Sequence[Open], worlds: Sequence[World], values: Sequence[float]) -> None:
+    def __init__(self, opens: Sequence[Open], settings: Sequence[Setting], values: Sequence[float]) -> None:
         from scipy.optimize import minimize
 
-        self._opens, self._x = opens, places(opens, worlds)
+        self._opens, self._x = opens, places(opens, settings)
         y = np.array(values, dtype=float)
         self._middle, self._scale = float(y.mean()), float(y.std()) or 1.0
         self._y = (y - self._middle) / self._scale
@@ -57,16 +57,16 @@ class Emulator:
         self._inverse = np.linalg.inv(self._covariance(self._theta))
         self._weights = self._inverse @ self._y
 
-    def said(self, worlds: Sequence[World]) -> tuple[_Matrix, _Matrix]:
-        """Of each world the number and its standard deviation, the noise of a run in it."""
-        x = places(self._opens, worlds)
+    def said(self, settings: Sequence[Setting]) -> tuple[_Matrix, _Matrix]:
+        """Of each setting the number and its standard deviation, the noise of a run in it."""
+        x = places(self._opens, settings)
         across = _kernel(x, self._x, self._theta)
         own = np.exp(self._theta[0]) * (_features(x) ** 2).mean(axis=1) + np.exp(self._theta[1]) + np.exp(self._theta[3])
         variance = own - ((across @ self._inverse) * across).sum(axis=1)
         return self._middle + self._scale * (across @ self._weights), np.asarray(self._scale * np.sqrt(np.maximum(variance, 1e-12)))
 
     def worth(self) -> Worth:
-        """What it says of each of its worlds without having it."""
+        """What it says of each of its settings without having it."""
         variance = 1.0 / np.diag(self._inverse)
         apart = self._weights * variance
         inside = float((np.abs(apart) <= 1.96 * np.sqrt(variance)).mean())
@@ -83,15 +83,15 @@ class Emulator:
         return float(self._y @ cho_solve(factor, self._y) / 2 + np.log(np.diag(factor[0])).sum())
 
 
-def places(opens: Sequence[Open], worlds: Sequence[World]) -> _Matrix:
-    """The worlds as points: a coordinate from -1 to 1 for each range, one for each level of what has levels."""
+def places(opens: Sequence[Open], settings: Sequence[Setting]) -> _Matrix:
+    """The settings as points: a coordinate from -1 to 1 for each range, one for each level of what has levels."""
     columns: list[list[float]] = []
     for o in opens:
         if isinstance(o.over, Levels):
-            at = [o.over.place(w[o.name]) for w in worlds]
+            at = [o.over.place(w[o.name]) for w in settings]
             columns += [[1.0 if abs(a - o.over.place(level)) < 1e-9 else -1.0 for a in at] for level in o.over.values]
         else:
-            columns.append([2 * o.over.place(w[o.name]) - 1 for w in worlds])
+            columns.append([2 * o.over.place(w[o.name]) - 1 for w in settings])
     return np.asarray(columns, dtype=float).T
 
 
@@ -108,67 +108,67 @@ def _kernel(a: _Matrix, b: _Matrix, theta: _Matrix) -> _Matrix:
 
 @dataclass(frozen=True)
 class Emulated:
-    """How many printed values would be within a difference from print in many worlds, said from those run whole."""
+    """How many published values would be within a difference from the published values in many settings, said from those run whole."""
 
     least: float
     """The difference."""
-    worlds: int
-    """Worlds run whole, from which it is said."""
+    settings: int
+    """Settings run whole, from which it is said."""
     error: float
     spread: float
     inside: float
     """As in `Worth`."""
     tried: int
-    """Worlds of which it was said: half of them drawn from all ranges, half around the nearest that were run."""
+    """Settings of which it was said: half of them drawn from all ranges, half around the nearest that were run."""
     needed: int
     """So many values it takes for a median below the difference."""
     ran: int
-    """Most in a world that was run."""
+    """Most in a setting that was run."""
     best: float
-    """Most that are said of a world."""
+    """Most that are said of a setting."""
     best_spread: float
     """Standard deviation there."""
     possible: int
-    """Worlds that are not ruled out: for which the number needed is within three standard deviations."""
+    """Settings that are not ruled out: for which the number needed is within three standard deviations."""
     likeliest: float
-    """The greatest probability that one world has as many as needed."""
+    """The greatest probability that one setting has as many as needed."""
 
     def told(self, how: str = "") -> str:
         """In sentences; `how` is the command that makes it."""
         of = "a Gaussian process over all that is open" + (f": {how}" if how else "")
         told = (
-            f"Of worlds that were not run an emulator says how many values would be within {100 * self.least:.0f} % ({of}). It is made "
-            f"from {self.worlds} worlds run whole; left out one by one it misses them by {self.error:.0f} values (they differ by "
+            f"Of settings that were not run an emulator says how many values would be within {100 * self.least:.0f} % ({of}). It is made "
+            f"from {self.settings} settings run whole; left out one by one it misses them by {self.error:.0f} values (they differ by "
             f"{self.spread:.0f}), and {100 * self.inside:.0f} % of them lie in the 95 % interval that it says. Of {self.tried} others, "
             f"half drawn from all ranges and half around the nearest, the best is said to have {self.best:.0f} ± {self.best_spread:.0f} "
             "(one standard deviation)."
         )
-        ruled = "are within three standard deviations of what is said, which is how history matching rules worlds out"
+        ruled = "are within three standard deviations of what is said, which is how history matching rules settings out"
         if not self.possible:
             return f"{told} In none of them {self.needed} {ruled}."
         return f"{told} In {self.possible} of them {self.needed} {ruled}; the likeliest has a probability of {100 * self.likeliest:.2g} %."
 
 
 TRIED = 8192
-"""Worlds of which an emulator says what they would be."""
+"""Settings of which an emulator says what they would be."""
 _BEST, _FEW = 4, 8
 
 
-def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[World]]:
-    """What the worlds that were run whole say of many others, and of those the best ones."""
+def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[Setting]]:
+    """What the settings that were run whole say of many others, and of those the best ones."""
     from scipy.stats import norm
 
     opens = paper.opens()
-    worlds = [s.values for s in whole.seen]
-    counts = [whole.within(called(paper, w), least) for w in worlds]
-    e = Emulator(opens, worlds, counts)
-    nearest = [worlds[i] for i in np.argsort([-c for c in counts], kind="stable")[:_BEST]]
+    settings = [s.values for s in whole.seen]
+    counts = [whole.within(called(paper, w), least) for w in settings]
+    e = Emulator(opens, settings, counts)
+    nearest = [settings[i] for i in np.argsort([-c for c in counts], kind="stable")[:_BEST]]
     n = TRIED // 4
-    others = [*design(opens, TRIED // 2), *near(opens, nearest, n, 0.5, 1, _FEW, worlds), *near(opens, nearest, n, 0.25, 2, _FEW, worlds)]
+    others = [*design(opens, TRIED // 2), *near(opens, nearest, n, 0.5, 1, _FEW, settings), *near(opens, nearest, n, 0.25, 2, _FEW, settings)]
     mean, spread = e.said(others)
     needed, order, worth = len(whole.places) // 2 + 1, np.argsort(-mean), e.worth()
     found = Emulated(
-        least, len(worlds), worth.error, worth.spread, worth.inside, len(others), needed, max(counts), float(mean[order[0]]),
+        least, len(settings), worth.error, worth.spread, worth.inside, len(others), needed, max(counts), float(mean[order[0]]),
         float(spread[order[0]]), int((needed <= mean + 3 * spread).sum()), float(norm.sf((needed - mean) / spread).max()),
     )  # fmt: skip
     return found, [others[i] for i in order[:3]]
@@ -185,19 +185,19 @@ def recorded_emulated(paper: Paper) -> Emulated | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Says from the worlds of a study that were run whole how many printed values many others would meet, and records it in its folder."""
+    """Says from the settings of a study that were run whole how many published values many others would meet, and records it in its folder."""
     import argparse
 
     from .folders import load
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.emulator", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
-    parser.add_argument("--within", type=float, default=0.07, help="the relative difference from print within which a value is met (0.07)")
+    parser.add_argument("--within", type=float, default=0.07, help="the relative difference from the published values within which a value is met (0.07)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
     whole = recorded_whole(paper)
     if whole is None or len(whole.seen) < _LEAST:
-        parser.error(f"{given.key} records fewer than {_LEAST} worlds run whole: python -m fairlane.papers.full_reruns {given.key} --first N")
+        parser.error(f"{given.key} records fewer than {_LEAST} settings run whole: python -m fairlane.papers.full_reruns {given.key} --first N")
     found, best = emulated(paper, whole, given.within)
     row = {"made_of": made_of(paper), **asdict(found)}
     text = [",".join(row), ",".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row.values()), ""]

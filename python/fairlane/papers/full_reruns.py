@@ -1,8 +1,8 @@
-"""A study's own tables in other worlds, whole.
+"""A study's own tables in other settings, whole.
 
-A world of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY` runs all
-that its printed tables and its claims need, in the declared world and in others. It records our values beside the printed ones in
-`whole.csv`, and what each claim does there in `whole_worlds.csv`: each world when it has run, so that nothing is lost with the next.
+A setting of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY` runs all
+that its published tables and its claims need, in the declared setting and in others. It records our values beside the published ones in
+`full_reruns.csv`, and what each claim does there in `full_rerun_settings.csv`: each setting when it has run, so that nothing is lost with the next.
 """
 
 from __future__ import annotations
@@ -20,197 +20,197 @@ from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
 from ..errors import PaperError, suggest
-from ..multiverse import World, base_of, check_world, design, key_of, text_of
+from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
 from .attainable import places
-from .calibration import csv_of, made_of, made_of_this, read_worlds, recorded, save_record
+from .calibration import csv_of, made_of, made_of_this, read_settings, recorded, save_record
 from .claims import read_claims
 from .definition import Cell, Paper
 from .layout import is_tidy
 from .runner import Runner
-from .score import difference, printed_tables
-from .settings import Kind, Seen, Worlds
+from .score import difference, published_tables
+from .settings import Kind, Seen, Settings
 from .tables import Compared, number_in
 
 if TYPE_CHECKING:
     from .runner import Progress
 
-WHOLE = ("made_of", "table", "of", "metric", "printed")
-"""Columns of `whole.csv` before those of the worlds."""
-VALUES, WORLDS = "whole.csv", "whole_worlds.csv"
-"""The files of a record: our values, and what each world is and what the claims do there."""
+WHOLE = ("made_of", "table", "of", "metric", "published")
+"""Columns of `full_reruns.csv` before those of the settings."""
+VALUES, SETTINGS = "full_reruns.csv", "full_rerun_settings.csv"
+"""The files of a record: our values, and what each setting is and what the claims do there."""
 DECLARED = "declared"
-"""How the declared world is called there; any other by what it has otherwise."""
+"""How the declared setting is called there; any other by what it has otherwise."""
 CHANCE = "declared, another seed"
-"""The declared world once more: what differs from it there is chance alone."""
+"""The declared setting once more: what differs from it there is chance alone."""
 
 
 @dataclass
 class Whole:
-    """Printed values, and what they are in each of some worlds."""
+    """Published values, and what they are in each of some settings."""
 
     places: Sequence[tuple[str, str, str]]
     """Of each value its table, where it stands there, and its metric."""
-    printed: Sequence[float]
+    published: Sequence[float]
     ours: dict[str, Sequence[float | None]]
-    """By world."""
+    """By setting."""
     seen: list[Seen] = field(default_factory=list)
-    """The worlds, but for the declared one with another seed, with what each claim does there."""
+    """The settings, but for the declared one with another seed, with what each claim does there."""
 
-    def differences(self, world: str, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> list[float]:
-        """Relative differences from print in a world, without sign, of the values at the places that are wanted."""
-        each = zip(self.places, self.printed, self.ours[world], strict=True)
+    def differences(self, setting: str, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> list[float]:
+        """Relative differences from the published values in a setting, without sign, of the values at the places that are wanted."""
+        each = zip(self.places, self.published, self.ours[setting], strict=True)
         rows = [Compared((), "", "", p, o) for place, p, o in each if o is not None and wanted(place)]
         return [difference(r) for r in rows]
 
-    def median(self, world: str, table: str = "") -> float:
+    def median(self, setting: str, table: str = "") -> float:
         """The median of them, over all values or those of a table."""
-        return median(self.differences(world, lambda place: table in ("", place[0])))
+        return median(self.differences(setting, lambda place: table in ("", place[0])))
 
-    def within(self, world: str, least: float, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> int:
+    def within(self, setting: str, least: float, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> int:
         """How many of them are smaller than this. A median below it takes more than half of all values."""
-        return sum(x < least for x in self.differences(world, wanted))
+        return sum(x < least for x in self.differences(setting, wanted))
 
-    def over_worlds(self) -> list[list[float | None]]:
-        """Of each printed value what it is in the worlds; the declared one with another seed is no other world."""
+    def over_settings(self) -> list[list[float | None]]:
+        """Of each published value what it is in the settings; the declared one with another seed is no other setting."""
         return [list(xs) for xs in zip(*(xs for name, xs in self.ours.items() if name != CHANCE), strict=True)]
 
     def chance(self) -> list[float]:
-        """The same between the two runs of the declared world that differ in their seeds alone."""
+        """The same between the two runs of the declared setting that differ in their seeds alone."""
         pairs = zip(self.ours[DECLARED], self.ours[CHANCE], strict=True)
         return [difference(Compared((), "", "", a, b)) if a is not None and b is not None else inf for a, b in pairs]
 
 
-def world_of(paper: Paper, text: str) -> World:
-    """The declared world but for what the text has otherwise: "RED w_q=0.01, start spread=500ms"."""
+def setting_of(paper: Paper, text: str) -> Setting:
+    """The declared setting but for what the text has otherwise: "RED w_q=0.01, start spread=500ms"."""
     opens = {o.name: o for o in paper.opens()}
-    world = paper.declared_world
+    setting = paper.declared_setting
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, sign, value = (x.strip() for x in part.partition("="))
         if not sign:
             raise PaperError(
-                f'"{part}" is no value of a world: write NAME=VALUE, such as "{next(iter(opens))}={text_of(next(iter(world.values())))}"'
+                f'"{part}" is no value of a setting: write NAME=VALUE, such as "{next(iter(opens))}={text_of(next(iter(setting.values())))}"'
             )
         if name not in opens:
             raise suggest(name, list(opens), f"thing that {paper.called} leaves open")
-        world[name] = opens[name].over.read(value)
-    return check_world(paper.opens(), world)
+        setting[name] = opens[name].over.read(value)
+    return check_setting(paper.opens(), setting)
 
 
-def called(paper: Paper, world: World) -> str:
-    """What a world has otherwise than the declared one, as `world_of` reads it."""
-    other = [f"{k}={text_of(x)}" for k, x in world.items() if text_of(x) != text_of(paper.declared_world[k])]
+def called(paper: Paper, setting: Setting) -> str:
+    """What a setting has otherwise than the declared one, as `setting_of` reads it."""
+    other = [f"{k}={text_of(x)}" for k, x in setting.items() if text_of(x) != text_of(paper.declared_setting[k])]
     return ", ".join(other) or DECLARED
 
 
-def nearest(paper: Paper, n: int) -> list[World]:
-    """The recorded worlds with the least median difference from print, but for the declared one."""
-    known = [s for s in recorded(paper) if s.distance.median is not None and key_of(s.values) != key_of(paper.declared_world)]
+def nearest(paper: Paper, n: int) -> list[Setting]:
+    """The recorded settings with the least median difference from the published values, but for the declared one."""
+    known = [s for s in recorded(paper) if s.distance.median is not None and key_of(s.values) != key_of(paper.declared_setting)]
     return [dict(s.values) for s in sorted(known, key=lambda s: s.distance.median or 0.0)[:n]]
 
 
-def first(paper: Paper, n: int) -> list[World]:
-    """The first worlds of the joint sample, drawn without regard to print: shares over them are shares of the plausible worlds."""
+def first(paper: Paper, n: int) -> list[Setting]:
+    """The first settings of the joint sample, drawn without regard to the published values: shares over them are shares of the plausible settings."""
     return design(paper.opens(), n)
 
 
-def kinds_of(paper: Paper, worlds: Sequence[World], drawn: int) -> list[Kind]:
-    """What each world is: of the first `drawn` of the sample, the declared one, or another near print."""
+def kinds_of(paper: Paper, settings: Sequence[Setting], drawn: int) -> list[Kind]:
+    """What each setting is: of the first `drawn` of the sample, the declared one, or another near the published values."""
     sample = [key_of(w) for w in first(paper, drawn)]
-    of: dict[tuple[str, ...], Kind] = {key_of(paper.declared_world): "declared"}
+    of: dict[tuple[str, ...], Kind] = {key_of(paper.declared_setting): "declared"}
     of |= dict.fromkeys(sample, "sample") | dict.fromkeys(sample[:1], "base")  # type: ignore[arg-type]
-    return [of.get(key_of(w), "near") for w in worlds]
+    return [of.get(key_of(w), "near") for w in settings]
 
 
-def cells_of(paper: Paper, world: World) -> list[Cell]:
-    """The cells that the printed tables need in a world, and those that its claims read beside."""
+def cells_of(paper: Paper, setting: Setting) -> list[Cell]:
+    """The cells that the published tables need in a setting, and those that its claims read beside."""
     there = copy.copy(paper)
-    there.declared = {k: x for k, x in world.items() if x != base_of(paper.opens())[k]}
-    printed = [e for e in there.experiments() if is_tidy(paper.published(e.id))]
-    whole = [c for c in there.cells() if any((e.least or e.needs)(c) for e in printed)]
-    return list({c.factors: c for c in (*whole, *paper.world(world))}.values())
+    there.declared = {k: x for k, x in setting.items() if x != base_of(paper.opens())[k]}
+    published = [e for e in there.experiments() if is_tidy(paper.published(e.id))]
+    whole = [c for c in there.cells() if any((e.least or e.needs)(c) for e in published)]
+    return list({c.factors: c for c in (*whole, *paper.setting(setting))}.values())
 
 
 def run_whole(
     paper: Paper,
-    worlds: Sequence[World],
+    settings: Sequence[Setting],
     folder: Path,
     before: Whole | None = None,
     drawn: int = 0,
     progress: Progress | None = None,
     then: Callable[[Whole], object] = lambda _: None,
 ) -> Whole:
-    """Runs the printed tables and the claims whole in the declared world, there with another seed, and in these.
+    """Runs the published tables and the claims whole in the declared setting, there with another seed, and in these.
 
-    `folder` keeps the runs. Worlds that `before` has are not run again, and `then` is told after each of the others. `drawn`: how many of
+    `folder` keeps the runs. Settings that `before` has are not run again, and `then` is told after each of the others. `drawn`: how many of
     the sample are known as such, if not those that the study allows.
     """
-    seeds = tuple(paper.world_seeds)
-    others = list({key_of(w): w for w in worlds if key_of(w) != key_of(paper.declared_world)}.values())
-    kinds = kinds_of(paper, [paper.declared_world, *others], max(drawn, paper.most_worlds))
-    every: list[tuple[str, Kind, World, tuple[int, ...]]] = [
-        (DECLARED, kinds[0], paper.declared_world, seeds),
-        (CHANCE, "declared", paper.declared_world, tuple(max(seeds) + i + 1 for i in range(len(seeds)))),
+    seeds = tuple(paper.setting_seeds)
+    others = list({key_of(w): w for w in settings if key_of(w) != key_of(paper.declared_setting)}.values())
+    kinds = kinds_of(paper, [paper.declared_setting, *others], max(drawn, paper.most_settings))
+    every: list[tuple[str, Kind, Setting, tuple[int, ...]]] = [
+        (DECLARED, kinds[0], paper.declared_setting, seeds),
+        (CHANCE, "declared", paper.declared_setting, tuple(max(seeds) + i + 1 for i in range(len(seeds)))),
         *((called(paper, w), kind, w, seeds) for kind, w in zip(kinds[1:], others, strict=True)),
     ]
-    at = [i for i, p in enumerate(_printed(paper)) if p is not None]
-    out = Whole([places(paper)[i] for i in at], [p for p in _printed(paper) if p is not None], {})
+    at = [i for i, p in enumerate(_published(paper)) if p is not None]
+    out = Whole([places(paper)[i] for i in at], [p for p in _published(paper) if p is not None], {})
     if before is not None:
         out.ours.update(before.ours)
         out.seen += before.seen
     known = {key_of(s.values) for s in out.seen}
     claims = read_claims(paper.folder / "claims.toml")
-    with Runner(paper, folder) as runner:  # one for all: worlds share many of their scenarios
-        for i, (name, kind, world, of) in enumerate(every):
-            if name in out.ours and (name == CHANCE or key_of(world) in known):
+    with Runner(paper, folder) as runner:  # one for all: settings share many of their scenarios
+        for i, (name, kind, setting, of) in enumerate(every):
+            if name in out.ours and (name == CHANCE or key_of(setting) in known):
                 continue
-            run = Worlds(paper, runner, claims, lambda w: cells_of(paper, w), of)
-            (seen,) = run.see([world], kind, progress, (i / len(every), (i + 1) / len(every)))
+            run = Settings(paper, runner, claims, lambda w: cells_of(paper, w), of)
+            (seen,) = run.see([setting], kind, progress, (i / len(every), (i + 1) / len(every)))
             out.ours[name] = [seen.ours[k] for k in at]
             if name != CHANCE:
                 out.seen.append(seen)
-                known.add(key_of(world))
+                known.add(key_of(setting))
             then(out)
     return out
 
 
-def _printed(paper: Paper) -> list[float | None]:
-    return [r.published for rows in printed_tables(paper, {}).values() for r in rows]
+def _published(paper: Paper) -> list[float | None]:
+    return [r.published for rows in published_tables(paper, {}).values() for r in rows]
 
 
 def csv_of_whole(whole: Whole, made: str) -> bytes:
-    """The printed values, one a row, and what they are in each world, a column each."""
+    """The published values, one a row, and what they are in each setting, a column each."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*WHOLE, *map(inert, whole.ours)])
-    for i, (place, p) in enumerate(zip(whole.places, whole.printed, strict=True)):
+    for i, (place, p) in enumerate(zip(whole.places, whole.published, strict=True)):
         ours = [xs[i] for xs in whole.ours.values()]
         writer.writerow([made, *map(inert, place), f"{p:.10g}", *("" if x is None else f"{x:.6g}" for x in ours)])
     return out.getvalue().encode()
 
 
 def recorded_whole(paper: Paper) -> Whole | None:
-    """What `whole.csv` and `whole_worlds.csv` in a study's folder record; None without the first. Raises if they were made of another."""
+    """What `full_reruns.csv` and `full_rerun_settings.csv` in a study's folder record; None without the first. Raises if they were made of another."""
     path = paper.folder / VALUES
     if not path.exists():
         return None
     rows, number = made_of_this(paper, path, WHOLE, "whole", more=True), partial(number_in, path)
     names = list(rows[0])[len(WHOLE) :]
     ours: dict[str, Sequence[float | None]] = {n: [number(r[n]) for r in rows] for n in names}
-    printed = [number(r["printed"]) for r in rows]
-    seen = read_worlds(paper, paper.folder / WORLDS, "whole")
-    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in printed if p is not None], ours, seen)
+    published = [number(r["published"]) for r in rows]
+    seen = read_settings(paper, paper.folder / SETTINGS, "whole")
+    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in published if p is not None], ours, seen)
 
 
 def record(whole: Whole, paper: Paper) -> None:
     """Writes both files into the study's folder."""
     save_record(paper.folder / VALUES, csv_of_whole(whole, made_of(paper)))
-    save_record(paper.folder / WORLDS, csv_of(whole.seen, paper))
+    save_record(paper.folder / SETTINGS, csv_of(whole.seen, paper))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the printed tables and the claims of a study in its declared world and in others, whole, and records them in its folder.
+    """Runs the published tables and the claims of a study in its declared setting and in others, whole, and records them in its folder.
 
-    Worlds that it records already are kept, and not run again.
+    Settings that it records already are kept, and not run again.
     """
     import argparse
 
@@ -218,24 +218,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.full_reruns", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
-    parser.add_argument("--first", type=int, default=0, help="so many worlds of the sample, drawn without regard to print")
-    parser.add_argument("--nearest", type=int, default=0, help="so many of the recorded worlds that are nearest to print")
+    parser.add_argument("--first", type=int, default=0, help="so many settings of the sample, drawn without regard to the published values")
+    parser.add_argument("--nearest", type=int, default=0, help="so many of the recorded settings that are nearest to the published values")
     parser.add_argument(
         "--with",
         dest="others",
         action="append",
         default=[],
-        help='a world by what it has otherwise than the declared one: "NAME=VALUE, NAME=VALUE"; may be given again',
+        help='a setting by what it has otherwise than the declared one: "NAME=VALUE, NAME=VALUE"; may be given again',
     )
-    parser.add_argument("--again", action="store_true", help="runs the worlds that the study records once more")
+    parser.add_argument("--again", action="store_true", help="runs the settings that the study records once more")
     parser.add_argument("--out", default=None, help="the folder that keeps the runs (default: results/KEY-whole)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
     if not paper.opens():
-        parser.error(f"{given.key} leaves nothing open: it has no worlds")
+        parser.error(f"{given.key} leaves nothing open: it has no settings")
     before = recorded_whole(paper)
-    known = [world_of(paper, n) for n in before.ours if n not in (DECLARED, CHANCE)] if before else []
-    worlds = [*known, *first(paper, given.first), *nearest(paper, given.nearest), *(world_of(paper, t) for t in given.others)]
+    known = [setting_of(paper, n) for n in before.ours if n not in (DECLARED, CHANCE)] if before else []
+    settings = [*known, *first(paper, given.first), *nearest(paper, given.nearest), *(setting_of(paper, t) for t in given.others)]
 
     def then(w: Whole) -> None:
         record(w, paper)
@@ -243,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{100 * w.median(name):.2f} % {name}", flush=True)
 
     folder = Path(given.out or f"results/{paper.key}-whole") / "runs"
-    record(run_whole(paper, worlds, folder, None if given.again else before, given.first, then=then), paper)
+    record(run_whole(paper, settings, folder, None if given.again else before, given.first, then=then), paper)
     print(paper.folder / VALUES)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reproduction_html(r: Reproduction) -> str:
-    """What was found, verdicts on the claims, the printed tables with ours, where the page is."""
+    """What was found, verdicts on the claims, the published tables with ours, where the page is."""
     rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {j.verdict}", share_of(j), j.claim.statement] for j in r.claims]
     claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
     n = told(counts(j.verdict for j in r.claims))

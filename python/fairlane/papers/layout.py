@@ -1,4 +1,4 @@
-"""Printed tables as the paper prints them: in its own rows and columns, each value once, ours in the same cell."""
+"""Published tables as the paper reports them: in its own rows and columns, each value once, ours in the same cell."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..errors import PaperError
 from .definition import Built, Experiment, Paper
 from .tables import Compared
 
-_BESIDE = ("metric", "value", "unit", "printed", "source", "note")
-"""Columns of a printed table that are no factors."""
+_BESIDE = ("metric", "value", "unit", "published", "source", "note")
+"""Columns of a published table that are no factors."""
 _NUMBERED = {"table": "Table", "fig": "Fig.", "sec": "Sec.", "eq": "Eq."}
 WIDEST = 8
 """Columns of a table whose paper.toml does not say what they are."""
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Grid:
-    """A printed table, or a part of one."""
+    """A published table, or a part of one."""
 
     title: str
     names: Sequence[str]
@@ -107,12 +107,12 @@ def _same(factors: Any) -> frozenset[tuple[str, float | str]]:
 
 
 def is_tidy(rows: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a printed table has one number a row, with its metric; others are texts, shown as they are printed."""
+    """Whether a published table has one number a row, with its metric; others are texts, shown as they are published."""
     return bool(rows) and all("metric" in row and as_number(row.get("value")) is not None for row in rows)
 
 
-class Printed:
-    """A printed table of results: whether the printed value of a row stands in it."""
+class Published:
+    """A published table of results: whether the published value of a row stands in it."""
 
     def __init__(self, rows: Sequence[Mapping[str, str]]) -> None:
         self.rows = rows
@@ -129,22 +129,22 @@ class Printed:
         return any(at <= entry for entry in self._entries.get((row.metric, row.published), ()))
 
 
-def layout_of(paper: Paper, id: str, printed: Sequence[Compared]) -> Layout:
+def layout_of(paper: Paper, id: str, published: Sequence[Compared]) -> Layout:
     """The layout that paper.toml declares, else a sensible one: metrics, or else the last factor that varies, become columns."""
     said = paper.words["experiments"].get(id, {}).get("layout")
     if said is not None:
         return Layout(tuple(said["rows"]), tuple(said["columns"]), tuple(said.get("tables", ())))
-    names = list(dict.fromkeys(k for row in printed for k, _ in row.factors))
-    vary = [n for n in names if len({_value(row, n) for row in printed}) > 1]
-    if len({row.metric for row in printed}) > 1:
+    names = list(dict.fromkeys(k for row in published for k, _ in row.factors))
+    vary = [n for n in names if len({_value(row, n) for row in published}) > 1]
+    if len({row.metric for row in published}) > 1:
         return Layout(tuple(vary or names[:1]), ("metric",))
-    if len(vary) > 1 and len({_value(row, vary[-1]) for row in printed}) <= WIDEST:
+    if len(vary) > 1 and len({_value(row, vary[-1]) for row in published}) <= WIDEST:
         return Layout(tuple(vary[:-1]), (vary[-1],))
     return Layout(tuple(vary or names[:1] or ["metric"]), ("metric",))
 
 
 def wrong_layout(paper: Paper, id: str) -> tuple[str, str, str] | None:
-    """What is wrong with the declared layout of a printed table: the key, the message and what to do; None if nothing is."""
+    """What is wrong with the declared layout of a published table: the key, the message and what to do; None if nothing is."""
     said = paper.words["experiments"].get(id, {}).get("layout")
     rows = paper.published(id)
     if said is None or not is_tidy(rows):
@@ -167,8 +167,8 @@ def wrong_layout(paper: Paper, id: str) -> tuple[str, str, str] | None:
     return None
 
 
-def printed_rows(paper: Paper, id: str, built: Built) -> list[Compared]:
-    """The values of a printed table in its order, each with ours if there is one."""
+def published_rows(paper: Paper, id: str, built: Built) -> list[Compared]:
+    """The values of a published table in its order, each with ours if there is one."""
     ours: dict[Any, Compared] = {}
     known: dict[Key, None] = {}
     for row in [*built.comparison.rows, *built.more]:
@@ -183,7 +183,7 @@ def printed_rows(paper: Paper, id: str, built: Built) -> list[Compared]:
                 found = found or ours.get((p["metric"], float(p["value"]), _same({n: p[n] for n in names})))
         factors = tuple((k, x) for k, x in p.items() if k not in _BESIDE)
         if found is None:
-            out.append(Compared(factors, p["metric"], p.get("unit", ""), float(p["value"]), runs=0, printed=p["value"]))
+            out.append(Compared(factors, p["metric"], p.get("unit", ""), float(p["value"]), runs=0, published_text=p["value"]))
         else:
             out.append(Compared(factors, found.metric, found.unit, found.published, found.ours, found.low, found.high, found.runs,
                                 found.peer, found.impossible, p["value"]))  # fmt: skip
@@ -252,7 +252,7 @@ def _levels(
 
 
 def _order(rows: Sequence[Compared], name: str) -> dict[str, int]:
-    """The values of a factor by their first place in the printed table."""
+    """The values of a factor by their first place in the published table."""
     return {x: i for i, x in enumerate(dict.fromkeys(_value(row, name) for row in rows))}
 
 

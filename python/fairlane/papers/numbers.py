@@ -59,9 +59,9 @@ def pm(row: Compared) -> str:
     return f"{mean} ± {half}" if half else mean
 
 
-def printed(row: Compared) -> str:
-    """The published value, with the digits it was printed with."""
-    return row.printed or value(row.published)
+def published(row: Compared) -> str:
+    """The published value, with the digits it was published with."""
+    return row.published_text or value(row.published)
 
 
 def difference(row: Compared) -> str:

@@ -31,11 +31,11 @@ def render(r: Reproductions) -> str:
         so_far=so_far(c["so_far"] for c in claims), tally=tally(r.counts), words=WORDS,
         pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         studies=(["study", *here, *COLUMNS, "runs"], studies),
-        claims=(["study", "claim", "verdict", "in the printed tables", "statement"],
+        claims=(["study", "claim", "verdict", "in the published tables", "statement"],
                 [[o.key, c["id"], c["verdict"], c["published_verdict"], c["statement"]] for o in r for c in o.claims]),
         crossed={
-            printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in here}
-            for printed in ("holds", "fails", "no-data")
+            published: {v: sum(c["published_verdict"] == published and c["verdict"] == v for c in claims) for v in here}
+            for published in ("holds", "fails", "no-data")
         },
     )  # fmt: skip
 

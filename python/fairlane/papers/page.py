@@ -17,8 +17,8 @@ from ..runs.summary import limit_section as why_told
 from ..watch.inset import scripts
 from . import unstated, verdicts
 from .folders import comes_with_us
-from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
-from .numbers import difference, mean, mean_and_half, printed, value
+from .layout import Published, grids, heading, layout_of, number_of, published_rows
+from .numbers import difference, mean, mean_and_half, published, value
 from .score import Scores, results_of, scores
 from .score import difference as apart
 from .tables import NEAR
@@ -46,7 +46,7 @@ def render(r: Reproduction) -> str:
         "value": value,
         "halves": mean_and_half,
         "mean": mean,
-        "printed": printed,
+        "published": published,
         "difference": difference,
         "bar": _bar,
         "seen": _seen,
@@ -56,7 +56,7 @@ def render(r: Reproduction) -> str:
         "tied": tied,
     }
     shown = {e.id for e, _ in r.experiments}
-    known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
+    known = {e.id: Published(r.paper.published(e.id)) for e in r.paper.experiments()}
     sections = [_section(r, e, b, known) for e, b in r.experiments if e.part_of not in shown]
     main = _main(r, sections)
     results = results_of(r)
@@ -112,22 +112,22 @@ def _shown(picture: Picture) -> dict[str, Any]:
 
 
 def _main(r: Reproduction, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The section whose picture stands at the top: as paper.toml says, else the first with printed values beside ours."""
+    """The section whose picture stands at the top: as paper.toml says, else the first with published values beside ours."""
     drawn = [s for s in sections if s["built"].pictures and not s["setup"]]
     beside = [s for s in drawn if any(x.published is not None and x.ours is not None for x in s["built"].comparison.rows)]
     said = [s for s in drawn if s["id"] == r.paper.words.get("picture")]
     return next(iter([*said, *beside, *drawn]), None) if not r.partial else None
 
 
-def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Printed]) -> dict[str, Any]:
-    """An experiment: the printed table in its own layout, what else there is in tables by groups, and what is folded."""
+def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Published]) -> dict[str, Any]:
+    """An experiment: the published table in its own layout, what else there is in tables by groups, and what is folded."""
     said, table = r.paper.words["factors"], known[e.id]
     tidy, rows, setup = table.tidy, b.comparison.rows, e.id == r.paper.words.get("topology")
     laid = tidy or "layout" in r.paper.words["experiments"].get(e.id, {})
-    beside = printed_rows(r.paper, e.id, b) if tidy else [x for x in rows if laid and x.published is not None]
+    beside = published_rows(r.paper, e.id, b) if tidy else [x for x in rows if laid and x.published is not None]
     elsewhere = {id: t for id, t in known.items() if id != e.id}
     left = [x for x in rows if not (x in table if tidy else laid and x.published is not None)]
-    left = [_bare(x) if _printed_in(elsewhere, x) else x for x in left]
+    left = [_bare(x) if _published_in(elsewhere, x) else x for x in left]
     plain = table.rows if not tidy else []
     names = list(dict.fromkeys(k for row in [*rows, *b.more] for k, _ in row.factors))
     folded = []
@@ -152,17 +152,17 @@ def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Print
         "plain": plain, "table": _table(left, b.group_by, names, said) if b.show_table and left else None,
         "csv": f"{e.id}.csv" if b.rows else "", "values": r.of_values(e),
         "folded": [(title, _table(xs, b.group_by, names, said)) for title, xs in folded if xs],
-        "numbers": [(x, number_of(r.paper, x) or x) for x in dict.fromkeys(_printed_in(elsewhere, row) for row in rows) if x],
+        "numbers": [(x, number_of(r.paper, x) or x) for x in dict.fromkeys(_published_in(elsewhere, row) for row in rows) if x],
     }  # fmt: skip
 
 
 def _bare(row: Compared) -> Compared:
-    """A row without its printed value, which stands in a table already."""
-    return replace(row, published=None, printed="", impossible=None)
+    """A row without its published value, which stands in a table already."""
+    return replace(row, published=None, published_text="", impossible=None)
 
 
-def _printed_in(tables: Mapping[str, Printed], row: Compared) -> str:
-    """The experiment in whose printed table the value of a row stands."""
+def _published_in(tables: Mapping[str, Published], row: Compared) -> str:
+    """The experiment in whose published table the value of a row stands."""
     return next((id for id, table in tables.items() if row in table), "")
 
 
@@ -172,7 +172,7 @@ def _claims_on(r: Reproduction, e: Experiment) -> list[dict[str, Any]]:
 
 
 def _unreached(r: Reproduction, x: Reach) -> dict[str, Any]:
-    """A printed value that no world comes near: where it stands, what it is of, and its range over the worlds."""
+    """A published value that no setting comes near: where it stands, what it is of, and its range over the settings."""
     said = r.paper.words["factors"]
     of = [_factor(n, v, said) for n, v in x.row.factors if v]
     return {
@@ -182,7 +182,7 @@ def _unreached(r: Reproduction, x: Reach) -> dict[str, Any]:
 
 
 def _near(r: Reproduction) -> list[dict[str, Any]]:
-    """The score of each printed table, and its differences as dots."""
+    """The score of each published table, and its differences as dots."""
     out = []
     for name in dict.fromkeys([*(e.id for e, _ in r.experiments), *r.paper.tables]):
         rows = [x for x in results_of(r, [name]) if x.ours is not None]
@@ -306,7 +306,7 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
     return {
         "judged": j,
         "share": verdicts.share_of(j),
-        "worlds": unstated.of_claim(j, r.joint) if r.joint else None,
+        "settings": unstated.of_claim(j, r.joint) if r.joint else None,
         "rests": [(number_of(r.paper, e) or e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
         "tried": sum(j.claim.id not in s.silent for s in r.shifts),

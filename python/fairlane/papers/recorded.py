@@ -1,4 +1,4 @@
-"""The worlds that a study records, of which a reproduction runs some again: the record counts as long as those come out as recorded."""
+"""The settings that a study records, of which a reproduction runs some again: the record counts as long as those come out as recorded."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import FairlaneError, PaperError
-from ..multiverse import World, key_of, told
+from ..multiverse import Setting, key_of, told
 from .calibration import SAMPLED, columns, recorded, recorded_reach, rows_of
 from .claims import read_claims
 from .definition import Paper
 from .runner import Progress, Runner
-from .settings import Kind, Seen, Worlds, nearest, refine, sample
+from .settings import Kind, Seen, Settings, nearest, refine, sample
 
 SAMPLE, NEAREST = 16, 8
-"""So many of the sample, the first, and so many of those nearest to print are run again."""
+"""So many of the sample, the first, and so many of those nearest to the published values are run again."""
 
 
 def to_repeat(rows: Sequence[Seen]) -> list[Seen]:
-    """The recorded worlds that are run again: the first of the sample, the declared one, and the nearest to print, by record's order."""
+    """The recorded settings that are run again: the first of the sample, the declared one, and the nearest to the published values, by record's order."""
     of = [*[s for s in rows if s.kind in SAMPLED][:SAMPLE], *(s for s in rows if s.kind == "declared"), *nearest(rows, NEAREST)]
     keys = {key_of(s.values) for s in of}
     return [s for s in rows if key_of(s.values) in keys]
@@ -27,37 +27,37 @@ def to_repeat(rows: Sequence[Seen]) -> list[Seen]:
 
 @dataclass(frozen=True)
 class Which:
-    """Which worlds a reproduction has. Without a wish: those that the study records, some of them run again, else a sample."""
+    """Which settings a reproduction has. Without a wish: those that the study records, some of them run again, else a sample."""
 
     sample: int | None = None
     """So many of the sample; None takes as many as settle every share, at most what the study allows."""
     refine: int | None = None
-    """So many around those nearest to print, in place of one for four of the sample."""
+    """So many around those nearest to the published values, in place of one for four of the sample."""
     on: bool = False
-    """Goes on from the recorded worlds, which are not run again."""
-    these: Sequence[tuple[Kind, World]] = ()
+    """Goes on from the recorded settings, which are not run again."""
+    these: Sequence[tuple[Kind, Setting]] = ()
     """These and no others, each of its kind."""
     record: bool = True
-    """Whether recorded worlds stand for a sample where none is asked for."""
+    """Whether recorded settings stand for a sample where none is asked for."""
 
     def check(self) -> None:
-        """Raises if no world is asked for."""
+        """Raises if no setting is asked for."""
         if self.sample is not None and self.sample < 1:
-            raise FairlaneError(f"{self.sample} worlds cannot be run: ask for one or more")
+            raise FairlaneError(f"{self.sample} settings cannot be run: ask for one or more")
 
 
 @dataclass
 class Plan:
-    """The worlds of a reproduction: how many will be run, and then what came of them."""
+    """The settings of a reproduction: how many will be run, and then what came of them."""
 
     paper: Paper
     which: Which
     rows: Sequence[Seen] = ()
     earlier: Sequence[Mapping[str, str]] = ()
-    """Of the recorded worlds."""
+    """Of the recorded settings."""
     notes: list[str] = field(default_factory=list)
     again: int = 0
-    """Recorded worlds that came out again as recorded."""
+    """Recorded settings that came out again as recorded."""
 
     def __post_init__(self) -> None:
         w = self.which
@@ -71,44 +71,44 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """Worlds that will be run, about."""
-        return len(to_repeat(self.rows)) or self.which.sample or self.paper.most_worlds
+        """Settings that will be run, about."""
+        return len(to_repeat(self.rows)) or self.which.sample or self.paper.most_settings
 
     @property
     def asked(self) -> int:
-        """Worlds of the sample that the study allows, that were asked for, or that are recorded."""
-        return sum(s.kind in SAMPLED for s in self.rows) if self.again else self.which.sample or self.paper.most_worlds
+        """Settings of the sample that the study allows, that were asked for, or that are recorded."""
+        return sum(s.kind in SAMPLED for s in self.rows) if self.again else self.which.sample or self.paper.most_settings
 
-    def run(self, worlds: Worlds, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+    def run(self, settings: Settings, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         """Runs them; recorded ones of which one comes out otherwise do not count, and a sample takes their place."""
         w = self.which
         if w.on:
-            return refine(worlds, self.rows, w.refine or 0, progress, span)
+            return refine(settings, self.rows, w.refine or 0, progress, span)
         if w.these:
-            return worlds.these(w.these, progress, span)
+            return settings.these(w.these, progress, span)
         if self.rows:
-            now, other = again(worlds, to_repeat(self.rows), progress, span)
+            now, other = again(settings, to_repeat(self.rows), progress, span)
             if not other:
                 by, self.again = {key_of(s.values): s for s in now}, len(now)
                 return [by.get(key_of(s.values), s) for s in self.rows]
-            self.notes.append(f"recorded worlds come out otherwise here, so none of them counts: {other[0]}")
+            self.notes.append(f"recorded settings come out otherwise here, so none of them counts: {other[0]}")
             self.earlier = ()
-        return sample(worlds, w.sample, progress, span, w.refine)
+        return sample(settings, w.sample, progress, span, w.refine)
 
 
-def again(worlds: Worlds, rows: Sequence[Seen], progress: Progress | None, span: tuple[float, float]) -> tuple[list[Seen], list[str]]:
-    """Runs these recorded worlds, and says what comes out otherwise than recorded; our values, which no row has, are left out."""
+def again(settings: Settings, rows: Sequence[Seen], progress: Progress | None, span: tuple[float, float]) -> tuple[list[Seen], list[str]]:
+    """Runs these recorded settings, and says what comes out otherwise than recorded; our values, which no row has, are left out."""
     seen, other = [], []
-    for then, now in zip(rows, worlds.these([(s.kind, s.values) for s in rows], progress, span), strict=True):
+    for then, now in zip(rows, settings.these([(s.kind, s.values) for s in rows], progress, span), strict=True):
         now = replace(now, ours=())
         seen.append(now)
-        before, after = rows_of([then, now], worlds.paper)
-        apart = [f"{n} {x or None}, recorded {y or None}" for n, x, y in zip(columns(worlds.paper), after, before, strict=True) if x != y]
-        other += [f"world {told(now.values)}: {', '.join(apart)}"] if apart else []
+        before, after = rows_of([then, now], settings.paper)
+        apart = [f"{n} {x or None}, recorded {y or None}" for n, x, y in zip(columns(settings.paper), after, before, strict=True) if x != y]
+        other += [f"setting {told(now.values)}: {', '.join(apart)}"] if apart else []
     return seen, other
 
 
 def differing(paper: Paper, rows: Sequence[Seen], folder: Path) -> list[str]:
-    """Runs recorded worlds again, in a folder for their runs, and says what comes out otherwise than recorded."""
+    """Runs recorded settings again, in a folder for their runs, and says what comes out otherwise than recorded."""
     with Runner(paper, folder) as runner:
-        return again(Worlds(paper, runner, read_claims(paper.folder / "claims.toml")), rows, None, (0.0, 1.0))[1]
+        return again(Settings(paper, runner, read_claims(paper.folder / "claims.toml")), rows, None, (0.0, 1.0))[1]

@@ -25,14 +25,14 @@ from .animations import chosen as moving_cells
 from .attainable import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
 from .calibration import Joint, csv_of, made_of
 from .checks import bad_check, check_files, check_study
-from .claims import Claim, Judged, judge, of_worlds, read_claims
+from .claims import Claim, Judged, judge, of_settings, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
 from .error_context import told
 from .full_reruns import recorded_whole
 from .measurement import check_columns, check_measures, check_tables
 from .recorded import Plan, Which
 from .runner import Job, Progress, Runner
-from .settings import Worlds, check_worlds, replications
+from .settings import Settings, check_settings, replications
 from .tables import NEAR, csv_of_rows
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Reproduction:
     missing: str = ""
     """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
     joint: Joint | None = None
-    """The worlds that were run; None if the paper leaves nothing open, or this is a part of the runs."""
+    """The settings that were run; None if the paper leaves nothing open, or this is a part of the runs."""
     moving: list[Inset] = field(default_factory=list)
     """Runs that move in the page."""
     watched: list[Watched] = field(default_factory=list)
@@ -101,19 +101,19 @@ class Reproduction:
 
     @cached_property
     def reach_of_sample(self) -> list[Reach]:
-        """Every printed result, with its range over the worlds of the sample and those around print."""
+        """Every published result, with its range over the settings of the sample and those around the published values."""
         built = {e.id: b for e, b in self.experiments}
         return with_recorded(reach(self.paper, built, self.joint.seen), self.joint.earlier) if self.joint else reach(self.paper, built, ())
 
     @cached_property
     def reach(self) -> list[Reach]:
-        """The same; of results that none of these worlds has with the range over those run whole."""
+        """The same; of results that none of these settings has with the range over those run whole."""
         whole = self.joint.whole if self.joint else None
-        return with_whole(self.reach_of_sample, whole.over_worlds()) if whole else self.reach_of_sample
+        return with_whole(self.reach_of_sample, whole.over_settings()) if whole else self.reach_of_sample
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
-        """What the printed values of an experiment say alone, without its claims; None if none is printed as its table."""
-        partly = self.missing or ("no other world than its own" if self.paper.opens() and not self.joint else "")
+        """What the published values of an experiment say alone, without its claims; None if none is published as its table."""
+        partly = self.missing or ("no other setting than its own" if self.paper.opens() and not self.joint else "")
         return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
 
     def resting(self, e: Experiment) -> list[Judged]:
@@ -122,7 +122,7 @@ class Reproduction:
         return [j for j in self.claims if {f"{self.paper.key}/{id}" for id in parts} & set(j.claim.experiments)]
 
     def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
-        """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its printed values are."""
+        """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its published values are."""
         if b.undecided:
             return "undecided", b.undecided
         of: dict[str, list[str]] = {}
@@ -134,12 +134,12 @@ class Reproduction:
             return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
         near = [row.near for row in b.comparison.rows if row.near is not None]
         if not near:
-            return "undecided", "no claim rests on it, and no number is printed that could be compared"
+            return "undecided", "no claim rests on it, and no number is published that could be compared"
         word = "undecided" if self.missing else "holds" if all(near) else "fails"
         so_far = f"so far only, with {self.missing}: " if self.missing else ""
         return (
             word,
-            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} printed values are met within {100 * NEAR:.0f} % or our interval",
+            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are met within {100 * NEAR:.0f} % or our interval",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Reproduction:
                 for e, b in self.experiments
             ],
             "claims": [j.to_json() for j in self.claims],
-            "worlds": self.joint.to_json() if self.joint else None,
+            "settings": self.joint.to_json() if self.joint else None,
             "sensitivity": [
                 {
                     "choice": s.alternative.name, "why": s.alternative.why,
@@ -281,7 +281,7 @@ def run_reproduction(
     replays: Sequence[str] = (),
     why: bool = False,
 ) -> Reproduction:
-    """See `fairlane.papers.reproduce`. `which`: the worlds that are run."""
+    """See `fairlane.papers.reproduce`. `which`: the settings that are run."""
     with told(paper.folder):
         return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays, why)
 
@@ -304,7 +304,7 @@ def _reproduced(
     check_files(paper)
     every = paper.quick_cells() if quick else paper.cells()
     check_study(paper, paper.experiments(), every)
-    check_worlds(paper)
+    check_settings(paper)
     selected = _selected(paper, only)
     partial = only is not None
     chosen = _seeds(paper, quick, seeds)
@@ -316,13 +316,13 @@ def _reproduced(
     few = paper.alternative_seeds
     open_ = bool(paper.opens()) and not partial and not missing
     plan = Plan(paper, which) if open_ else None
-    many = len(paper.world_seeds) * plan.runs if plan else 0
+    many = len(paper.setting_seeds) * plan.runs if plan else 0
     work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives), len(cells) * many]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
     runner = Runner(paper, path / "runs")
     runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
     known = read_claims(paper.folder / "claims.toml")
-    others_of = Worlds(paper, runner, known) if plan else None
+    others_of = Settings(paper, runner, known) if plan else None
     if others_of:
         others_of.look(progress)
     folder = _folder(path, selected, _page_name(selected, partial))
@@ -337,11 +337,11 @@ def _reproduced(
     if plan:
         from .emulator import recorded_emulated
 
-        joint = Joint(paper.opens(), known, seen, paper.declared_world, plan.asked, plan.earlier, plan.again)
+        joint = Joint(paper.opens(), known, seen, paper.declared_setting, plan.asked, plan.earlier, plan.again)
         try:
             joint.whole = recorded_whole(paper)
             joint.emulated = recorded_emulated(paper)
-        except PaperError as e:  # made before something changed: the sample's worlds are there all the same
+        except PaperError as e:  # made before something changed: the sample's settings are there all the same
             notes.append(str(e))
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
@@ -421,9 +421,9 @@ def _judged(
     for c in claims:
         try:
             rest = [] if not partial else [e.removeprefix(f"{paper.key}/") for e in c.experiments if e not in shown]
-            left = missing or (f"the runs of {', '.join(rest)} left out" if rest else "no other world than its own" if only_own else "")
+            left = missing or (f"the runs of {', '.join(rest)} left out" if rest else "no other setting than its own" if only_own else "")
             j = judge(c, means, copies, left, [c.check.outcome(t) for t in single])
-            judged.append(of_worlds(j, joint) if joint else j)
+            judged.append(of_settings(j, joint) if joint else j)
         except BadCheck as e:
             raise bad_check(paper, c.id, str(e)) from e
     return judged
@@ -454,7 +454,7 @@ def _write(r: Reproduction, runs: Sequence[str]) -> None:
                 put(f"{name}.csv", csv_of_rows(rows))
         put(r.page.name, page.render(r).encode())
         if r.joint:
-            put("worlds.csv", csv_of(r.joint.seen, r.paper))
-            put("reach.csv", csv_of_reach(r.reach, made_of(r.paper)))
+            put("settings.csv", csv_of(r.joint.seen, r.paper))
+            put("attainable.csv", csv_of_reach(r.reach, made_of(r.paper)))
         text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         put("reproduction.json" if not r.partial else r.page.with_suffix(".json").name, (text + "\n").encode())

@@ -35,7 +35,7 @@ class Job:
     cell: Cell
     seed: int
     place: str = ""
-    """Where it belongs beside its cell, in words that follow on the cell's: a world."""
+    """Where it belongs beside its cell, in words that follow on the cell's: a setting."""
 
 
 class _Scenario:
@@ -172,5 +172,5 @@ class Runner:
         return f"cell {', '.join(f'{k}={x}' for k, x in job.cell.factors)} of {self.paper.called}{job.place}"
 
     def forget(self) -> None:
-        """Lets go of the scenarios read so far: those of the next worlds are others."""
+        """Lets go of the scenarios read so far: those of the next settings are others."""
         self._scenarios.clear()

@@ -1,4 +1,4 @@
-"""How near the printed results are: over all values that the paper prints as results, with and without those it contradicts itself."""
+"""How near the published results are: over all values that the paper reports as results, with and without those it contradicts itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from .definition import Built
-from .layout import is_tidy, printed_rows
+from .layout import is_tidy, published_rows
 
 if TYPE_CHECKING:
     from .definition import Paper
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """Printed values with one of ours beside them, how many of them are near, and the median of their relative differences."""
+    """Published values with one of ours beside them, how many of them are near, and the median of their relative differences."""
 
     compared: int
     near: int
     median: float | None
-    """Without signs; infinite if more than half of them are printed zeros that we do not meet, None if there is none."""
+    """Without signs; infinite if more than half of them are published zeros that we do not meet, None if there is none."""
 
     def to_json(self) -> dict[str, Any]:
         """As in the document: no infinity there."""
@@ -39,7 +39,7 @@ class Scores:
     every: Score
     plain: Score
     missing: int
-    """Printed results that were not run."""
+    """Published results that were not run."""
 
     @property
     def columns(self) -> list[Any]:
@@ -56,27 +56,27 @@ COLUMNS = [f"{name}{of}" for of in ("", ", contradicted left out") for name in (
 
 
 def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
-    """The printed results, each once, with ours: the entries of the study's printed tables (or of those named).
+    """The published results, each once, with ours: the entries of the study's published tables (or of those named).
 
-    Inputs that are set as printed, and numbers computed from other printed ones, stand in no printed table of results, and so are not
+    Inputs that are set as published, and numbers computed from other published ones, stand in no published table of results, and so are not
     among them.
     """
-    return printed_results(r.paper, {e.id: b for e, b in r.experiments}, names)
+    return published_results(r.paper, {e.id: b for e, b in r.experiments}, names)
 
 
-def printed_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
+def published_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
     """The same of experiments built."""
-    return [row for rows in printed_tables(paper, built, names).values() for row in rows]
+    return [row for rows in published_tables(paper, built, names).values() for row in rows]
 
 
-def printed_tables(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> dict[str, list[Compared]]:
-    """The same by printed table: always the same values in the same order, whatever was built."""
+def published_tables(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> dict[str, list[Compared]]:
+    """The same by published table: always the same values in the same order, whatever was built."""
     out: dict[str, list[Compared]] = {}
     for name in names or dict.fromkeys([*(e.id for e in paper.experiments()), *paper.tables]):
         if not is_tidy(paper.published(name)):
             continue
         sources = [built[name]] if name in built else list(built.values()) or [Built()]
-        best = [printed_rows(paper, name, b) for b in sources]
+        best = [published_rows(paper, name, b) for b in sources]
         out[name] = [next((row for row in same if row.ours is not None), same[0]) for same in zip(*best, strict=True)]
     return out
 
@@ -89,7 +89,7 @@ def score(rows: Iterable[Compared]) -> Score:
 
 
 def difference(row: Compared) -> float:
-    """The relative difference without its sign; a printed zero that we do not meet, or no number of ours, is infinitely far."""
+    """The relative difference without its sign; a published zero that we do not meet, or no number of ours, is infinitely far."""
     return math.inf if row.difference is None or math.isnan(row.difference) else abs(row.difference)
 
 

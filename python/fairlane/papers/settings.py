@@ -1,4 +1,4 @@
-"""The worlds of a paper: run, held against print and against each claim."""
+"""The settings of a paper: run, compared with the published values and against each claim."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..multiverse import World, base_of, check_opens, check_world, design, key_of, near, settled, told
+from ..multiverse import Setting, base_of, check_opens, check_setting, design, key_of, near, settled, told
 from .claims import Claim
 from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
 from .distance import Distance, distance
 from .runner import Job, Progress, Runner
-from .score import printed_results
+from .score import published_results
 
 BATCH = 8
-"""Worlds whose runs are made together."""
+"""Settings whose runs are made together."""
 LOOKS = (128, 256, 512, 1024, 2048, 4096)
 """Sizes of the sample at which it is looked whether every share is settled."""
 REFINED = 4
-"""One world of refinement for so many of the sample."""
+"""One setting of refinement for so many of the sample."""
 AROUND = 4
-"""Refinement goes on around so many of the worlds nearest to print."""
+"""Refinement goes on around so many of the settings nearest to the published values."""
 WIDTHS = (0.5, 0.25, 0.1)
 """How far from them, as a share of each span, in one round after another, over and over."""
 FEW = 4
-"""How many things may be otherwise than there. Runs that none of these touches are those of the world nearby, and not made again."""
+"""How many things may be otherwise than there. Runs that none of these touches are those of the setting nearby, and not made again."""
 
 Kind = Literal["base", "declared", "sample", "near"]
 Measured = tuple[Mapping[str, float], dict[str, Curve]]
@@ -35,42 +35,42 @@ Measured = tuple[Mapping[str, float], dict[str, Curve]]
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of one world."""
+    """What came of one setting."""
 
-    values: World
+    values: Setting
     kind: Kind
-    """The base, the declared world, a point of the sample over all that is open, or one near the worlds nearest to print."""
+    """The base, the declared setting, a point of the sample over all that is open, or one near the settings nearest to the published values."""
     outcomes: Mapping[str, float | None]
     """For each claim whether it holds (1 or 0), or in what share of the replications; None where nothing can be said."""
     margins: Mapping[str, float | None]
     """By how much, from -1 to 1."""
     distance: Distance
     ours: tuple[float | None, ...] = ()
-    """Our values beside the printed results, in the order of `printed_results`."""
+    """Our values beside the published results, in the order of `published_results`."""
 
 
-def check_worlds(paper: Paper) -> None:
+def check_settings(paper: Paper) -> None:
     """Raises what is wrong with what a paper declares as open, before anything is run."""
     file = paper.folder / "study.py"
     try:
         opens = paper.opens()
         check_opens(opens)
         if opens:
-            check_world(opens, paper.declared_world, "the declared world")
+            check_setting(opens, paper.declared_setting, "the declared setting")
         elif paper.declared:
-            raise PaperError("a world is declared, and opens() names nothing that is open")
+            raise PaperError("a setting is declared, and opens() names nothing that is open")
     except FairlaneError as e:
         raise PaperError(f"{file}: {e}") from e
     if not opens:
         return
     wanted = {c.factors for c in paper.cells()}
-    for name, world in (("the base", base_of(opens)), ("the declared world", paper.declared_world)):
-        strange = next((c.factors for c in paper.world(world) if c.factors not in wanted), None)
+    for name, setting in (("the base", base_of(opens)), ("the declared setting", paper.declared_setting)):
+        strange = next((c.factors for c in paper.setting(setting) if c.factors not in wanted), None)
         if strange is not None:
-            raise PaperError(f"{file}: world() makes for {name} a cell that cells() does not have: {_factors(strange)}")
+            raise PaperError(f"{file}: setting() makes for {name} a cell that cells() does not have: {_factors(strange)}")
 
 
-def corners(paper: Paper) -> Iterator[World]:
+def corners(paper: Paper) -> Iterator[Setting]:
     """The base, and with each thing that is open at either end of its values, or at each of its levels."""
     opens = paper.opens()
     yield base_of(opens)
@@ -80,28 +80,28 @@ def corners(paper: Paper) -> Iterator[World]:
             yield {**base_of(opens), o.name: o.over.at(u)}
 
 
-class Worlds:
-    """Runs worlds of a paper with its runner, and says what each claim does there."""
+class Settings:
+    """Runs settings of a paper with its runner, and says what each claim does there."""
 
     def __init__(
         self,
         paper: Paper,
         runner: Runner,
         claims: Sequence[Claim],
-        cells: Callable[[World], Sequence[Cell]] | None = None,
+        cells: Callable[[Setting], Sequence[Cell]] | None = None,
         seeds: Sequence[int] = (),
     ) -> None:
-        """`cells`, `seeds`: what is run of a world and its replications, where it is not `Paper.world` with `Paper.world_seeds`."""
+        """`cells`, `seeds`: what is run of a setting and its replications, where it is not `Paper.setting` with `Paper.setting_seeds`."""
         self.paper, self.runner, self.claims = paper, runner, claims
-        self.cells, self.seeds = cells or paper.world, seeds or paper.world_seeds
+        self.cells, self.seeds = cells or paper.setting, seeds or paper.setting_seeds
         self.opens = paper.opens()
         self.experiments = paper.experiments()
         self.packet_hops = 0
 
-    def jobs(self, world: World) -> list[Job]:
-        """The runs of a world."""
-        place = f" in the world {told(world)}"
-        return [Job(c, s, place) for c in self.cells(world) for s in self.seeds]
+    def jobs(self, setting: Setting) -> list[Job]:
+        """The runs of a setting."""
+        place = f" in the setting {told(setting)}"
+        return [Job(c, s, place) for c in self.cells(setting) for s in self.seeds]
 
     def look(self, progress: Progress | None = None) -> None:
         """Raises what is wrong with the scenarios at the ends of what is open; nothing is run."""
@@ -110,32 +110,32 @@ class Worlds:
         self.runner.look(jobs, progress)
         self.runner.forget()
 
-    def see(self, worlds: Sequence[World], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
-        """Runs these worlds, a batch at a time."""
+    def see(self, settings: Sequence[Setting], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        """Runs these settings, a batch at a time."""
         seen: list[Seen] = []
-        for i in range(0, len(worlds), BATCH):
-            batch = worlds[i : i + BATCH]
-            ends = tuple(span[0] + (span[1] - span[0]) * k / len(worlds) for k in (i, i + len(batch)))
-            seen += self._batch(batch, kind, _naming(progress, f"worlds {i + 1} to {i + len(batch)}"), (ends[0], ends[1]))
+        for i in range(0, len(settings), BATCH):
+            batch = settings[i : i + BATCH]
+            ends = tuple(span[0] + (span[1] - span[0]) * k / len(settings) for k in (i, i + len(batch)))
+            seen += self._batch(batch, kind, _naming(progress, f"settings {i + 1} to {i + len(batch)}"), (ends[0], ends[1]))
         return seen
 
-    def these(self, worlds: Sequence[tuple[Kind, World]], progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
-        """Runs worlds of several kinds."""
-        seen = self.see([w for _, w in worlds], "sample", progress, span)
-        return [replace(s, kind=kind) for s, (kind, _) in zip(seen, worlds, strict=True)]
+    def these(self, settings: Sequence[tuple[Kind, Setting]], progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        """Runs settings of several kinds."""
+        seen = self.see([w for _, w in settings], "sample", progress, span)
+        return [replace(s, kind=kind) for s, (kind, _) in zip(seen, settings, strict=True)]
 
-    def _batch(self, worlds: Sequence[World], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+    def _batch(self, settings: Sequence[Setting], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         def use(job: Job, run: RunTables) -> Measured:
             self.packet_hops += run.packet_hops
             with _within(f" in the cell {_factors(job.cell.factors)}{job.place}"):
                 return self.paper.measure(run, job.cell), self.paper.curves(run, job.cell)
 
-        every = [self.jobs(w) for w in worlds]
+        every = [self.jobs(w) for w in settings]
         measured = iter(self.runner.run([j for jobs in every for j in jobs], progress, span, use))
         self.runner.forget()
-        return [self._seen(w, kind, jobs, [next(measured) for _ in jobs]) for w, jobs in zip(worlds, every, strict=True)]
+        return [self._seen(w, kind, jobs, [next(measured) for _ in jobs]) for w, jobs in zip(settings, every, strict=True)]
 
-    def _seen(self, world: World, kind: Kind, jobs: Sequence[Job], measured: Sequence[Measured]) -> Seen:
+    def _seen(self, setting: Setting, kind: Kind, jobs: Sequence[Job], measured: Sequence[Measured]) -> Seen:
         cells = list({j.cell.factors: j.cell for j in jobs}.values())
         samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
         curves: dict[Any, list[dict[str, Curve]]] = {c.factors: [] for c in cells}
@@ -143,18 +143,18 @@ class Worlds:
             for q, x in quantities.items():
                 samples[job.cell.factors].setdefault(q, []).append(x)
             curves[job.cell.factors].append(drawn)
-        with _within(f" in the world {told(world)}"):
+        with _within(f" in the setting {told(setting)}"):
             results = Results(cells, samples, curves)
             built = self._built(results)
             rows = {name: rows for name, rows in self.paper.claim_tables(results, built).items() if rows}
             tables = replications(rows) if self.paper.single_runs else [tables_of(rows)]
             outcomes = {c.id: _mean([_outcome(c.check, t) for t in tables]) for c in self.claims}
             margins = {c.id: _mean([_margin(c.check, t) for t in tables]) for c in self.claims}
-            beside = printed_results(self.paper, built)
-        return Seen(world, kind, outcomes, margins, distance(beside), tuple(row.ours for row in beside))
+            beside = published_results(self.paper, built)
+        return Seen(setting, kind, outcomes, margins, distance(beside), tuple(row.ours for row in beside))
 
     def _built(self, results: Results) -> dict[str, Built]:
-        """The experiments that the cells of a world allow."""
+        """The experiments that the cells of a setting allow."""
         have = {c.factors for c in results.cells}
         return {e.id: e.build(results) for e in self.experiments if _allows(e, self._cells(), have)}
 
@@ -166,7 +166,7 @@ class Worlds:
 
 @contextmanager
 def _within(words: str) -> Iterator[None]:
-    """What the code of a study fails with says in which world."""
+    """What the code of a study fails with says in which setting."""
     try:
         yield
     except (FairlaneError, OSError):
@@ -182,16 +182,16 @@ def _allows(e: Experiment, cells: Sequence[Cell], have: set[Any]) -> bool:
 
 
 def sample(
-    worlds: Worlds, most: int | None, progress: Progress | None, span: tuple[float, float], refined: int | None = None
+    settings: Settings, most: int | None, progress: Progress | None, span: tuple[float, float], refined: int | None = None
 ) -> list[Seen]:
-    """The joint sample of a paper, its declared world, and refinement around the worlds nearest to print.
+    """The joint sample of a paper, its declared setting, and refinement around the settings nearest to the published values.
 
-    `most`: worlds of the sample; None takes as many as settle every share, at most `Paper.most_worlds`. `refined`: worlds of refinement in
-    place of one for `REFINED` of the sample. When it stops depends on what the worlds say, never on a clock: the same study has the same
-    worlds everywhere.
+    `most`: settings of the sample; None takes as many as settle every share, at most `Paper.most_settings`. `refined`: settings of refinement in
+    place of one for `REFINED` of the sample. When it stops depends on what the settings say, never on a clock: the same study has the same
+    settings everywhere.
     """
-    limit = worlds.paper.most_worlds if most is None else most
-    planned = design(worlds.opens, limit)
+    limit = settings.paper.most_settings if most is None else most
+    planned = design(settings.opens, limit)
     looks = [n for n in LOOKS if n < len(planned)] if most is None else []
     total = len(planned) + 1 + _refined(len(planned), refined)
     seen: list[Seen] = []
@@ -202,43 +202,43 @@ def sample(
     for end in [*looks, len(planned)]:
         begin = len(seen)
         if not seen:
-            seen += worlds.see(planned[:1], "base", progress, (part(0), part(1)))
+            seen += settings.see(planned[:1], "base", progress, (part(0), part(1)))
             begin = 1
-        seen += worlds.see(planned[begin:end], "sample", progress, (part(begin), part(end)))
-        if end < len(planned) and all(settled([s.outcomes[c.id] for s in seen]) for c in worlds.claims):
+        seen += settings.see(planned[begin:end], "sample", progress, (part(begin), part(end)))
+        if end < len(planned) and all(settled([s.outcomes[c.id] for s in seen]) for c in settings.claims):
             break
     n = _refined(len(seen), refined)
-    return refine(worlds, seen, n, progress, (part(total - n - 1), part(total)))
+    return refine(settings, seen, n, progress, (part(total - n - 1), part(total)))
 
 
 def _refined(n: int, asked: int | None) -> int:
     return max(len(WIDTHS) * BATCH, n // REFINED) if asked is None else asked
 
 
-def refine(worlds: Worlds, seen: Sequence[Seen], n: int, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
-    """These worlds, the declared one, and `n` more, which come nearer to print from round to round: an evolution strategy.
+def refine(settings: Settings, seen: Sequence[Seen], n: int, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+    """These settings, the declared one, and `n` more, which come nearer to the published values from round to round: an evolution strategy.
 
-    It starts from the worlds nearest to print and from the declared one, and goes on from any of its rounds: more worlds of refinement
+    It starts from the settings nearest to the published values and from the declared one, and goes on from any of its rounds: more settings of refinement
     begin with those that fewer have. By what is nearer the values that choose say alone; the others test it.
     """
-    out, declared = list(seen), worlds.paper.declared_world
+    out, declared = list(seen), settings.paper.declared_setting
     ends = [span[0] + (span[1] - span[0]) * i / (1 + n) for i in range(2 + n)]
     fresh = key_of(declared) not in {key_of(s.values) for s in out}
     if fresh:
-        out += worlds.see([declared], "declared", progress, (ends[0], ends[1]))
+        out += settings.see([declared], "declared", progress, (ends[0], ends[1]))
     for i in range(0, n, BATCH):
         done = sum(s.kind == "near" for s in out) // BATCH
         best = [s.values for s in nearest(out, AROUND)]
         if i == 0 and (fresh or not done) and best and key_of(declared) not in {key_of(b) for b in best}:
             best.append(declared)
         k = min(BATCH, n - i)
-        tried = near(worlds.opens, best, k, WIDTHS[done % len(WIDTHS)], done + 1, FEW, [s.values for s in out])
-        out += worlds.see(tried, "near", progress, (ends[1 + i], ends[1 + i + k]))
+        tried = near(settings.opens, best, k, WIDTHS[done % len(WIDTHS)], done + 1, FEW, [s.values for s in out])
+        out += settings.see(tried, "near", progress, (ends[1 + i], ends[1 + i + k]))
     return out
 
 
 def nearest(seen: Sequence[Seen], n: int) -> list[Seen]:
-    """The worlds nearest to print, by the values that choose."""
+    """The settings nearest to the published values, by the values that choose."""
     known = [s for s in seen if s.distance.fit is not None]
     return sorted(known, key=lambda s: s.distance.fit or 0.0)[:n]
 
@@ -255,7 +255,7 @@ def replications(rows: Mapping[str, Sequence[Row]]) -> list[Tables]:
 
 
 def _outcome(check: Check, tables: Tables) -> float | None:
-    """Whether a claim holds; None if the tables do not say, or its check divides by a zero that this world has."""
+    """Whether a claim holds; None if the tables do not say, or its check divides by a zero that this setting has."""
     try:
         said = check.outcome(tables)
     except BadCheck:

@@ -17,12 +17,12 @@ from ..claims import Factors, Row, Tables, as_number, same
 from ..errors import PaperError
 
 NEAR = 0.15
-"""Relative difference up to which our value counts as near the printed one; so does one whose interval has it."""
+"""Relative difference up to which our value counts as near the published one; so does one whose interval has it."""
 FEWEST_RANKED = 5
 """Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
-RECORDS = ("worlds.csv", "reach.csv", "whole.csv", "whole_worlds.csv", "emulated.csv")
+RECORDS = ("settings.csv", "attainable.csv", "full_reruns.csv", "full_rerun_settings.csv", "emulated.csv")
 """CSV files that fairlane writes into the folder of a study; each carries its own checksum."""
 
 
@@ -70,12 +70,12 @@ def lines_of(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
 
 
 def check_table(path: Path) -> None:
-    """Raises what is wrong with a CSV file of a study; a table of printed values has no infinite number, and none that is none."""
+    """Raises what is wrong with a CSV file of a study; a table of published values has no infinite number, and none that is none."""
     for line, row in lines_of(path, read_input(path)):
         value = as_number(row.get("value")) if "metric" in row else None
         if value is not None and not math.isfinite(value):
             raise PaperError(
-                f"{path}:{line}: the value of {_short(row['metric'])} is {row['value']}; leave the row out where nothing is printed"
+                f"{path}:{line}: the value of {_short(row['metric'])} is {row['value']}; leave the row out where nothing is published"
             )
 
 
@@ -120,9 +120,9 @@ class Compared:
     peer: float | None = None
     """The same quantity from another simulator, where it is known."""
     impossible: int | None = None
-    """Number of the contradiction that makes the printed value impossible or suspect."""
-    printed: str = ""
-    """The value as printed, with its digits."""
+    """Number of the contradiction that makes the published value impossible or suspect."""
+    published_text: str = ""
+    """The published value with its digits."""
 
     @property
     def difference(self) -> float | None:
@@ -135,7 +135,7 @@ class Compared:
 
     @property
     def close(self) -> bool:
-        """Whether our value is near the printed one: within `NEAR` of it, or with it in our interval."""
+        """Whether our value is near the published one: within `NEAR` of it, or with it in our interval."""
         if self.ours is None or self.published is None:
             return False
         inside = self.low is not None and self.high is not None and self.low <= self.published <= self.high
@@ -143,7 +143,7 @@ class Compared:
 
     @property
     def near(self) -> bool | None:
-        """The same; None if there is nothing to compare or the printed value is suspect."""
+        """The same; None if there is nothing to compare or the published value is suspect."""
         return None if self.ours is None or self.published is None or self.impossible else self.close
 
     def to_json(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def compare(
     peer: Sequence[Mapping[str, str]] = (),
     impossible: Mapping[Factors, int] | None = None,
 ) -> Comparison:
-    """Puts our rows beside the printed ones with the same factors and metric, in the order of our table, then printed rows we lack."""
+    """Puts our rows beside the published ones with the same factors and metric, in the order of our table, then published rows we lack."""
     impossible = impossible or {}
     used: set[int] = set()
     out = Comparison()
@@ -191,27 +191,27 @@ def compare(
         j = _match(peer, r.factors, r.metric)
         if i is not None:
             used.add(i)
-        printed = published[i]["value"] if i is not None else ""
+        text = published[i]["value"] if i is not None else ""
         out.rows.append(
             Compared(
                 r.factors,
                 r.metric,
                 r.unit,
-                float(printed) if printed else None,
+                float(text) if text else None,
                 r.value,
                 r.low,
                 r.high,
                 max(1, len(r.samples)),
                 float(peer[j]["value"]) if j is not None else None,
                 impossible.get(r.factors),
-                printed,
+                text,
             )
         )
     for i, p in enumerate(published):
         if i not in used:
-            factors = tuple((k, x) for k, x in p.items() if k not in ("metric", "value", "unit", "printed", "source"))
+            factors = tuple((k, x) for k, x in p.items() if k not in ("metric", "value", "unit", "published", "source"))
             out.rows.append(
-                Compared(factors, p["metric"], p["unit"], float(p["value"]), runs=0, impossible=impossible.get(factors), printed=p["value"])
+                Compared(factors, p["metric"], p["unit"], float(p["value"]), runs=0, impossible=impossible.get(factors), published_text=p["value"])
             )
     return out
 

@@ -1,4 +1,4 @@
-"""A reproduction on a terminal: printed tables with ours beside, verdicts, how near it all is."""
+"""A reproduction on a terminal: published tables with ours beside, verdicts, how near it all is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..look.sheet import Sheet, Words
-from .layout import Grid, Printed, grids, heading, layout_of, printed_rows
-from .numbers import difference, mean, pm, printed, value
+from .layout import Grid, Published, grids, heading, layout_of, published_rows
+from .numbers import difference, mean, pm, published, value
 from .score import Scores, results_of, scores
 from .verdicts import WORDS, counts, share_of, so_far, told
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def show(r: Reproduction, console: Console) -> None:
-    """Prints the tables that the paper prints, the verdict on each claim, and where the page is."""
+    """Prints the tables that the paper reports, the verdict on each claim, and where the page is."""
     console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replications)", "bold"))
     for sheet in sheets(r):
         console.print()
@@ -43,56 +43,56 @@ def show(r: Reproduction, console: Console) -> None:
     if near := score_told(scores(results_of(r))):
         console.print(Words(near))
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):
-        console.print(Words("[n]: the printed value contradicts another one, see the list on the page.", "dim"))
+        console.print(Words("[n]: the published value contradicts another one, see the list on the page.", "dim"))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
 def score_told(s: Scores) -> str:
-    """How near the printed results are, in a sentence; empty if none are printed."""
+    """How near the published results are, in a sentence; empty if none are published."""
     if s.every.median is None:
         return ""
 
     def apart(median: float | None) -> str:
         return "unbounded" if median is None or math.isinf(median) else f"{100 * median:.2g} %"
 
-    text = f"{s.every.near} of {s.every.compared} printed results are near, median difference {apart(s.every.median)}"
+    text = f"{s.every.near} of {s.every.compared} published results are near, median difference {apart(s.every.median)}"
     if s.plain.compared < s.every.compared and s.plain.compared:
         text += f"; without those that contradict others {s.plain.near} of {s.plain.compared}, {apart(s.plain.median)}"
     return text + "."
 
 
 def sheets(r: Reproduction) -> Iterator[Sheet]:
-    """Printed tables in the paper's rows and columns, other printed values line by line, what is ours alone only if it was asked for."""
+    """Published tables in the paper's rows and columns, other published values line by line, what is ours alone only if it was asked for."""
     shown = {e.id for e, _ in r.experiments}
-    known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
+    known = {e.id: Published(r.paper.published(e.id)) for e in r.paper.experiments()}
     for e, b in r.experiments:
         if e.part_of in shown:
             continue
         rows = b.comparison.rows
         if known[e.id].tidy:
-            beside = printed_rows(r.paper, e.id, b)
+            beside = published_rows(r.paper, e.id, b)
         else:
             laid = "layout" in r.paper.words["experiments"].get(e.id, {})
             beside = [x for x in rows if laid and x.published is not None]
         if beside:
             for i, grid in enumerate(grids(beside, layout_of(r.paper, e.id, beside), r.paper.words["factors"])):
                 yield side_by_side(heading(r.paper, e) if not i else "", grid)
-        elif b.show_table and rows and (r.partial or _printed_alone(e, b, known)) and e.id != r.paper.words["topology"]:
+        elif b.show_table and rows and (r.partial or _published_alone(e, b, known)) and e.id != r.paper.words["topology"]:
             yield line_by_line(heading(r.paper, e), b)
 
 
-def _printed_alone(e: Experiment, b: Built, known: dict[str, Printed]) -> bool:
-    """Whether a table has printed values that stand in no other, and is no figure's or one of words."""
+def _published_alone(e: Experiment, b: Built, known: dict[str, Published]) -> bool:
+    """Whether a table has published values that stand in no other, and is no figure's or one of words."""
     of = [x for x in b.comparison.rows if x.published is not None and not any(x in table for table in known.values())]
     return bool(of) and not b.pictures and not known[e.id].rows
 
 
 def side_by_side(title: str, grid: Grid) -> Sheet:
-    """A printed table: in each cell the printed value, ours and the difference."""
+    """A published table: in each cell the published value, ours and the difference."""
     columns = [_aligned([line.cells[c] for line in grid.lines]) for c in range(len(grid.columns()))]
     body = [[*labels, *(column[i] for column in columns)] for i, (labels, _) in enumerate(grid.labels())]
     heads = [*grid.names, *(f"{x}" for x in grid.columns())]
-    told = "  ".join(x for x in (title, f"({grid.title}: printed → ours)" if grid.title else "(printed → ours)") if x)
+    told = "  ".join(x for x in (title, f"({grid.title}: published → ours)" if grid.title else "(published → ours)") if x)
     return Sheet(heads, body, title=told, labels=len(grid.names), header="dim")
 
 
@@ -104,7 +104,7 @@ def _aligned(cells: Sequence[Compared | None]) -> list[str]:
 
 
 def _marked(row: Compared) -> str:
-    return f"{printed(row)} [{row.impossible}]" if row.impossible else printed(row)
+    return f"{published(row)} [{row.impossible}]" if row.impossible else published(row)
 
 
 def line_by_line(title: str, b: Built) -> Sheet:

@@ -1,4 +1,4 @@
-"""What a paper leaves open, as its page shows it: each claim over all worlds, the worlds nearest to print, and what print pins down."""
+"""What a paper leaves open, as its page shows it: each claim over all settings, the settings nearest to the published values, and what the published values pin down."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 ROWS = 4
 """Things left open that stand below a specification curve, those that matter most."""
 BEST = 5
-"""Worlds nearest to print that are listed."""
+"""Settings nearest to the published values that are listed."""
 FEWEST = 4
-"""Worlds of the sample that match print from which on it can be said what print pins down."""
+"""Settings of the sample that match the published values from which on it can be said what the published values pin down."""
 PINNED = 0.5
-"""Part of its range within which the matching worlds have something, for it to be pinned down."""
+"""Part of its range within which the matching settings have something, for it to be pinned down."""
 
 
 def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
-    """A claim over the worlds: the curve, where it turns, and the curve alone as a thumbnail; None if no world says anything."""
+    """A claim over the settings: the curve, where it turns, and the curve alone as a thumbnail; None if no setting says anything."""
     id = j.claim.id
     judging = joint.judging(id)
-    worlds, margins = [s.values for s in judging], [s.margins.get(id) for s in judging]
+    settings, margins = [s.values for s in judging], [s.margins.get(id) for s in judging]
     holds = [None if s.outcomes[id] is None else (s.outcomes[id] or 0.0) >= 0.5 for s in judging]
-    weight = matters(joint.opens, worlds, margins)
-    pictures = drawn(id, Outcomes(joint.opens, worlds, holds, margins, weight, j.turns), ROWS)
+    weight = matters(joint.opens, settings, margins)
+    pictures = drawn(id, Outcomes(joint.opens, settings, holds, margins, weight, j.turns), ROWS)
     if pictures is None:
         return None
-    turns = [f"{t} (in {percent(t.share_there)} of these worlds, {percent(t.share_else)} of the others)" for t in j.turns]
+    turns = [f"{t} (in {percent(t.share_there)} of these settings, {percent(t.share_else)} of the others)" for t in j.turns]
     return {"curve": pictures.curve, "map": pictures.map or "", "thumbnail": pictures.thumbnail, "turns": turns}
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:
-    """What is left open, the worlds nearest to print, what print pins down and what it does not."""
+    """What is left open, the settings nearest to the published values, what the published values pin down and what it does not."""
     sample, matching = joint.sample, {id(s) for s in joint.matching}
     inside = [s for s in sample if id(s) in matching]
     ranked = sorted(joint.opens, key=lambda o: -joint.matters[o.name])
     rows: list[dict[str, Any]] = []
     for o in ranked:
         places = [o.over.place(s.values[o.name]) for s in sample]
-        label = f"{o.name}: {len(inside)} of {len(sample)} worlds match print"
+        label = f"{o.name}: {len(inside)} of {len(sample)} settings match the published values"
         rows.append({
             "open": o, "values": str(o.over), "base": text_of(o.base), "declared": text_of(joint.declared[o.name]),
             "matters": joint.matters[o.name], "pinned": pinned(o, inside),
@@ -62,8 +62,8 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     pair = ""
     if len(ranked) > 1 and inside and len(inside) < len(sample):
         across, up = (choice(o, [s.values[o.name] for s in sample]) for o in ranked[:2])
-        told = f"Worlds that match print, over {across.name} and {up.name}"
-        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
+        told = f"Settings that match the published values, over {across.name} and {up.name}"
+        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches the published values", "does not"))
     return {
         "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
         "entire": _entire(joint), "again": joint.again, "inside": len(inside), "sample": len(sample),
@@ -73,23 +73,23 @@ def of_paper(joint: Joint) -> dict[str, Any]:
 
 
 def _entire(joint: Joint) -> list[str]:
-    """What the worlds that were run whole say of all printed values at once, in paragraphs; none without them."""
+    """What the settings that were run whole say of all published values at once, in paragraphs; none without them."""
     w, e = joint.whole, joint.emulated
     if w is None:
         return []
-    worlds = [n for n in w.ours if n != CHANCE]
+    settings = [n for n in w.ours if n != CHANCE]
     least = e.least if e else NEAR
-    most, needed = max(w.within(n, least) for n in worlds), len(w.places) // 2 + 1
+    most, needed = max(w.within(n, least) for n in settings), len(w.places) // 2 + 1
     told = (
-        f"{len(worlds)} worlds were run whole, with all {len(w.places)} printed values, and are on record: the nearest is "
-        f"{percent(min(map(w.median, worlds)))} from print in the median. A median below {percent(least)} takes {needed} of the values "
-        f"within it; the best of these worlds has {most}."
+        f"{len(settings)} settings were run whole, with all {len(w.places)} published values, and are on record: the nearest is "
+        f"{percent(min(map(w.median, settings)))} from the published values in the median. A median below {percent(least)} takes {needed} of the values "
+        f"within it; the best of these settings has {most}."
     )
     return [told, e.told()] if e else [told]
 
 
 def pinned(o: Open, inside: Sequence[Seen]) -> str:
-    """To which of its values print pins something down, from the worlds of the sample that match; empty if it does not, or they are few."""
+    """To which of its values the published values pin something down, from the settings of the sample that match; empty if it does not, or they are few."""
     if len(inside) < FEWEST:
         return ""
     values: list[Value] = [s.values[o.name] for s in inside]

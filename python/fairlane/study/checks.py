@@ -20,14 +20,14 @@ _MOST = 4
 
 def warnings(result: StudyResult) -> list[str]:
     """See `StudyResult.warnings`."""
-    return [*_of_worlds(result), *_of_runs(result), *_without_chance(result), *_too_wide(result), *_without_values(result)]
+    return [*_of_settings(result), *_of_runs(result), *_without_chance(result), *_too_wide(result), *_without_values(result)]
 
 
-def _of_worlds(result: StudyResult) -> list[str]:
-    worlds = result.spec.worlds
-    if worlds is None or len(worlds.values) >= worlds.n:
+def _of_settings(result: StudyResult) -> list[str]:
+    settings = result.spec.settings
+    if settings is None or len(settings.values) >= settings.n:
         return []
-    return [f"there are only {len(worlds.values)} different worlds, {worlds.n} were asked for: all of them were taken"]
+    return [f"there are only {len(settings.values)} different settings, {settings.n} were asked for: all of them were taken"]
 
 
 def _at(result: StudyResult, numbers: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""What people see of claims and worlds: lines on a terminal, pictures, cards of the page."""
+"""What people see of claims and settings: lines on a terminal, pictures, cards of the page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..base.format import number
 from ..look.sheet import Sheet, Words
 from ..multiverse.charts import Outcomes, drawn
 from . import labels
-from .model import LeftOpen, Worlds
-from .settings import as_worlds, opens_of
+from .model import LeftOpen, Settings
+from .settings import as_settings, opens_of
 from .specification import MOST_ROWS
 
 if TYPE_CHECKING:
@@ -53,44 +53,44 @@ def report(result: StudyResult) -> list[Any]:
 
 
 def matters_table(result: StudyResult) -> tuple[list[str], list[list[float]]]:
-    """What is left open (rows) and, for each claim and metric, the share of its variance between worlds that this accounts for alone."""
-    worlds = result.spec.worlds
-    if worlds is None:
+    """What is left open (rows) and, for each claim and metric, the share of its variance between settings that this accounts for alone."""
+    settings = result.spec.settings
+    if settings is None:
         return [], []
     short = labels.short(result.metrics)
     columns = [(f"claim {c.id}", c.matters) for c in result.claims] + [(short[m], result.matters(m)) for m in result.metrics]
-    return [name for name, _ in columns], [[m.get(o.name, 0.0) for _, m in columns] for o in worlds.opens]
+    return [name for name, _ in columns], [[m.get(o.name, 0.0) for _, m in columns] for o in settings.opens]
 
 
 def matters_sheet(result: StudyResult) -> Sheet | None:
-    """`matters_table` as it is printed; None without worlds."""
-    worlds = result.spec.worlds
-    if worlds is None:
+    """`matters_table` as it is printed; None without settings."""
+    settings = result.spec.settings
+    if settings is None:
         return None
     heads, rows = matters_table(result)
-    body = [[o.name, *(f"{100 * x:.0f} %" for x in row)] for o, row in zip(worlds.opens, rows, strict=True)]
-    return Sheet(["left open", *heads], body, note=f"{labels.SHARE_OF_VARIANCE}; rough to ± {_rough(worlds)} points")
+    body = [[o.name, *(f"{100 * x:.0f} %" for x in row)] for o, row in zip(settings.opens, rows, strict=True)]
+    return Sheet(["left open", *heads], body, note=f"{labels.SHARE_OF_VARIANCE}; rough to ± {_rough(settings)} points")
 
 
-def _rough(worlds: Worlds) -> str:
-    """How far off such an index may be, in percent: about one over the root of the number of worlds."""
-    return number(100 / len(worlds.values) ** 0.5, 1)
+def _rough(settings: Settings) -> str:
+    """How far off such an index may be, in percent: about one over the root of the number of settings."""
+    return number(100 / len(settings.values) ** 0.5, 1)
 
 
 def panels(result: StudyResult, claim: StudyClaim) -> dict[str, Panel]:
-    """The pictures of a claim by the end of their names; none if no world says anything."""
+    """The pictures of a claim by the end of their names; none if no setting says anything."""
     from .specification import Curve, Map
 
     of = _outcomes(result, claim)
-    return {} if of is None else {"worlds": Curve(of), "map": Map(of)}
+    return {} if of is None else {"settings": Curve(of), "map": Map(of)}
 
 
 def _outcomes(result: StudyResult, claim: StudyClaim) -> Outcomes | None:
-    """A claim in all worlds; None if no world says anything."""
-    worlds = result.spec.worlds
-    if worlds is None or all(m is None for m in claim.margins):
+    """A claim in all settings; None if no setting says anything."""
+    settings = result.spec.settings
+    if settings is None or all(m is None for m in claim.margins):
         return None
-    return Outcomes(opens_of(worlds), as_worlds(worlds), claim.outcomes, claim.margins, claim.matters, claim.turns)
+    return Outcomes(opens_of(settings), as_settings(settings), claim.outcomes, claim.margins, claim.matters, claim.turns)
 
 
 def figures(result: StudyResult) -> dict[str, Figure]:
@@ -98,9 +98,9 @@ def figures(result: StudyResult) -> dict[str, Figure]:
     return {f"claim-{c.id}-{name}": _on_white(panel) for c in result.claims for name, panel in panels(result, c).items()}
 
 
-def file_names(claims: Sequence[Any], worlds: Worlds | None) -> list[str]:
+def file_names(claims: Sequence[Any], settings: Settings | None) -> list[str]:
     """The names of these files, before there are results."""
-    return [f"claim-{c.id}-{name}" for c in claims for name in ("worlds", "map")] if worlds is not None else []
+    return [f"claim-{c.id}-{name}" for c in claims for name in ("settings", "map")] if settings is not None else []
 
 
 def _on_white(panel: Panel) -> Figure:
@@ -138,8 +138,8 @@ def cards(result: StudyResult) -> list[dict[str, Any]]:
     return out
 
 
-def asked(worlds: Worlds | None) -> list[dict[str, str]]:
+def asked(settings: Settings | None) -> list[dict[str, str]]:
     """What is left open, for the page."""
-    if worlds is None:
+    if settings is None:
         return []
-    return [{"name": o.name, "paths": ", ".join(o.paths), "range": range_text(o), "base": str(o.base), "why": o.why} for o in worlds.opens]
+    return [{"name": o.name, "paths": ", ".join(o.paths), "range": range_text(o), "base": str(o.base), "why": o.why} for o in settings.opens]

@@ -12,7 +12,7 @@ from .. import stats
 from ..errors import FairlaneError, suggest
 from . import frames, labels
 from .model import Label, Selector
-from .settings import WORLD
+from .settings import SETTING
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -29,8 +29,8 @@ _LEAST = 0.01
 
 
 def varied(result: StudyResult) -> list[str]:
-    """The factors with at least two levels; worlds are no levels of anything."""
-    return [f.name for f in result.spec.factors if len(f.levels) > 1 and f.name != WORLD]
+    """The factors with at least two levels; settings are no levels of anything."""
+    return [f.name for f in result.spec.factors if len(f.levels) > 1 and f.name != SETTING]
 
 
 def anova(result: StudyResult, metric: str, order: int) -> stats.Anova:
@@ -53,9 +53,9 @@ def _varied(result: StudyResult) -> list[str]:
 
 
 def _block(result: StudyResult) -> str | None:
-    """What the points have in common: the world, or the seeds, if there are several."""
-    if result.spec.worlds is not None:
-        return WORLD
+    """What the points have in common: the setting, or the seeds, if there are several."""
+    if result.spec.settings is not None:
+        return SETTING
     return "seed" if result._done["seed"].n_unique() > 1 else None
 
 
@@ -96,14 +96,14 @@ def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
 
 
 def _pairing(result: StudyResult) -> str:
-    """What is compared with itself: each seed, or each world."""
-    return "seed" if result.spec.worlds is None else WORLD
+    """What is compared with itself: each seed, or each setting."""
+    return "seed" if result.spec.settings is None else SETTING
 
 
 def _paired(
     part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str, by: str
 ) -> tuple[list[float], list[float]]:
-    """A level and the baseline, seed by seed (or world by world); one that lacks a point on either side does not count."""
+    """A level and the baseline, seed by seed (or setting by setting); one that lacks a point on either side does not count."""
     a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
     both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
     grouped = both.group_by(by, maintain_order=True)
@@ -161,8 +161,8 @@ def explained(result: StudyResult, label: str) -> stats.Anova | None:
 
     Interactions are left out of studies with so many levels that they would take long; `StudyResult.anova` forms them.
     """
-    if result.spec.worlds is not None:
-        return None  # `compare` sets levels against each other world by world, `matters` says what the rest depends on
+    if result.spec.settings is not None:
+        return None  # `compare` sets levels against each other setting by setting, `matters` says what the rest depends on
     sizes = [len(f.levels) - 1 for f in result.spec.factors if len(f.levels) > 1]
     if not sizes:
         return None

@@ -28,18 +28,18 @@ def head(spec: StudySpec) -> dict[str, Any]:
         "seeds": list(spec.seeds),
         "confidence": spec.confidence,
         "precision": None if spec.precision is None else spec.precision.relative,
-        **_worlds(spec),
+        **_settings(spec),
         "metrics": [{"label": s.label, "metric": s.text, "unit": unit_of(s)} for s in spec.metrics],
     }
 
 
-def _worlds(spec: StudySpec) -> dict[str, Any]:
-    """What is left open, if anything is; the levels of the factor `world` say what each sets."""
-    if spec.worlds is None:
+def _settings(spec: StudySpec) -> dict[str, Any]:
+    """What is left open, if anything is; the levels of the factor `setting` say what each sets."""
+    if spec.settings is None:
         return {}
     keys = ("name", "base", "low", "high", "scale", "step", "unit", "why")
-    opens = [{**{k: getattr(o, k) for k in keys}, "choices": list(o.choices), "paths": list(o.paths)} for o in spec.worlds.opens]
-    return {"worlds": {"n": len(spec.worlds.values), "seed": spec.worlds.seed, "open": opens}}
+    opens = [{**{k: getattr(o, k) for k in keys}, "choices": list(o.choices), "paths": list(o.paths)} for o in spec.settings.opens]
+    return {"settings": {"n": len(spec.settings.values), "seed": spec.settings.seed, "open": opens}}
 
 
 def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
             "failures": failures,
             "rows": rows,
             **({"claims": [c.to_json() for c in result.claims]} if result.spec.claims else {}),
-            **({"matters": {m: result.matters(m) for m in result.metrics}} if result.spec.worlds is not None else {}),
+            **({"matters": {m: result.matters(m) for m in result.metrics}} if result.spec.settings is not None else {}),
             "anova": {label: t.table for label, t in tables.items() if t is not None},
             "warnings": result.warnings,
             "out": str(result.folder),

@@ -18,7 +18,7 @@ from .model import StudySpec
 from .one_run import engine
 from .progress import Tally
 from .scheduler import Drive
-from .settings import WORLD
+from .settings import SETTING
 from .store import Store
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ class Rehearsal:
     def text(self) -> str:
         """The same for people."""
         spec = self.spec
-        opened = [] if spec.worlds is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.worlds.opens]
-        factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != WORLD]
+        opened = [] if spec.settings is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.settings.opens]
+        factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != SETTING]
         seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
         seeds += f" ({labels.seeds(list(spec.seeds))})"
-        worlds = "" if spec.worlds is None else f"{labels.count(len(spec.worlds.values), 'world')}, "
-        lines = [f"{spec.name}: {worlds}{labels.count(self.points, 'point')}, {seeds}, {labels.count(self.cells, 'cell')}", *opened, *factors]
+        settings = "" if spec.settings is None else f"{labels.count(len(spec.settings.values), 'setting')}, "
+        lines = [f"{spec.name}: {settings}{labels.count(self.points, 'point')}, {seeds}, {labels.count(self.cells, 'cell')}", *opened, *factors]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
         shared = f", {self.shared} the same as others" if self.shared else ""
         lines.append(f"to run: {labels.count(self.to_run, 'cell')} ({there}{shared})")

@@ -14,7 +14,7 @@ import polars as pl
 
 from ..base.metrics import metrics_in
 from . import selection
-from .settings import WORLD, opens_of
+from .settings import SETTING, opens_of
 
 if TYPE_CHECKING:
     from ..multiverse import Open
@@ -48,12 +48,12 @@ def labels(spec: StudySpec, points: Sequence[Point]) -> pl.DataFrame:
     for f in spec.factors:
         dtype = levels_dtype(f)
         columns[f.name] = pl.Series([label_value(p.labels[f.name], dtype) for p in points], dtype=dtype)
-        if spec.worlds is not None and f.name == WORLD:
-            columns |= of_worlds([spec.worlds.values[int(p.labels[WORLD])] for p in points], opens_of(spec.worlds))
+        if spec.settings is not None and f.name == SETTING:
+            columns |= of_settings([spec.settings.values[int(p.labels[SETTING])] for p in points], opens_of(spec.settings))
     return pl.DataFrame(columns)
 
 
-def of_worlds(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dict[str, pl.Series]:
+def of_settings(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dict[str, pl.Series]:
     """A column for each thing left open, of the values in each row: numbers in SI units, choices as text."""
     out = {}
     for k, o in enumerate(opens):
@@ -64,7 +64,7 @@ def of_worlds(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dict[
 
 def opened(spec: StudySpec) -> list[str]:
     """The columns of what is left open."""
-    return [] if spec.worlds is None else [o.name for o in spec.worlds.opens]
+    return [] if spec.settings is None else [o.name for o in spec.settings.opens]
 
 
 def finished(index: pl.DataFrame) -> pl.DataFrame:

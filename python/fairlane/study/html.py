@@ -29,7 +29,7 @@ def study_html(result: StudyResult) -> str:
         for claim in result.claims:
             parts += [f"{claim.id}: {claim.statement}", muted(claim_views.verdict_text(claim))]
             parts.append(drawings(claim_views.panels(result, claim).values(), f"claim-{claim.id}"))
-        parts.append(sheet(result) if result.spec.worlds is None else claim_views.matters_sheet(result))
+        parts.append(sheet(result) if result.spec.settings is None else claim_views.matters_sheet(result))
     failed = [
         f"{len(where)} x {kind + ': ' if kind else ''}{error.splitlines()[0] if error else ''}" for kind, error, where in reasons(result)
     ]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..base.format import quantity, scale
 from ..stats import Interval
-from .settings import WORLD
+from .settings import SETTING
 
 if TYPE_CHECKING:
     from .model import Factor, Label, Point, Selector, StudySpec
     from .result import StudyResult
 
-SHARE_OF_VARIANCE = "share of the variance between worlds that each accounts for alone"
+SHARE_OF_VARIANCE = "share of the variance between settings that each accounts for alone"
 PERCENT = ("utilisation", "loss")
 """Metrics that are shares and read better as percent."""
 
@@ -34,7 +34,7 @@ def label(x: Label, unit: str = "") -> str:
 
 def level(factor: Factor, x: Label) -> str:
     """A level of a factor: its label with its unit, or all that varies together."""
-    if len(factor.paths) > 1 and factor.name != WORLD:
+    if len(factor.paths) > 1 and factor.name != SETTING:
         for found in factor.levels:
             if found.text and (found.label == x or str(found.label) == x):
                 return found.text

@@ -7,7 +7,7 @@ from typing import Any
 from ..base.manual import key_table
 from .factors import RESERVED
 from .reader import MOST_CELLS, schema
-from .settings import WORLD
+from .settings import SETTING
 
 
 def page() -> str:
@@ -37,12 +37,12 @@ def page() -> str:
         "### A zip",
         f"{root['properties']['zip']['description']} Its column is that of the first path whose levels all differ.",
     ]
-    parts += _section(root, "Worlds", "##")
+    parts += _section(root, "Settings", "##")
     parts += ["### What is left open", root["properties"]["open"]["description"] + " A list has the choices, each as likely as any other."]
     for name in ("OpenRange", "Open"):
         parts += _section(root, name, "####")
     parts.append(
-        f"Tables number the worlds in the column `{WORLD}`, and have a column for each thing left open: a range is a number in SI units, "
+        f"Tables number the settings in the column `{SETTING}`, and have a column for each thing left open: a range is a number in SI units, "
         "a choice is text."
     )
     for name in ("Claim", "Precision", "Plot"):

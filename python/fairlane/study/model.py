@@ -92,12 +92,12 @@ class PlotSpec:
 
 @dataclass(frozen=True)
 class LeftOpen:
-    """What a study leaves open: a range, or a choice, of which each world takes one value."""
+    """What a study leaves open: a range, or a choice, of which each setting takes one value."""
 
     name: str
     """The column of tables."""
     base: Label
-    """The value in the first world, as written."""
+    """The value in the first setting, as written."""
     low: Label = ""
     """Ends of the range, as written; a choice has none."""
     high: Label = ""
@@ -113,8 +113,8 @@ class LeftOpen:
 
 
 @dataclass(frozen=True)
-class Worlds:
-    """Worlds: one value for each thing that is left open. A world is a level of the factor `world`."""
+class Settings:
+    """Settings: one value for each thing that is left open. A setting is a level of the factor `setting`."""
 
     n: int
     """How many are asked for; there may be fewer different ones."""
@@ -122,7 +122,7 @@ class Worlds:
     """Of the sample."""
     opens: tuple[LeftOpen, ...]
     values: tuple[tuple[Label, ...], ...]
-    """The values of each world, as written, in the order of `opens`."""
+    """The values of each setting, as written, in the order of `opens`."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,10 @@ class StudySpec:
     """Whether the base scenario is the table `[scenario]` of the study file."""
     set_places: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     """For each of `sets` the keys in the study file that lead to its path and to its value; empty for those of the command line."""
-    worlds: Worlds | None = None
-    """If something is left open; then the first factor is `world`."""
+    settings: Settings | None = None
+    """If something is left open; then the first factor is `setting`."""
     ends: tuple[Factor, ...] = ()
-    """The extreme values of what is left open, a factor each: they are tried before worlds are made of them."""
+    """The extreme values of what is left open, a factor each: they are tried before settings are made of them."""
     claims: tuple[Claim, ...] = ()
 
 

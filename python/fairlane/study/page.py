@@ -30,7 +30,7 @@ from . import claim_views, combinations, contrast, labels, live, plots, replay, 
 from .diagnosis import resolve_base
 from .model import Factor
 from .one_run import engine
-from .settings import WORLD
+from .settings import SETTING
 
 if TYPE_CHECKING:
     from ..stats import Anova
@@ -46,7 +46,7 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
     """The page as text; `command` is how to repeat it, `replays` are runs that move in it."""
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
-    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.worlds is None else ([], [])
+    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.settings is None else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     drawn, pictures = _pictures(result)
     moving = replay.insets(result, replays)
@@ -56,10 +56,10 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=labels.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
-        claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.worlds),
+        claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.settings),
         matters=_matters(result),
-        worlds=0 if spec.worlds is None else len(spec.worlds.values),
-        factors=[_factor(f) for f in spec.factors if f.name != WORLD],
+        settings=0 if spec.settings is None else len(spec.settings.values),
+        factors=[_factor(f) for f in spec.factors if f.name != SETTING],
         metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
         pictures=pictures, live=Charts(drawn, scripts(moving)), insets=moving,
@@ -78,7 +78,7 @@ def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bo
     if why:
         found = [(combinations.named(result, p), why_told(r)) for p, _, r in replay.watched(result)]
         return [(name, told) for name, told in found if told is not None], [], of_all
-    if not of_all or result.spec.keep == "selected" or result.spec.worlds is not None:
+    if not of_all or result.spec.keep == "selected" or result.spec.settings is not None:
         return [], [], of_all
     sheets = [(combinations.named(result, p), limits_sheet(r)) for p, r in combinations.results(result)]
     return [], [(name, sheet) for name, sheet in sheets if sheet is not None], of_all
@@ -95,11 +95,11 @@ def _topology(result: StudyResult) -> Any:
 
 
 def _matters(result: StudyResult) -> Any:
-    """What is left open and what depends on it, for the page; None without worlds."""
+    """What is left open and what depends on it, for the page; None without settings."""
     sheet = claim_views.matters_sheet(result) if result._done.height else None
     if sheet is None:
         return None
-    return {"heads": sheet.heads, "rows": sheet.rows, "note": sheet.note, "saved": csv_link(result.worlds(), "worlds")}
+    return {"heads": sheet.heads, "rows": sheet.rows, "note": sheet.note, "saved": csv_link(result.settings(), "settings")}
 
 
 def _factor(f: Factor) -> dict[str, Any]:
@@ -190,10 +190,10 @@ def _p(p: float | None) -> str:
 def _compared(result: StudyResult) -> list[dict[str, Any]]:
     """For each factor every level against the first one, all metrics."""
     out: list[dict[str, Any]] = []
-    if (result.index["seed"].n_unique() < 2 and result.spec.worlds is None) or not result._done.height:
+    if (result.index["seed"].n_unique() < 2 and result.spec.settings is None) or not result._done.height:
         return out
     for f in result.spec.factors:
-        if f.name == WORLD or not 2 <= len(f.levels) <= MOST_LEVELS:
+        if f.name == SETTING or not 2 <= len(f.levels) <= MOST_LEVELS:
             continue
         frames = [(s, result.compare(s.label, f.name)) for s in result.spec.metrics]
         tables = [(s, frame.to_dicts()) for s, frame in frames]

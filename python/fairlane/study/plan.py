@@ -19,7 +19,7 @@ from . import selection
 from .diagnosis import Diagnosis, check_metrics, resolve_base, same_points
 from .model import Label, Level, PlugIn, Point, StudySpec, Task, Wanted
 from .one_run import engine, key_of, planned
-from .settings import WORLD
+from .settings import SETTING
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
@@ -91,8 +91,8 @@ class Plan:
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:
     """Resolves every point; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
     if spec.ends:
-        # What is wrong with a range shows at its ends, and is told there once, not in each of the worlds.
-        tried = replace(spec, factors=(*spec.ends, *(f for f in spec.factors if f.name != WORLD)), ends=(), worlds=None)
+        # What is wrong with a range shows at its ends, and is told there once, not in each of the settings.
+        tried = replace(spec, factors=(*spec.ends, *(f for f in spec.factors if f.name != SETTING)), ends=(), settings=None)
         _resolve_all(tried, sorted(set(_sample([len(f.levels) for f in tried.factors], 0))), None)
     sizes = [len(f.levels) for f in spec.factors]
     total = math.prod(sizes)

@@ -12,7 +12,7 @@ from typing import Any
 from ..base.files import open_file, reason, save_bytes
 from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
-from .model import Claim, Factor, LeftOpen, Level, PlotSpec, Point, Precision, Selector, StudySpec, Worlds
+from .model import Claim, Factor, LeftOpen, Level, PlotSpec, Point, Precision, Selector, Settings, StudySpec
 
 NAME = "study.json"
 SCHEMA = "fairlane.study-plan/2"
@@ -32,7 +32,7 @@ def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, 
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
     told = asdict(spec)
     # What few studies have is left out of all others; what is tried before a run is not needed after it.
-    told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("worlds", "claims"))}
+    told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("settings", "claims"))}
     return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "points": rows}
 
 
@@ -51,7 +51,7 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
             "plugins": tuple(s["plugins"]),
             "set_places": tuple((tuple(a), tuple(b)) for a, b in s["set_places"]),
             "source": None if s["source"] is None else tuple(s["source"]),
-            "worlds": _worlds(s.get("worlds")),
+            "settings": _settings(s.get("settings")),
             "ends": (),
             "claims": tuple(Claim(**{**c, "place": tuple(c["place"])}) for c in s.get("claims", ())),
         }
@@ -64,11 +64,11 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
     return spec, points, tree["engine"]
 
 
-def _worlds(w: Mapping[str, Any] | None) -> Worlds | None:
+def _settings(w: Mapping[str, Any] | None) -> Settings | None:
     if w is None:
         return None
     opens = tuple(LeftOpen(**{**o, "choices": tuple(o["choices"]), "paths": tuple(o["paths"])}) for o in w["opens"])
-    return Worlds(w["n"], w["seed"], opens, tuple(tuple(v) for v in w["values"]))
+    return Settings(w["n"], w["seed"], opens, tuple(tuple(v) for v in w["values"]))
 
 
 def _level(x: Mapping[str, Any]) -> Level:

@@ -13,7 +13,7 @@ from ..errors import FairlaneError, suggest
 from ..look import theme
 from .chart import Chart, numeric
 from .model import PlotSpec, StudySpec
-from .settings import WORLD
+from .settings import SETTING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,10 +28,10 @@ MOST_PANELS = 12
 def defaults(result: StudyResult) -> tuple[PlotSpec, ...]:
     """Pictures of a study that asks for none: each metric over the factor with most levels, the next ones as colours and panels.
 
-    Over worlds there are those of the claims.
+    Over settings there are those of the claims.
     """
     varied = [f for f in result.spec.factors if len(f.levels) > 1]
-    if not varied or not result.metrics or result.spec.worlds is not None:
+    if not varied or not result.metrics or result.spec.settings is not None:
         return ()
     order = sorted(varied, key=lambda f: (-len(f.levels), not numeric(f)))
     x = order[0]
@@ -46,7 +46,7 @@ def default_kind(result: StudyResult, x: str) -> str:
     """Lines over numbers, a scatter over a metric, else bars."""
     if x and x not in result.factors:
         return "scatter"
-    f = result.factor(x) if x else max((f for f in result.spec.factors if f.name != WORLD), key=lambda f: len(f.levels), default=None)
+    f = result.factor(x) if x else max((f for f in result.spec.factors if f.name != SETTING), key=lambda f: len(f.levels), default=None)
     return "line" if f is not None and numeric(f) else "bar"
 
 
@@ -138,12 +138,12 @@ def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
         elif not numeric(result.factor(x)):
             raise FairlaneError(f"a scatter over {x!r} has no numbers on its axis: use kind box")
     elif plot.kind != "ecdf" and not x:
-        free = [f for f in result.spec.factors if f.name not in (*used, WORLD)]
+        free = [f for f in result.spec.factors if f.name not in (*used, SETTING)]
         if not free:
             raise FairlaneError(f"a picture of kind {plot.kind} needs a factor: x")
         x = max(free, key=lambda f: len(f.levels)).name
     if plot.kind == "heatmap" and not plot.by:
-        others = [f for f in result.spec.factors if f.name not in (x, plot.panel, WORLD)]
+        others = [f for f in result.spec.factors if f.name not in (x, plot.panel, SETTING)]
         if not others:
             raise FairlaneError("a picture of kind heatmap needs two factors: x and by")
         plot = replace(plot, by=max(others, key=lambda f: len(f.levels)).name)

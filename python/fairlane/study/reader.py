@@ -27,7 +27,7 @@ from .factors import RESERVED, Reader, is_table_of_factor, name_all
 from .model import Factor, Selector, StudySpec
 from .paths import beside, kind_of, leaves
 from .sentences import read_claims
-from .settings import WORLD, draw, read_open
+from .settings import SETTING, draw, read_open
 
 Sets = Iterable[tuple[str, str]]
 MOST_CELLS = 10_000_000
@@ -154,13 +154,13 @@ class _Study:
         reader = Reader(t, self.folder)
         opened = read_open(tree, reader)
         found = [*reader.factors(tree.get("factors", {})), *reader.zips(tree.get("zip", []))]
-        taken = {m.label for m in metrics} | ({WORLD} if "worlds" in tree else set())
+        taken = {m.label for m in metrics} | ({SETTING} if "settings" in tree else set())
         named = name_all([*(o.factor for o in opened), *found], taken, t)
         self._once(tuple(named), sets, set_places)
         ends, factors = named[: len(opened)], tuple(named[len(opened) :])
-        drawn = draw(tree.get("worlds"), opened, ends, t) if not t.found or not opened else None
-        worlds = drawn[0] if drawn else None
-        claims = read_claims(tree.get("claims", []), metrics, factors, worlds, t)
+        drawn = draw(tree.get("settings"), opened, ends, t) if not t.found or not opened else None
+        settings = drawn[0] if drawn else None
+        claims = read_claims(tree.get("claims", []), metrics, factors, settings, t)
         factors = (drawn[1], *factors) if drawn else factors
         seeds = self._seeds()
         spec = StudySpec(
@@ -183,7 +183,7 @@ class _Study:
             source=(t.text, t.name, t.format),
             inline=isinstance(tree.get("scenario"), dict),
             set_places=tuple(set_places),
-            worlds=worlds,
+            settings=settings,
             ends=tuple(ends),
             claims=claims,
         )
@@ -274,8 +274,8 @@ class _Study:
     def _seeds(self) -> list[int]:
         if self.seeds is not None:
             return parse_seeds(self.seeds)
-        # Of many worlds, each is one more replication of what they have in common.
-        written = self.tree.get("seeds", 1 if "worlds" in self.tree else schema()["properties"]["seeds"]["default"])
+        # Of many settings, each is one more replication of what they have in common.
+        written = self.tree.get("seeds", 1 if "settings" in self.tree else schema()["properties"]["seeds"]["default"])
         try:
             return parse_seeds(written)
         except FairlaneError as e:
@@ -332,7 +332,7 @@ class _Study:
         if cells > MOST_CELLS:
             product = " x ".join([*(str(len(f.levels)) for f in spec.factors), f"{len(spec.seeds)} seeds"])
             place: Place = (
-                ("worlds",) if spec.worlds else ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
+                ("settings",) if spec.settings else ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
             )
             self.troubles.add(
                 place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True

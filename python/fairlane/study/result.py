@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .verdicts import StudyClaim
 
 
-TABLES = ("cells.csv", "summary.csv", "worlds.csv")
+TABLES = ("cells.csv", "summary.csv", "settings.csv")
 """The tables that are written for people."""
 
 
@@ -82,17 +82,17 @@ class StudyResult(StudyTables):
 
         return best(self, metric, goal)
 
-    # --- claims and worlds ----------------------------------------------------------------------------
+    # --- claims and settings ----------------------------------------------------------------------------
 
     @functools.cached_property
     def claims(self) -> list[StudyClaim]:
-        """What came of each claim: `verdict`, `share` of the worlds in which it holds, `turns` (where it turns), `matters`, `reason`."""
+        """What came of each claim: `verdict`, `share` of the settings in which it holds, `turns` (where it turns), `matters`, `reason`."""
         from .verdicts import of_result
 
         return of_result(self)
 
-    def worlds(self) -> pl.DataFrame:
-        """One row a world: `world`, a column for each thing left open, and for each claim whether it holds there, and by what margin.
+    def settings(self) -> pl.DataFrame:
+        """One row a setting: `setting`, a column for each thing left open, and for each claim whether it holds there, and by what margin.
 
         A range is a number in SI units, a choice is text. A margin is the distance of the two sides over the larger one, from -1 to 1,
         above zero where the claim holds. Without rows if the study leaves nothing open.
@@ -102,9 +102,9 @@ class StudyResult(StudyTables):
         return frame(self)
 
     def matters(self, metric: str) -> dict[str, float]:
-        """For each thing left open, the share of a metric's variance between worlds that it accounts for alone, from 0 to 1.
+        """For each thing left open, the share of a metric's variance between settings that it accounts for alone, from 0 to 1.
 
-        The metric is averaged over the other factors in each world; see `fairlane.multiverse.matters`.
+        The metric is averaged over the other factors in each setting; see `fairlane.multiverse.matters`.
         """
         from .verdicts import of_metric
 
@@ -212,7 +212,7 @@ class StudyResult(StudyTables):
         return {named(self, p): r.why() for p, _, r in watched(self, where, MOST)}
 
     def plots(self) -> dict[str, Figure]:
-        """The pictures that the study asks for, or one for each metric, by file name; over worlds two for each claim."""
+        """The pictures that the study asks for, or one for each metric, by file name; over settings two for each claim."""
         from .claim_views import figures
         from .plots import picture, specs
 
@@ -233,19 +233,19 @@ class StudyResult(StudyTables):
         from ..base.outputs import room_for
         from .claim_views import file_names
 
-        names = [*(p.name for p in spec.plots), *file_names(spec.claims, spec.worlds)]
+        names = [*(p.name for p in spec.plots), *file_names(spec.claims, spec.settings)]
 
         room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{n}.svg" for n in names)), ("plots",))
 
     def save_tables(self) -> list[Path]:
-        """Writes `cells.csv` and `summary.csv` into the folder; over worlds `worlds.csv` as well."""
+        """Writes `cells.csv` and `summary.csv` into the folder; over settings `settings.csv` as well."""
         from ..base.csv_text import csv_of
         from ..base.sums import listed
 
         with listed(self.folder) as put:
             tables = {"cells.csv": self.cells(), "summary.csv": self.summary()}
-            if self.spec.worlds is not None:
-                tables["worlds.csv"] = self.worlds()
+            if self.spec.settings is not None:
+                tables["settings.csv"] = self.settings()
             return [put(name, csv_of(frame)) for name, frame in tables.items()]
 
     def save_plots(self) -> list[Path]:

@@ -11,8 +11,8 @@ from ..base.printable import names_folder
 from ..claims import BadCheck, Check, NoData, Tables
 from . import frames
 from .diagnostics import Place, Troubles, near
-from .model import Claim, Factor, Label, Selector, Worlds
-from .settings import WORLD
+from .model import Claim, Factor, Label, Selector, Settings
+from .settings import SETTING
 
 _CALLS = ("v", "vs")
 _TRIED = (1.7, 0.3)
@@ -36,25 +36,25 @@ def spellings(factors: Sequence[Factor]) -> dict[tuple[str, str], str]:
     return out
 
 
-def numeric(worlds: Worlds | None) -> list[str]:
+def numeric(settings: Settings | None) -> list[str]:
     """What is left open and has numbers that a check can read."""
-    return [] if worlds is None else [o.name for o in worlds.opens if not o.choices]
+    return [] if settings is None else [o.name for o in settings.opens if not o.choices]
 
 
-def layout(metrics: Sequence[str], factors: Sequence[Factor], worlds: Worlds | None) -> dict[str, list[dict[str, str]]]:
+def layout(metrics: Sequence[str], factors: Sequence[Factor], settings: Settings | None) -> dict[str, list[dict[str, str]]]:
     """The rows of the tables of checks: one a metric, with a row for each combination of levels; one a number that is left open."""
     axes = [[(f.name, level_key(f, x.label)) for x in f.levels] for f in factors]
     rows = [dict(combination) for combination in product(*axes)]
-    return {**{m: rows for m in metrics}, **{name: [{}] for name in numeric(worlds)}}
+    return {**{m: rows for m in metrics}, **{name: [{}] for name in numeric(settings)}}
 
 
 def read_claims(
-    written: Sequence[Mapping[str, Any]], metrics: Sequence[Selector], factors: Sequence[Factor], worlds: Worlds | None, troubles: Troubles
+    written: Sequence[Mapping[str, Any]], metrics: Sequence[Selector], factors: Sequence[Factor], settings: Settings | None, troubles: Troubles
 ) -> tuple[Claim, ...]:
-    """The tables `[[claims]]`; `factors` are all but the worlds."""
+    """The tables `[[claims]]`; `factors` are all but the settings."""
     out: list[Claim] = []
     labels = [m.label for m in metrics]
-    taken = [WORLD, *(o.name for o in worlds.opens)] if worlds is not None else []
+    taken = [SETTING, *(o.name for o in settings.opens)] if settings is not None else []
     sound = not troubles.found  # what is wrong elsewhere would be told again as an unknown name
     for i, table in enumerate(written):
         place: Place = ("claims", str(i))
@@ -62,14 +62,14 @@ def read_claims(
         if not (names_folder(id) and id.strip(".")):
             troubles.add((*place, "id"), f'"{id}" cannot name a claim: it names files, too', "write letters, digits, - or _")
         if id in taken:
-            told = f"a claim cannot be called `{id}`: the table of worlds has that column"
+            told = f"a claim cannot be called `{id}`: the table of settings has that column"
             troubles.add((*place, "id"), told, "give it another id")
         if any(c.id == id for c in out):
             troubles.add((*place, "id") if "id" in table else place, f'two claims are called "{id}"', "give one of them another id")
         if not str(table["statement"]).strip():
             troubles.add((*place, "statement"), "a claim says something", "write the sentence that the check decides")
         if sound:
-            for message, help in _faults(str(table["check"]), labels, factors, worlds):
+            for message, help in _faults(str(table["check"]), labels, factors, settings):
                 troubles.add((*place, "check"), message, help)
         out.append(Claim(id, str(table["statement"]).strip(), str(table["check"]), (*place, "check")))
     return tuple(out)
@@ -78,16 +78,16 @@ def read_claims(
 _WORDS = "a check compares values such as v('METRIC', FACTOR='LEVEL'): see docs/reference/studies.md"
 
 
-def _faults(text: str, metrics: list[str], factors: Sequence[Factor], worlds: Worlds | None) -> list[tuple[str, str]]:
+def _faults(text: str, metrics: list[str], factors: Sequence[Factor], settings: Settings | None) -> list[tuple[str, str]]:
     """What is wrong with a check, and what to write instead."""
     try:
         check = Check(text)
     except BadCheck as e:
         return [(str(e), _WORDS)]
-    found = list(_named(text, metrics, factors, worlds))
+    found = list(_named(text, metrics, factors, settings))
     if found:
         return found
-    rows = layout(metrics, factors, worlds)
+    rows = layout(metrics, factors, settings)
     for base in _TRIED:
         values = {t: [base ** (1 + (7 * k + 3 * i) % 11) for k in range(len(rows[t]))] for i, t in enumerate(rows)}
         try:
@@ -106,9 +106,9 @@ def _several(e: BadCheck, factors: Sequence[Factor]) -> str:
     return f"{e}{more}"
 
 
-def _named(text: str, metrics: list[str], factors: Sequence[Factor], worlds: Worlds | None) -> Iterator[tuple[str, str]]:
+def _named(text: str, metrics: list[str], factors: Sequence[Factor], settings: Settings | None) -> Iterator[tuple[str, str]]:
     """Tables, factors and levels that a check names in so many words, and that there are not."""
-    tables = [*metrics, *numeric(worlds)]
+    tables = [*metrics, *numeric(settings)]
     of = {f.name: f for f in factors}
     for node in ast.walk(ast.parse(text.strip(), mode="eval")):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -123,16 +123,16 @@ def _named(text: str, metrics: list[str], factors: Sequence[Factor], worlds: Wor
             continue
         table = node.args[0]
         if isinstance(table, ast.Constant) and table.value not in tables:
-            choices = worlds is not None and any(o.name == table.value for o in worlds.opens)
+            choices = settings is not None and any(o.name == table.value for o in settings.opens)
             name = str(table.value)
             told = f"`{name}` is a choice, which has no number" if choices else f"there is no metric `{name}` in this study"
             yield told, near(name, tables, "a check reads")
-        reads_open = isinstance(table, ast.Constant) and table.value in numeric(worlds)
+        reads_open = isinstance(table, ast.Constant) and table.value in numeric(settings)
         for word in node.keywords:
             if word.arg is None:
                 yield "`**` is not allowed in a check", _WORDS
-            elif word.arg == WORLD or reads_open:
-                yield f"`{word.arg}` cannot be said here: a check is made in each world by itself", "leave it out"
+            elif word.arg == SETTING or reads_open:
+                yield f"`{word.arg}` cannot be said here: a check is made in each setting by itself", "leave it out"
             elif word.arg not in of:
                 help = near(word.arg, list(of)) if of else "this study has no factors: leave it out"
                 yield f"there is no factor `{word.arg}` in this study", help

@@ -1,7 +1,7 @@
-"""What a study leaves open, and the worlds it is run in: `[open]` and `worlds` become a factor whose levels are worlds.
+"""What a study leaves open, and the settings it is run in: `[open]` and `settings` become a factor whose levels are settings.
 
-A world is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
-cells it is a level like any other, so a study over worlds stops, goes on and runs on clusters as every study does.
+A setting is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
+cells it is a level like any other, so a study over settings stops, goes on and runs on clusters as every study does.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from ..base.paths import join
 from .diagnostics import Place, Troubles
 from .factors import UNITS, Reader, entries, shorthand
-from .model import Factor, Label, LeftOpen, Level, Worlds
+from .model import Factor, Label, LeftOpen, Level, Settings
 from .paths import kind_of
 from .ranges import KINDS, amount
 
 if TYPE_CHECKING:
     from ..multiverse import Open
 
-WORLD = "world"
-"""The factor, and the column, that numbers the worlds."""
-MOST_WORLDS = 100_000
+SETTING = "setting"
+"""The factor, and the column, that numbers the settings."""
+MOST_SETTINGS = 100_000
 _OWN = ("base", "why")
 """Keys of what is left open that no factor has."""
 _RANGE = 'write { from = "1Mbit/s", to = "100Mbit/s", scale = "log" }, or a list of choices'
@@ -45,15 +45,15 @@ def open_of(spec: LeftOpen) -> Open:
     return Open(spec.name, spec.base, over, spec.why)
 
 
-def opens_of(worlds: Worlds) -> list[Open]:
+def opens_of(settings: Settings) -> list[Open]:
     """All that a study leaves open."""
-    return [open_of(o) for o in worlds.opens]
+    return [open_of(o) for o in settings.opens]
 
 
-def as_worlds(worlds: Worlds) -> list[dict[str, Label]]:
-    """The worlds of a study, each as values by name."""
-    names = [o.name for o in worlds.opens]
-    return [dict(zip(names, values, strict=True)) for values in worlds.values]
+def as_settings(settings: Settings) -> list[dict[str, Label]]:
+    """The settings of a study, each as values by name."""
+    names = [o.name for o in settings.opens]
+    return [dict(zip(names, values, strict=True)) for values in settings.values]
 
 
 def read_open(tree: Mapping[str, Any], reader: Reader) -> list[Opened]:
@@ -147,17 +147,17 @@ def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: 
     return Opened(LeftOpen(factor.name, middle, low, high, scale, table.get("step"), unit=unit, why=why, paths=(text,)), factor)
 
 
-def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubles: Troubles) -> tuple[Worlds, Factor] | None:
-    """The worlds of `worlds = ...` over what is left open, with the names that their factors got."""
+def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubles: Troubles) -> tuple[Settings, Factor] | None:
+    """The settings of `settings = ...` over what is left open, with the names that their factors got."""
     from ..multiverse import OpenError, design
 
     if written is None:
         if opened:
-            troubles.add(("open",), "what is left open is not drawn", "write worlds = { n = 500 } above the tables", key=True)
+            troubles.add(("open",), "what is left open is not drawn", "write settings = { n = 500 } above the tables", key=True)
         return None
     if not opened:
         if not troubles.found:
-            troubles.add(("worlds",), "there is one world only: nothing is left open", f"[open] says what is; there, {_RANGE}", key=True)
+            troubles.add(("settings",), "there is one setting only: nothing is left open", f"[open] says what is; there, {_RANGE}", key=True)
         return None
     table = written if isinstance(written, dict) else {"n": written}
     opens = [replace(o.spec, name=f.name) for o, f in zip(opened, named, strict=True)]
@@ -170,13 +170,13 @@ def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubl
     if troubles.found:
         return None
     drawn = design([open_of(o) for o in opens], n, seed)
-    worlds = Worlds(n, seed, tuple(opens), tuple(tuple(w[o.name] for o in opens) for w in drawn))
-    levels = tuple(_world(i, values, opened, worlds) for i, values in enumerate(worlds.values))
-    return worlds, Factor(WORLD, levels, "", tuple(p for o in opens for p in o.paths), ("open",))
+    settings = Settings(n, seed, tuple(opens), tuple(tuple(w[o.name] for o in opens) for w in drawn))
+    levels = tuple(_setting(i, values, opened, settings) for i, values in enumerate(settings.values))
+    return settings, Factor(SETTING, levels, "", tuple(p for o in opens for p in o.paths), ("open",))
 
 
-def _world(number: int, values: Sequence[Label], opened: Sequence[Opened], worlds: Worlds) -> Level:
-    """A world as a level: what it sets, and where in the file that was left open."""
+def _setting(number: int, values: Sequence[Label], opened: Sequence[Opened], settings: Settings) -> Level:
+    """A setting as a level: what it sets, and where in the file that was left open."""
     sets: list[tuple[str, Any]] = []
     keys: list[tuple[Place, Place]] = []
     for value, o in zip(values, opened, strict=True):
@@ -188,7 +188,7 @@ def _world(number: int, values: Sequence[Label], opened: Sequence[Opened], world
             ((at, _),) = o.factor.levels[0].keys
             sets.append((o.factor.paths[0], value))
             keys.append((at, o.factor.place))
-    text = ", ".join(f"{o.name} {v}" for o, v in zip(worlds.opens, values, strict=True))
+    text = ", ".join(f"{o.name} {v}" for o, v in zip(settings.opens, values, strict=True))
     return Level(number, tuple(sets), ("open",), text, tuple(keys))
 
 

@@ -1,6 +1,6 @@
-"""Two pictures of a claim over worlds: the specification curve, and the map of where it turns.
+"""Two pictures of a claim over settings: the specification curve, and the map of where it turns.
 
-The curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the worlds in the order of the claim's margin, and below them
+The curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the settings in the order of the claim's margin, and below them
 what each took for what is left open: a choice that matters is sorted, one that does not is scattered.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HOLDS, FAILS = HUES[0], HUES[1]
 MOST_MARKS = 200
-"""Worlds that have marks below the curve; of more, every so many-th in order."""
+"""Settings that have marks below the curve; of more, every so many-th in order."""
 MOST_ROWS = 5
 """Things left open that are shown below the curve, those that matter most first."""
 _HIGH = 0.42
@@ -81,12 +81,12 @@ class Curve:
         for k, o in enumerate(self._rows):
             self._row(ax, o, k, order[::every], x[::every], true[::every])
         below = -(0.06 + _HIGH * len(self._rows) + 0.1) / _CURVE
-        shown = f"{len(order)} worlds in the order of the margin" + (f"; marks for one in {every}" if every > 1 else "")
+        shown = f"{len(order)} settings in the order of the margin" + (f"; marks for one in {every}" if every > 1 else "")
         ax.text(0.5, below, shown, transform=ax.transAxes, ha="center", va="top", color=MUTED)
 
     def _row(self, ax: Axes, o: Open, k: int, order: Sequence[int], x: _Numbers, true: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-        """One thing left open: a mark for each world, high where its value is high."""
-        places = np.array([o.over.place(self.of.worlds[i][o.name]) for i in order])
+        """One thing left open: a mark for each setting, high where its value is high."""
+        places = np.array([o.over.place(self.of.settings[i][o.name]) for i in order])
         bottom = -(0.06 + _HIGH * (k + 1)) / _CURVE
         row = ax.inset_axes((0, bottom, 1, (_HIGH - 0.08) / _CURVE))
         for side, colour in ((true, HOLDS), (~true, FAILS)):
@@ -124,11 +124,11 @@ class Map:
         return (0.72 + max(0.0, 0.07 * (ticks - 4)), 0.46, 0.2, 0.36)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
-        """Draws a mark for each world, and a line where the claim turns."""
+        """Draws a mark for each setting, and a line where the claim turns."""
         order = self.of.known()
         axes = self.of.ranked()[:2]
-        x = _Axis(axes[0], [self.of.worlds[i][axes[0].name] for i in order])
-        y = _Axis(axes[1], [self.of.worlds[i][axes[1].name] for i in order]) if len(axes) > 1 else None
+        x = _Axis(axes[0], [self.of.settings[i][axes[0].name] for i in order])
+        y = _Axis(axes[1], [self.of.settings[i][axes[1].name] for i in order]) if len(axes) > 1 else None
         ys = y.numbers if y is not None else np.array([self.of.margins[i] for i in order], dtype=float)
         true = np.array([bool(self.of.holds[i]) for i in order], dtype=bool)
         ax.plot(x.numbers[true], ys[true], "o", color=HOLDS, ms=3.6, mew=0, alpha=0.85)

@@ -16,7 +16,7 @@ from ..stats import interval
 from . import frames
 from .model import Factor, Point, Selector, StudySpec
 from .selection import unit_of, within_of
-from .settings import WORLD
+from .settings import SETTING
 from .store import Store
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class StudyTables:
 
     @property
     def _keys(self) -> list[str]:
-        """The columns that say what a row is of: the factors, and behind the world what it is made of."""
+        """The columns that say what a row is of: the factors, and behind the setting what it is made of."""
         opened = frames.opened(self.spec)
-        return [n for f in self.factors for n in ([f, *opened] if f == WORLD else [f])]
+        return [n for f in self.factors for n in ([f, *opened] if f == SETTING else [f])]
 
     def _head(self) -> pl.DataFrame:
         """One row a finished cell: row, point, factors, seed."""

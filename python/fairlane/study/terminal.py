@@ -26,7 +26,7 @@ def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
     parts: list[Any] = [Words(head(result))]
     if result._done.height:
         parts += claim_views.report(result)
-        parts += ["", sheet(result)] if result.spec.worlds is None else []
+        parts += ["", sheet(result)] if result.spec.settings is None else []
     failures = _failures(result)
     if failures:
         parts += ["", *(Words(line) for line in failures)]
@@ -58,8 +58,8 @@ def head(result: StudyResult) -> str:
         said.append(f"seeds {labels.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
     else:
         said.append(f"seed {labels.seeds(seeds)}")
-    worlds = "" if result.spec.worlds is None else f"{labels.count(len(result.spec.worlds.values), 'world')}, "
-    return f"{result.spec.name}: {worlds}{labels.count(len(result.points), 'point')}, {', '.join(said)}"
+    settings = "" if result.spec.settings is None else f"{labels.count(len(result.spec.settings.values), 'setting')}, "
+    return f"{result.spec.name}: {settings}{labels.count(len(result.points), 'point')}, {', '.join(said)}"
 
 
 def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:

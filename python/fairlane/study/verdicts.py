@@ -1,6 +1,6 @@
-"""What comes of the claims of a study: in what share of its worlds each holds, where it turns, what it depends on.
+"""What comes of the claims of a study: in what share of its settings each holds, where it turns, what it depends on.
 
-In a world, a check is made once, on the means over the replications of that world. A study without worlds makes it on the means over its
+In a setting, a check is made once, on the means over the replications of that setting. A study without settings makes it on the means over its
 seeds, and on sets of seeds drawn again.
 """
 
@@ -19,7 +19,7 @@ from ..multiverse.verdicts import Word
 from . import frames, labels
 from .model import Claim, Factor
 from .sentences import layout, spellings
-from .settings import WORLD, as_worlds, opens_of
+from .settings import SETTING, as_settings, opens_of
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RESAMPLES = 400
 """Sets of seeds drawn again."""
 SURE = 0.95
-"""Share of these in which a claim without worlds is to hold, or to fail."""
+"""Share of these in which a claim without settings is to hold, or to fail."""
 FEWEST_SEEDS = 6
 """Seeds below which such a claim has no verdict: five fair coins fall alike in one case of sixteen, six in one of 32."""
 _Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -39,22 +39,22 @@ class StudyClaim:
 
     claim: Claim
     verdict: Word
-    """holds, fails, depends or undecided; a study says nothing of print, so nothing is unexplained."""
+    """holds, fails, depends or undecided; a study says nothing of the published values, so nothing is unexplained."""
     so_far: Word | None
     """What the cells at hand alone would say, if some are not run yet: no verdict. None if all are there."""
     reason: str
     share: Share | None
-    """In what share of the worlds it holds, with the 95 % interval; None without worlds."""
+    """In what share of the settings it holds, with the 95 % interval; None without settings."""
     support: float | None = None
-    """Without worlds: the share of sets of seeds drawn again in which it holds."""
+    """Without settings: the share of sets of seeds drawn again in which it holds."""
     turns: tuple[Turn, ...] = ()
     """Where it turns, the turn that separates most first."""
     explained: float = 0.0
-    """How much of the variation between worlds the turns explain, from 0 to 1."""
+    """How much of the variation between settings the turns explain, from 0 to 1."""
     matters: Mapping[str, float] = field(default_factory=dict)
     """For each thing left open, the share of the variance of the margin that it accounts for alone."""
     outcomes: tuple[bool | None, ...] = ()
-    """Whether it holds in each world; None where that is not known."""
+    """Whether it holds in each setting; None where that is not known."""
     margins: tuple[float | None, ...] = ()
     """By how much, from -1 to 1; see `fairlane.claims.margin`."""
 
@@ -74,7 +74,7 @@ class StudyClaim:
         return {
             "id": self.id, "statement": self.statement, "check": self.claim.check, "verdict": self.verdict, "so_far": self.so_far,
             "reason": self.reason, "share": None if s is None else s.share, "share_low": None if s is None else s.low,
-            "share_high": None if s is None else s.high, "worlds": None if s is None else s.n, "support": self.support,
+            "share_high": None if s is None else s.high, "settings": None if s is None else s.n, "support": self.support,
             "turns_at": [t.to_json() for t in self.turns] or None, "explained": self.explained, "matters": dict(self.matters),
         }  # fmt: skip
 
@@ -87,22 +87,22 @@ def of_result(result: StudyResult) -> list[StudyClaim]:
     if not result.spec.claims:
         return []
     unfinished = _unfinished(result)
-    if result.spec.worlds is None:
+    if result.spec.settings is None:
         values = _per_seed(result)
         return [_after(_of_seeds(c, result, values), unfinished) for c in result.spec.claims]
     means = _means(result)
-    return [_after(_of_worlds(c, result, means), unfinished) for c in result.spec.claims]
+    return [_after(_of_settings(c, result, means), unfinished) for c in result.spec.claims]
 
 
 def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
     """See `StudyResult.matters`."""
-    worlds = result.spec.worlds
-    if worlds is None:
+    settings = result.spec.settings
+    if settings is None:
         return {}
     column = result.metrics.index(result.metric(metric).label)
-    values = _means(result)[:, column].reshape(len(worlds.values), -1)
+    values = _means(result)[:, column].reshape(len(settings.values), -1)
     known = [float(v) if np.isfinite(v) else None for v in values.mean(axis=1)]
-    return matters(opens_of(worlds), as_worlds(worlds), known)
+    return matters(opens_of(settings), as_settings(settings), known)
 
 
 def _unfinished(result: StudyResult) -> str:
@@ -120,7 +120,7 @@ def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
 
 
 def _factors(result: StudyResult) -> list[Factor]:
-    return [f for f in result.spec.factors if f.name != WORLD]
+    return [f for f in result.spec.factors if f.name != SETTING]
 
 
 def _means(result: StudyResult) -> _Matrix:
@@ -143,20 +143,20 @@ class _Known(Tables):
         return values
 
 
-def _of_worlds(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClaim:
-    """A claim in each world, and in how many of them it holds."""
-    worlds = result.spec.worlds
-    assert worlds is not None
+def _of_settings(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClaim:
+    """A claim in each setting, and in how many of them it holds."""
+    settings = result.spec.settings
+    assert settings is not None
     factors = _factors(result)
-    opens, values = opens_of(worlds), as_worlds(worlds)
-    check, base = Check(claim.check), _Known(layout(result.metrics, factors, worlds), {}, spellings(factors))
+    opens, values = opens_of(settings), as_settings(settings)
+    check, base = Check(claim.check), _Known(layout(result.metrics, factors, settings), {}, spellings(factors))
     numbers = {o.name: o for o in opens if o.ordered}
     outcomes: list[bool | None] = []
     margins: list[float | None] = []
     wrong = ""
-    for world, block in zip(values, means.reshape(len(values), -1, len(result.metrics)), strict=True):
+    for setting, block in zip(values, means.reshape(len(values), -1, len(result.metrics)), strict=True):
         columns = {m: block[:, k].tolist() for k, m in enumerate(result.metrics)}
-        tables = base.with_values({**columns, **{name: [o.number(world[name])] for name, o in numbers.items()}})
+        tables = base.with_values({**columns, **{name: [o.number(setting[name])] for name, o in numbers.items()}})
         try:
             outcome = check.outcome(tables)
             outcomes.append(None if outcome == "no-data" else outcome == "holds")
@@ -221,12 +221,12 @@ def _mean(values: _Matrix) -> _Matrix:
 
 
 def frame(result: StudyResult) -> pl.DataFrame:
-    """See `StudyResult.worlds`."""
-    worlds = result.spec.worlds
-    if worlds is None:
+    """See `StudyResult.settings`."""
+    settings = result.spec.settings
+    if settings is None:
         return pl.DataFrame()
-    columns: dict[str, Any] = {WORLD: pl.Series(range(len(worlds.values)), dtype=pl.Int64)}
-    columns |= frames.of_worlds(worlds.values, opens_of(worlds))
+    columns: dict[str, Any] = {SETTING: pl.Series(range(len(settings.values)), dtype=pl.Int64)}
+    columns |= frames.of_settings(settings.values, opens_of(settings))
     for c in result.claims:
         columns[c.id] = pl.Series(c.outcomes, dtype=pl.Boolean)
         columns[f"{c.id} margin"] = pl.Series(c.margins, dtype=pl.Float64)

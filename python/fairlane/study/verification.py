@@ -116,7 +116,7 @@ def verify(folder: str | PathLike[str]) -> Verified:
     return done
 
 
-_WRITTEN = {"index.html", "cells.csv", "summary.csv", "worlds.csv", "trials.csv", "front.csv", "tune.json", "plots"}
+_WRITTEN = {"index.html", "cells.csv", "summary.csv", "settings.csv", "trials.csv", "front.csv", "tune.json", "plots"}
 """What a study or a search has beside its cells when its list of sums is written."""
 _DOCUMENTS = {"reproduction.json": b'"fairlane.reproduc', "tune.json": b'"fairlane.tune/'}
 """What the folder of a reproduction or a search has, whose runs may be elsewhere or gone, and how it begins."""

@@ -38,7 +38,7 @@ def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts:
         "scenario",
         "seeds",
         "metrics",
-        "worlds",
+        "settings",
         "precision",
         "keep",
         "plugins",

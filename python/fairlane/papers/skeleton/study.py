@@ -86,12 +86,12 @@ class Study(Paper):
         return Built(pictures=[picture])
 
     def _rows(self, results: Results) -> list[Row]:
-        """Our table, tidy as the printed one: factors, metric, value, unit."""
+        """Our table, tidy as the published one: factors, metric, value, unit."""
         return results.rows("use", "use", "percent") + results.rows("wait", "wait", "ms")
 
     def _table(self, results: Results) -> Built:
         rows = self._rows(results)
-        impossible = {factors_of(senders=2, queue="RED"): 1}  # printed values of contradiction 1
+        impossible = {factors_of(senders=2, queue="RED"): 1}  # published values of contradiction 1
         return Built(compare(rows, self.published("table1"), impossible=impossible), rows, group_by=("metric", "queue"))
 
     def _figure(self, results: Results) -> Built:
@@ -110,11 +110,11 @@ class Study(Paper):
                 )
             )
         panel = charts.Lines(curves, charts.Axes("waiting time", "senders", "ms", ticks=SENDERS))
-        caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed."
+        caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: published."
         return Built(Comparison(lines), pictures=[Picture("fig2", self.title_of("fig2"), caption, [panel])], show_table=False)
 
     # What the paper leaves open: each other choice is run too, and the page names the claims that would come out otherwise.
-    # Where you can name plausible values, declare them in `opens` and `world` instead: worlds are then drawn from everything
+    # Where you can name plausible values, declare them in `opens` and `setting` instead: settings are then drawn from everything
     # together (docs/guides/own-paper.md).
 
     def alternatives(self) -> list[Alternative]:

@@ -1,4 +1,4 @@
-"""Studies over worlds: claims whose share is known by a formula, the same wherever and in how many goes they ran, and what is wrong."""
+"""Studies over settings: claims whose share is known by a formula, the same wherever and in how many goes they ran, and what is wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ links.wire = { from = "a", to = "b", rate = "10Mbit/s", delay = "5ms" }
 flows.call = { from = "a", to = "b", udp = {}, source = { cbr = { rate = "1Mbit/s", size = "500B" } } }
 """
 STUDY = """
-worlds = { n = 128 }
+settings = { n = 128 }
 
 [metrics]
 used = "links.wire.utilisation"
@@ -62,18 +62,18 @@ def text(study: str = STUDY) -> str:
 
 
 def study(n: int = 128) -> Study:
-    return Study(read_text(text().replace("n = 128", f"n = {n}"), "worlds.toml"))
+    return Study(read_text(text().replace("n = 128", f"n = {n}"), "settings.toml"))
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory) -> StudyResult:
-    return study().run(tmp_path_factory.mktemp("worlds"), threads=2)
+    return study().run(tmp_path_factory.mktemp("settings"), threads=2)
 
 
 # --- what is known by a formula ---------------------------------------------------------------------------
 
 
-def test_a_claim_holds_in_the_share_of_worlds_that_a_formula_gives_and_turns_where_it_does(done):
+def test_a_claim_holds_in_the_share_of_settings_that_a_formula_gives_and_turns_where_it_does(done):
     """The link is used BITS * 250 / rate: a fifth at 5.28 Mbit/s; rates are drawn evenly."""
     idle = done.claims[0]
     turn = BITS * 250 / 0.2
@@ -84,9 +84,9 @@ def test_a_claim_holds_in_the_share_of_worlds_that_a_formula_gives_and_turns_whe
     (at,) = idle.turns
     assert (at.name, at.side) == ("rate", "above") and abs(float(str(at.value).removesuffix("Mbit/s")) * 1e6 - turn) < 0.3e6
     assert max(idle.matters, key=lambda k: idle.matters[k]) == "rate" and idle.matters["rate"] > 0.8
-    # Between the base and any other world, the margin is that of the formula.
-    worlds = done.worlds()
-    for rate, margin in worlds.select("rate", "idle margin").head(8).iter_rows():
+    # Between the base and any other setting, the margin is that of the formula.
+    settings = done.settings()
+    for rate, margin in settings.select("rate", "idle margin").head(8).iter_rows():
         used = BITS * 250 / rate
         assert margin == pytest.approx((0.2 - used) / max(0.2, used), abs=0.02)
 
@@ -109,39 +109,39 @@ def test_claims_that_are_always_or_never_true_depend_on_nothing(done):
 
 
 def test_tables_have_a_column_for_all_that_is_left_open(done):
-    assert done.cells().columns == ["world", "rate", "wire.delay", "ecn", "seed", "used", "delay"]
-    worlds = done.worlds()
-    assert worlds.height == 128 and worlds["rate"].is_between(2e6, 20e6).all() and worlds["wire.delay"].is_between(1e-3, 64e-3).all()
-    assert sorted(worlds["ecn"].unique()) == ["ect0", "not_ect"]
-    cells = done.cells().join(worlds, on="world", suffix="_world")
-    assert (cells["rate"] == cells["rate_world"]).all()
+    assert done.cells().columns == ["setting", "rate", "wire.delay", "ecn", "seed", "used", "delay"]
+    settings = done.settings()
+    assert settings.height == 128 and settings["rate"].is_between(2e6, 20e6).all() and settings["wire.delay"].is_between(1e-3, 64e-3).all()
+    assert sorted(settings["ecn"].unique()) == ["ect0", "not_ect"]
+    cells = done.cells().join(settings, on="setting", suffix="_setting")
+    assert (cells["rate"] == cells["rate_setting"]).all()
     # What a run was given is what its row says: the resolved scenario has the same rate.
     plan = study(16).plan()
-    for point, rate in zip(plan.points, worlds["rate"].head(16), strict=True):
+    for point, rate in zip(plan.points, settings["rate"].head(16), strict=True):
         assert json.loads(point.resolved)["links"]["wire"]["rate"] in (f"{rate / 1e6:g}Mbit/s", rate)
 
 
 # --- however it was run -----------------------------------------------------------------------------------
 
 
-def test_more_worlds_go_on_from_fewer_and_processes_give_the_same(done, tmp_path):
+def test_more_settings_go_on_from_fewer_and_processes_give_the_same(done, tmp_path):
     few = study(40).run(tmp_path / "a", threads=1)
     assert few.tally is not None and few.tally.reused == 0
     more = study(128).run(tmp_path / "a", processes=2)
     assert more.tally is not None and (more.tally.reused, more.tally.done) == (40, 128)
-    assert more.worlds().equals(done.worlds()) and more.cells().equals(done.cells())
+    assert more.settings().equals(done.settings()) and more.cells().equals(done.cells())
     assert [c.to_json() for c in more.claims] == [c.to_json() for c in done.claims]
-    assert few.worlds().select("rate").equals(done.worlds().head(40).select("rate"))
+    assert few.settings().select("rate").equals(done.settings().head(40).select("rate"))
 
 
 def test_the_folder_alone_gives_the_same_claims(done):
     again = load_study(done.folder)
     assert [c.to_json() for c in again.claims] == [c.to_json() for c in done.claims]
-    assert again.worlds().equals(done.worlds())
+    assert again.settings().equals(done.settings())
 
 
 def test_a_part_of_the_runs_is_never_surer_than_all_of_them(done):
-    """Of worlds that are not run yet nothing is known, whatever the others say."""
+    """Of settings that are not run yet nothing is known, whatever the others say."""
     status = pl.when(pl.col("point") < 100).then(pl.col("status")).otherwise(pl.lit("open"))
     part = StudyResult(done.spec, done.points, done._store, done.index.with_columns(status.alias("status")))
     assert [c.verdict for c in part.claims] == ["undecided"] * 4
@@ -149,21 +149,21 @@ def test_a_part_of_the_runs_is_never_surer_than_all_of_them(done):
     assert part.claims[2].so_far == "holds" and "so far only, with 28 cells of 128 not run yet" in part.claims[2].reason
 
 
-def test_few_worlds_settle_nothing(done):
+def test_few_settings_settle_nothing(done):
     few = study(20).run()
     assert {c.verdict for c in few.claims} == {"undecided"}
     assert "it takes 40" in few.claims[2].reason
 
 
-def test_a_study_has_no_more_worlds_than_there_are(tmp_path):
+def test_a_study_has_no_more_settings_than_there_are(tmp_path):
     small = text().replace('from = "2Mbit/s", to = "20Mbit/s"', 'values = ["2Mbit/s", "20Mbit/s"]')
     small = re.sub(r"links.wire.delay = .*", "", small).replace("check = \"v('rate') > 1e6\"", 'check = "True"')
     result = Study(read_text(small, "x.toml")).run(tmp_path)
-    assert result.worlds().height == 4 and len(result.points) == 4
-    assert any("only 4 different worlds, 128 were asked for" in w for w in result.warnings)
+    assert result.settings().height == 4 and len(result.points) == 4
+    assert any("only 4 different settings, 128 were asked for" in w for w in result.warnings)
 
 
-# --- with factors, and without worlds -------------------------------------------------------------------------
+# --- with factors, and without settings -------------------------------------------------------------------------
 
 SIZES = """
 [factors]
@@ -171,7 +171,7 @@ size = { path = "flows.call.source.cbr.size", values = ["250B", "1kB"] }
 """
 
 
-def test_levels_are_compared_in_each_world_and_are_spelt_as_anybody_would():
+def test_levels_are_compared_in_each_setting_and_are_spelt_as_anybody_would():
     claims = """
 [[claims]]
 statement = "Small packets use more of the link."
@@ -181,11 +181,11 @@ check = "v('used', size='250B') > v('used', size=1000)"
     result = Study(read_text(spec, "x.toml")).run()
     assert result.claims[0].verdict == "holds" and result.claims[0].margins[0] == pytest.approx(1 - (1028 / 1000) / (278 / 250), abs=0.02)
     compared = result.compare("used", "size")
-    assert compared["n"].to_list() == [80]  # pairs: each world with itself
+    assert compared["n"].to_list() == [80]  # pairs: each setting with itself
     assert compared["percent"][0] == pytest.approx(100 * ((1028 / 1000) / (278 / 250) - 1), abs=0.5)
 
 
-def test_without_worlds_a_claim_is_judged_on_seeds_drawn_again():
+def test_without_settings_a_claim_is_judged_on_seeds_drawn_again():
     net = fl.Network(duration="2s").link("a", "b", rate="1Mbit/s", delay="5ms", queue="droptail")
     net.flow("tcp", "a", "b", udp={}, source={"poisson": {"rate": "900kbit/s", "size": "500B"}})
     claims = [
@@ -199,14 +199,14 @@ def test_without_worlds_a_claim_is_judged_on_seeds_drawn_again():
     )  # fmt: skip
     result = made.run()
     assert [c.verdict for c in result.claims] == ["holds", "fails", "undecided"]
-    assert [c.share for c in result.claims] == [None] * 3 and result.claims[0].support == 1.0 and result.worlds().is_empty()
+    assert [c.share for c in result.claims] == [None] * 3 and result.claims[0].support == 1.0 and result.settings().is_empty()
     assert 0 < result.claims[2].support < 1
     (few,) = {c.verdict for c in Study(read_text(made.to_toml().replace("1..8", "1..5"), "x.toml")).run().claims}
     assert few == "undecided"
 
 
 def test_a_study_in_python_is_the_same_as_its_file(done):
-    tree = dict(worlds={"n": 128}, metrics={"used": "links.wire.utilisation"}, claims=[{"statement": "s", "check": "v('used') < 1"}])
+    tree = dict(settings={"n": 128}, metrics={"used": "links.wire.utilisation"}, claims=[{"statement": "s", "check": "v('used') < 1"}])
     network = {
         "duration": "1s", "links": {"wire": {"from": "a", "to": "b", "rate": "10Mbit/s", "delay": "5ms"}},
         "flows": {"call": {"from": "a", "to": "b", "udp": {}, "source": {"cbr": {"rate": "1Mbit/s", "size": "500B"}}}},
@@ -217,8 +217,8 @@ def test_a_study_in_python_is_the_same_as_its_file(done):
         "ecn": {"path": "flows.call.udp.ecn", "values": ["not_ect", "ect0"]},
     }
     made = Study(network, open=left, **tree)
-    assert made.spec.worlds.values == done.spec.worlds.values
-    assert read_text(made.to_toml(), "x.toml").worlds == made.spec.worlds
+    assert made.spec.settings.values == done.spec.settings.values
+    assert read_text(made.to_toml(), "x.toml").settings == made.spec.settings
 
 
 # --- what people see --------------------------------------------------------------------------------------
@@ -235,18 +235,18 @@ def test_the_command_tells_and_writes_it_all(told):
     shown = fairlane("study", "wire.toml", cwd=told, timeout=600)
     assert (shown.returncode, shown.stderr) == (0, "")
     out = " ".join(shown.stdout.split())
-    assert "wire: 48 worlds, 48 points, 48 cells" in out
+    assert "wire: 48 settings, 48 points, 48 cells" in out
     assert "◐ idle: The link is used for less than a fifth. depends: holds in" in out and "it turns at rate above 5." in out
     assert re.search(r"^rate +\d+ % +0 % ", shown.stdout, re.M)
     files = {p.relative_to(told / "results/wire").as_posix() for p in (told / "results/wire").rglob("*")}
-    assert {"worlds.csv", "plots/claim-idle-worlds.svg", "plots/claim-near-map.svg", "index.html"} <= files
+    assert {"settings.csv", "plots/claim-idle-settings.svg", "plots/claim-near-map.svg", "index.html"} <= files
     page = (told / "results/wire/index.html").read_text()
     assert "The link is used for less than a fifth." in page and 'class="badge depends"' in page and "the line is not named" in page
     document = json.loads(fairlane("study", "wire.toml", "--json", cwd=told, timeout=600).stdout)
     jsonschema.validate(document, json_schema("study"))
     assert document["cells"]["reused"] == 48 and [c["verdict"] for c in document["claims"]][:2] == ["depends", "depends"]
     assert document["claims"][0]["turns_at"][0]["name"] == "rate" and document["claims"][2]["turns_at"] is None
-    assert document["study"]["worlds"]["open"][0] | {"why": ""} == {
+    assert document["study"]["settings"]["open"][0] | {"why": ""} == {
         "name": "rate", "base": "11Mbit/s", "low": "2Mbit/s", "high": "20Mbit/s", "scale": "linear", "step": None, "unit": "bit/s",
         "why": "", "choices": [], "paths": ["links.wire.rate"],
     }  # fmt: skip
@@ -254,7 +254,7 @@ def test_the_command_tells_and_writes_it_all(told):
 
 def test_a_dry_run_names_what_is_left_open(told):
     out = fairlane("study", "wire.toml", "--dry-run", "--out", "other", cwd=told, timeout=600).stdout
-    assert "48 worlds, 48 points" in out and "wire.delay: 1ms to 64ms, logarithmic (left open)" in out and "ecn: not_ect, ect0" in out
+    assert "48 settings, 48 points" in out and "wire.delay: 1ms to 64ms, logarithmic (left open)" in out and "ecn: not_ect, ect0" in out
     assert not (told / "other").exists()
 
 
@@ -276,15 +276,15 @@ BAD = {
     "unknown link": ("links.wire.delay =", "links.wier.delay =", "wier", "no link `wier`", "did you mean `wire`"),
     "end that cannot be": (RATE, 'from = "0bit/s", to = "20Mbit/s"', '"0bit/s"', "", ""),
     "choice that cannot be": ('"ect0"]', '"ect9"]', '"ect9"', "unknown", "ect0"),
-    "no worlds": ("worlds = { n = 128 }", "", "open", "is not drawn", "worlds = { n = 500 }"),
-    "nothing open": (re.search(r"\[open\].*?\n\n", STUDY, re.S)[0], "", "worlds", "one world only", "[open]"),
+    "no settings": ("settings = { n = 128 }", "", "open", "is not drawn", "settings = { n = 500 }"),
+    "nothing open": (re.search(r"\[open\].*?\n\n", STUDY, re.S)[0], "", "settings", "one setting only", "[open]"),
     "set twice": ("[open]", '[set]\nlinks.wire.rate = "3Mbit/s"\n[open]', "", "is set twice", "once"),
     "taken name": ("rate = {", "used = {", "used", "a metric has that name", "another name"),
-    "world": ('used = "links', 'world = "links', "", "", ""),
+    "setting": ('used = "links', 'setting = "links', "", "", ""),
     "unknown metric": ("v('used') <", "v('usd') <", "\"v('usd')", "no metric `usd`", "did you mean `used`"),
     "a choice as a number": ("v('used') <", "v('ecn') <", "\"v('ecn')", "a choice, which has no number", "a check reads"),
     "no factors": ("v('used') <", "v('used', queue='red') <", "\"v('used', queue", "no factor `queue`", "leave it out"),
-    "the world in a check": ("v('used') <", "v('used', world=3) <", "\"v('used', world", "in each world by itself", "leave it out"),
+    "the setting in a check": ("v('used') <", "v('used', setting=3) <", "\"v('used', setting", "in each setting by itself", "leave it out"),
     "no expression": ("v('used') < 0.2", "v('used') <", "\"v('used') <\"", "not an expression", "v('METRIC'"),
     "a forbidden name": ("v('used') < 0.2", "open('x')", "\"open('x')\"", "unknown name 'open'", "v('METRIC'"),
     "a series": ("v('used') < 0.2", "series('used')", "\"series('used')\"", "no table of a series", "queue_p99"),
@@ -301,7 +301,7 @@ def test_what_is_wrong_is_told_at_its_place_before_anything_runs(name):
     old, new, marked, message, help = BAD[name]
     assert old in STUDY
     with pytest.raises(fl.ScenarioError) as e:
-        make_plan(read_text(text(STUDY.replace(old, new, 1)), "worlds.toml"))
+        make_plan(read_text(text(STUDY.replace(old, new, 1)), "settings.toml"))
     told = str(e.value)
     assert message in told and help in told
     places = re.findall(r"^ *\d+ \| (.*)\n *\| ( *)(\^+)$", told, re.M)
@@ -321,8 +321,8 @@ def test_levels_in_checks_are_those_of_the_study():
 
 def test_the_example_says_what_is_true(root):
     """CoDel's delay is set by its target, DropTail's by its buffer; what it costs depends on the distance."""
-    spec = read_study(root / "examples/studies/codel_worlds.toml")
-    assert spec.worlds is not None and len(spec.worlds.values) == 120
+    spec = read_study(root / "examples/studies/codel_settings.toml")
+    assert spec.settings is not None and len(spec.settings.values) == 120
     delay, *_, price = Study(spec).run().claims
     assert delay.verdict == "holds"
     assert price.verdict == "depends" and price.turns[0].name == "distance" and price.turns[0].side == "below"

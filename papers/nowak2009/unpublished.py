@@ -21,7 +21,7 @@ def _lines(curves: Sequence[charts.Curve], title: str, x: str, y: str, log_x: bo
 
 
 class Studies(Shows):
-    """Experiments without printed results."""
+    """Experiments without published results."""
 
     def _alone_table(self, r: Results) -> Built:
         names = {

@@ -1,4 +1,4 @@
-"""Worlds: samples over what is left open, shares with their intervals, and where claims turn. Against cases whose answer is known."""
+"""Settings: samples over what is left open, shares with their intervals, and where claims turn. Against cases whose answer is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairlane.multiverse import (
     OpenError,
     Span,
     base_of,
-    check_world,
+    check_setting,
     design,
     judge,
     matters,
@@ -31,8 +31,8 @@ Z = Open("z", "b", Levels(("a", "b", "c")), "a known case")
 
 
 def outcomes(opens, n, true):
-    worlds = design(opens, n)
-    return worlds, [true(w) for w in worlds]
+    settings = design(opens, n)
+    return settings, [true(w) for w in settings]
 
 
 # What is open
@@ -89,9 +89,9 @@ def test_levels_tell_true_from_one():
         (lambda: Open("x", "9p", Span("10p", "20p"), ""), "x: the base 9p"),
         (lambda: Open("x", 1, Levels((True, False)), ""), "x: the base 1"),
         (lambda: design([X, X], 4), "twice"),
-        (lambda: check_world([X], {"x": 2.0}), "x is 2.0"),
-        (lambda: check_world([X], {"y": 0.5}), "'y'"),
-        (lambda: check_world([X, Y], {"x": 0.5}), "no value for y"),
+        (lambda: check_setting([X], {"x": 2.0}), "x is 2.0"),
+        (lambda: check_setting([X], {"y": 0.5}), "'y'"),
+        (lambda: check_setting([X, Y], {"x": 0.5}), "no value for y"),
     ],
 )
 def test_what_is_declared_wrongly_is_told(make, told):
@@ -111,9 +111,9 @@ def test_a_longer_design_begins_with_the_shorter_one():
 
 def test_a_small_space_is_run_through_whole_and_nothing_twice():
     opens = [Z, Open("n", 2, Span(1, 4), ""), Open("sack", True, Levels((True, False)), "")]
-    worlds = design(opens, 500)
-    assert len(worlds) == size(opens) == 24
-    assert len({tuple(map(repr, w.values())) for w in worlds}) == 24
+    settings = design(opens, 500)
+    assert len(settings) == size(opens) == 24
+    assert len({tuple(map(repr, w.values())) for w in settings}) == 24
 
 
 def test_a_design_fills_the_space_more_evenly_than_chance():
@@ -124,7 +124,7 @@ def test_a_design_fills_the_space_more_evenly_than_chance():
     assert counts.std() < 1.0
 
 
-def test_points_near_a_world_are_near_it():
+def test_points_near_a_setting_are_near_it():
     best = {"x": 0.1, "y": 0.9, "z": "c"}
     found = near([X, Y, Z], [best], 60, 0.2)
     assert len(found) == 60
@@ -134,7 +134,7 @@ def test_points_near_a_world_are_near_it():
     assert 1 <= others <= 24  # a fifth of them choose anew among three
 
 
-def test_of_a_world_with_many_things_a_few_are_moved():
+def test_of_a_setting_with_many_things_a_few_are_moved():
     opens = [Open(f"x{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)] + [Z]
     best = base_of(opens)
     known = near(opens, [best], 30, 0.2, few=3)
@@ -156,17 +156,17 @@ def test_the_interval_is_that_of_clopper_and_pearson(k, n):
     assert (s.low, s.high) == pytest.approx((exact.low, exact.high))
 
 
-def test_replications_of_one_world_do_not_count_as_worlds():
+def test_replications_of_one_setting_do_not_count_as_settings():
     assert share([0.5] * 40).n == 40
     assert share([0.5] * 40).low == share([True, False] * 20).low
     assert share([None, None]) is None
 
 
 def test_a_claim_that_turns_at_three_tenths():
-    worlds, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.3)
+    settings, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.3)
     s = share(found)
     assert s.low <= 0.7 <= s.high
-    t = turns_at([X, Y, Z], worlds, found)
+    t = turns_at([X, Y, Z], settings, found)
     (turn,) = t.turns
     assert (turn.name, turn.side) == ("x", "above")
     assert float(turn.value) == pytest.approx(0.3, abs=0.01)
@@ -176,23 +176,23 @@ def test_a_claim_that_turns_at_three_tenths():
 
 
 def test_a_turn_is_written_in_the_unit_of_the_span():
-    delay = Open("delay", "10ms", Span("2ms", "80ms", "log"), "not printed")
-    worlds, found = outcomes([delay, X], 256, lambda w: float(w["delay"].removesuffix("ms")) < 20)
-    (turn,) = turns_at([delay, X], worlds, found).turns
+    delay = Open("delay", "10ms", Span("2ms", "80ms", "log"), "not published")
+    settings, found = outcomes([delay, X], 256, lambda w: float(w["delay"].removesuffix("ms")) < 20)
+    (turn,) = turns_at([delay, X], settings, found).turns
     assert turn.side == "below"
     assert turn.value.endswith("ms")
     assert float(turn.value.removesuffix("ms")) == pytest.approx(20, rel=0.03)
 
 
 def test_levels_turn_a_claim():
-    worlds, found = outcomes([X, Z], 128, lambda w: w["z"] != "b")
-    (turn,) = turns_at([X, Z], worlds, found).turns
+    settings, found = outcomes([X, Z], 128, lambda w: w["z"] != "b")
+    (turn,) = turns_at([X, Z], settings, found).turns
     assert (turn.name, turn.value, turn.side) == ("z", ("a", "c"), "with")
 
 
 def test_two_parameters_that_matter_together():
-    worlds, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.5 and w["y"] > 0.4)
-    s, t = share(found), turns_at([X, Y, Z], worlds, found)
+    settings, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.5 and w["y"] > 0.4)
+    s, t = share(found), turns_at([X, Y, Z], settings, found)
     assert s.low <= 0.3 <= s.high
     assert {turn.name for turn in t.turns} == {"x", "y"}
     assert t.explained > 0.98
@@ -201,8 +201,8 @@ def test_two_parameters_that_matter_together():
 
 
 def test_two_parameters_neither_of_which_matters_alone():
-    worlds, found = outcomes([X, Y], 256, lambda w: (w["x"] > 0.5) == (w["y"] > 0.5))
-    t = turns_at([X, Y], worlds, found)
+    settings, found = outcomes([X, Y], 256, lambda w: (w["x"] > 0.5) == (w["y"] > 0.5))
+    t = turns_at([X, Y], settings, found)
     assert {turn.name for turn in t.turns} == {"x", "y"}
     assert t.explained > 0.8
 
@@ -210,11 +210,11 @@ def test_two_parameters_neither_of_which_matters_alone():
 def test_noise_is_undecided():
     """Fair coins turn nowhere, and chance does not make a turn of them more often than it is allowed to."""
     opens, turned = [X, Y, Z, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(6))], 0
-    worlds = design(opens, 128)
+    settings = design(opens, 128)
     for seed in range(25):
         rng = random.Random(seed)
-        found = [rng.random() < 0.5 for _ in worlds]
-        t = turns_at(opens, worlds, found)
+        found = [rng.random() < 0.5 for _ in settings]
+        t = turns_at(opens, settings, found)
         turned += bool(t.turns)
         verdict = judge(found, t.turns, t.explained)
         assert verdict.word == "undecided" or t.turns
@@ -225,11 +225,11 @@ def _chance_finds(trials, n=64):
     """Of claims that depend on nothing, with 29 things open, those in which a turn is found all the same."""
     opens = [Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)]
     opens += [Open(f"z{i}", "a", Levels(tuple("abcd"[: 2 + i % 3])), "") for i in range(9)]
-    worlds, turned = design(opens, n), 0
+    settings, turned = design(opens, n), 0
     for trial in range(trials):
         rng = random.Random(trial)
         share = (0.5, 0.3, 0.15)[trial % 3]
-        turned += bool(turns_at(opens, worlds, [rng.random() < share for _ in worlds], seed=trial).turns)
+        turned += bool(turns_at(opens, settings, [rng.random() < share for _ in settings], seed=trial).turns)
     return turned
 
 
@@ -247,26 +247,26 @@ def test_turns_are_found_in_one_of_a_hundred_claims_that_depend_on_nothing():
 def test_a_turn_below_a_turn_is_no_chance_find():
     """Where one parameter decides and the rest is a coin, what is told below it is chance: in at most one of a hundred trees a layer."""
     opens = [X, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(19))]
-    worlds, more = design(opens, 96), 0
+    settings, more = design(opens, 96), 0
     for trial in range(6):
         rng = random.Random(trial)
-        found = [rng.random() < (0.9 if w["x"] > 0.5 else 0.1) for w in worlds]
-        turns = turns_at(opens, worlds, found, seed=trial).turns
+        found = [rng.random() < (0.9 if w["x"] > 0.5 else 0.1) for w in settings]
+        turns = turns_at(opens, settings, found, seed=trial).turns
         assert turns[0].name == "x"
         more += len(turns) > 1
     assert more <= 1
 
 
-def test_a_printed_outcome_that_no_world_reaches_is_unexplained():
+def test_a_published_outcome_that_no_setting_reaches_is_unexplained():
     never = [False] * 200
-    assert judge(never, printed="holds").word == "unexplained"
-    assert judge(never, printed="holds", reached=True).word == "fails"
-    assert judge(never, printed="fails").word == "fails"
-    assert judge([True] * 200, printed="holds").word == "holds"
-    assert judge([True] * 200, printed="fails").word == "unexplained"
+    assert judge(never, published="holds").word == "unexplained"
+    assert judge(never, published="holds", reached=True).word == "fails"
+    assert judge(never, published="fails").word == "fails"
+    assert judge([True] * 200, published="holds").word == "holds"
+    assert judge([True] * 200, published="fails").word == "unexplained"
 
 
-def test_few_worlds_or_silent_ones_decide_nothing():
+def test_few_settings_or_silent_ones_decide_nothing():
     assert judge([True] * 39).word == "undecided"
     assert judge([True] * 60).word == "undecided"  # 94 % is within its interval
     assert judge([True] * 80).word == "holds"
@@ -274,7 +274,7 @@ def test_few_worlds_or_silent_ones_decide_nothing():
     assert judge([]).word == "undecided"
 
 
-def test_a_share_is_settled_when_more_worlds_would_not_move_it_across():
+def test_a_share_is_settled_when_more_settings_would_not_move_it_across():
     assert not settled([True] * 80)
     assert settled([True] * 128)
     assert settled([True, False] * 64)
@@ -283,10 +283,10 @@ def test_a_share_is_settled_when_more_worlds_would_not_move_it_across():
 
 def test_what_a_number_depends_on():
     """Of 4 x + y, with x and y even over (0, 1), x has 16 of 17 parts of the variance."""
-    worlds = design([X, Y, Z], 512)
-    found = matters([X, Y, Z], worlds, [4 * w["x"] + w["y"] for w in worlds])
+    settings = design([X, Y, Z], 512)
+    found = matters([X, Y, Z], settings, [4 * w["x"] + w["y"] for w in settings])
     assert found["x"] == pytest.approx(16 / 17, abs=0.04)
     assert found["y"] == pytest.approx(1 / 17, abs=0.08)
     assert found["z"] < 0.08
-    steps = matters([X, Z], worlds, [float("abc".index(w["z"])) for w in worlds])
+    steps = matters([X, Z], settings, [float("abc".index(w["z"])) for w in settings])
     assert steps["z"] == pytest.approx(1.0, abs=0.01)

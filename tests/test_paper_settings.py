@@ -1,7 +1,7 @@
-"""The worlds of a paper: a small study whose answers are arithmetic.
+"""The settings of a paper: a small study whose answers are arithmetic.
 
 A flow of 4 Mbit/s crosses a link whose rate nobody states, between 5 and 15 Mbit/s. Its utilization is 4 over the rate: it is below one
-half above 8 Mbit/s, and what is printed, 40 %, is that of a link of 10 Mbit/s.
+half above 8 Mbit/s, and what is published, 40 %, is that of a link of 10 Mbit/s.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pages import tables_in
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    place = tmp_path_factory.mktemp("worlds")
+    place = tmp_path_factory.mktemp("settings")
     folder = study(place)
     return reproduce(folder, out=place / "results"), place
 
@@ -45,14 +45,14 @@ def test_a_claim_turns_where_arithmetic_says(made):
     assert float(turn.value.removesuffix("Mbit/s")) == pytest.approx(8, abs=0.3)
     assert (of["B"].verdict, of["B"].share.share) == ("holds", 1.0)
     assert (of["C"].verdict, of["C"].share.share) == ("fails", 0.0)
-    assert of["D"].verdict == "unexplained"  # the printed 19 % are out of reach: 4 of 15 Mbit/s are 27 %
+    assert of["D"].verdict == "unexplained"  # the published 19 % are out of reach: 4 of 15 Mbit/s are 27 %
 
 
-def test_refinement_finds_the_world_of_the_printed_numbers(made):
+def test_refinement_finds_the_setting_of_the_published_numbers(made):
     r, _ = made
     best = r.joint.best[0]
     assert float(best.values["rate"].removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
-    assert best.kind in ("sample", "near")  # the declared world is the base here
+    assert best.kind in ("sample", "near")  # the declared setting is the base here
     assert r.joint.matching
     assert all(9 < float(s.values["rate"].removesuffix("Mbit/s")) < 11 for s in r.joint.matching)
     a = next(j for j in r.claims if j.claim.id == "A")
@@ -60,9 +60,9 @@ def test_refinement_finds_the_world_of_the_printed_numbers(made):
     assert r.joint.matters["rate"] > 0.5 > r.joint.matters["queue"]
 
 
-def test_refinement_starts_from_the_declared_world_too(tmp_path):
-    """A declared world that no sample of three comes near; what is found around it counts for print, and not for shares."""
-    code = STUDY.replace("most_worlds = 80", 'most_worlds = 3\n    declared = {"rate": "10Mbit/s", "queue": "red"}')
+def test_refinement_starts_from_the_declared_setting_too(tmp_path):
+    """A declared setting that no sample of three comes near; what is found around it counts for print, and not for shares."""
+    code = STUDY.replace("most_settings = 80", 'most_settings = 3\n    declared = {"rate": "10Mbit/s", "queue": "red"}')
     r = reproduce(study(tmp_path, code), out=tmp_path / "results")
     kinds = [s.kind for s in r.joint.seen]
     assert kinds == ["base", "sample", "sample", "declared", *["near"] * 24]
@@ -75,8 +75,8 @@ def test_refinement_starts_from_the_declared_world_too(tmp_path):
 
 
 def test_refinement_goes_on_where_it_stopped(tmp_path):
-    """Eight worlds of refinement and eight more from the record are sixteen; the page and the reach have those recorded as well."""
-    folder = study(tmp_path, STUDY.replace("most_worlds = 80", "most_worlds = 6"))
+    """Eight settings of refinement and eight more from the record are sixteen; the page and the reach have those recorded as well."""
+    folder = study(tmp_path, STUDY.replace("most_settings = 80", "most_settings = 6"))
     paper = load(folder)
     at_once = run_reproduction(paper, out=tmp_path / "whole", which=Which(refine=16))
     first = run_reproduction(paper, out=tmp_path / "first", which=Which(refine=8))
@@ -84,7 +84,7 @@ def test_refinement_goes_on_where_it_stopped(tmp_path):
     second = run_reproduction(paper, out=tmp_path / "second", which=Which(refine=8, on=True))
     assert [s.values for s in second.joint.seen] == [s.values for s in at_once.joint.seen]
     assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in at_once.joint.seen]
-    assert [(x.near, x.worlds) for x in second.reach] == [(x.near, x.worlds) for x in at_once.reach]
+    assert [(x.near, x.settings) for x in second.reach] == [(x.near, x.settings) for x in at_once.reach]
     assert [x.low for x in second.reach] == pytest.approx([x.low for x in at_once.reach], rel=1e-5)
 
 
@@ -96,10 +96,10 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
     a = document["claims"][0]
     assert 0 < a["share_low"] < a["share"] < a["share_high"] < 1
     assert a["turns_at"][0]["name"] == "rate"
-    assert a["worlds"] == document["worlds"]["sample"]
+    assert a["settings"] == document["settings"]["sample"]
     assert document["claims"][1]["turns_at"] is None
-    assert document["worlds"]["best"][0]["fit"] < document["worlds"]["best"][-1]["fit"] + 1e-12
-    assert document["worlds"]["best"][0]["test"] is not None
+    assert document["settings"]["best"][0]["fit"] < document["settings"]["best"][-1]["fit"] + 1e-12
+    assert document["settings"]["best"][0]["test"] is not None
 
 
 def test_values_alone_have_a_verdict_beside_those_of_the_claims(made):
@@ -111,47 +111,47 @@ def test_values_alone_have_a_verdict_beside_those_of_the_claims(made):
     (lost,) = values["unreached"]
     assert lost["factors"] == {"n": 8}
     assert 26.6 <= lost["low"] < 28
-    rows = list(csv.DictReader((r.folder / "reach.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((r.folder / "attainable.csv").read_text().splitlines()))
     assert [x["reached"] for x in rows] == ["yes"] * 7 + ["no"]
     shares = [4e6 / float(s.values["rate"].removesuffix("Mbit/s")) / 1e6 for s in r.joint.seen]
     assert int(rows[0]["near"]) == pytest.approx(sum(abs(x / 0.4 - 1) <= 0.15 for x in shares), abs=2)
 
 
-def test_the_page_shows_the_worlds_of_each_claim_and_what_print_pins_down(made):
+def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made):
     r, _ = made
     page = r.page.read_text("utf-8")
     articles = {i: page.split(f'<article class="claim" id="{i}">')[1].split("</article>")[0] for i in "ABCD"}
     n = len(r.joint.sample)
     for i, text in articles.items():
         holds = round(sum(s.outcomes[i] for s in r.joint.sample))
-        assert text.count(f"{i}, {n} worlds: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what turns
-        summary, shown = text.index("<summary>In all worlds"), text.index('class="curve small"')
+        assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what turns
+        summary, shown = text.index("<summary>In all settings"), text.index('class="curve small"')
         assert shown < summary  # the thumbnail is in view, the rest is folded
     assert "Depends: it holds with rate above 7." in articles["A"] or "Depends: it holds with rate above 8" in articles["A"]
     assert 'class="turn"' in articles["A"] and 'class="turn"' not in articles["B"]
     low, high = (f"{100 * x:.0f} %" for x in (r.claims[0].share.low, r.claims[0].share.high))
     assert f"{low} to {high}" in articles["A"] and "100 % where print matches" in articles["A"]
-    (nearest,) = [t for t in tables_in(page) if t.section == "worlds"]
+    (nearest,) = [t for t in tables_in(page) if t.section == "settings"]
     (rate,) = [c for c in nearest.cells if c.rows == ("rate",) and c.columns == ("1",)]
     assert float(rate.text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
     unreached = page.split('id="unreached"')[1].split("</section>")[0]
     assert re.findall(r'href="#([A-D])"', unreached) == ["D"]  # 19 % of any link between 5 and 15 Mbit/s is more than 4
     (lost,) = [t for t in tables_in(page) if t.section == "unreached"]
     told = {c.columns[-1]: c.text for c in lost.cells}
-    assert told["printed"] == "19"
+    assert told["published"] == "19"
     assert 26.6 <= float(told["least"]) < 28 and 75 < float(told["greatest"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
     assert all(not t.unscoped and t.caption.strip() for t in tables_in(page))
 
 
 def test_print_pins_down_what_it_depends_on_and_nothing_else():
-    rate, queue = Open("rate", 5, Span(1, 100), "not printed"), Open("queue", "red", Levels(("red", "droptail")), "not named")
+    rate, queue = Open("rate", 5, Span(1, 100), "not published"), Open("queue", "red", Levels(("red", "droptail")), "not named")
 
     def pin(o, *values):
         return pinned(o, [SimpleNamespace(values={o.name: v}) for v in values])
 
     assert pin(rate, 20, 30, 25, 40) == "20 to 40"
     assert pin(rate, 20, 30, 25, 90) == ""  # most of the range
-    assert pin(rate, 20, 21, 22) == ""  # three worlds say little
+    assert pin(rate, 20, 21, 22) == ""  # three settings say little
     assert (pin(queue, "red", "red", "red", "red"), pin(queue, "red", "red", "red", "droptail")) == ("red", "")
 
 
@@ -162,8 +162,8 @@ def test_a_second_call_runs_nothing_again(made):
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
 
 
-def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
-    """4 Mbit/s are two thirds of 6, half of 8 and two fifths of 10 Mbit/s; 40 % is printed seven times, and once 19 %."""
+def test_tables_run_whole_in_other_settings_are_arithmetic(tmp_path, capsys):
+    """4 Mbit/s are two thirds of 6, half of 8 and two fifths of 10 Mbit/s; 40 % is published seven times, and once 19 %."""
     folder = study(tmp_path)
     full_reruns.main([str(folder), "--with", "rate=8Mbit/s", "--with", "rate=10Mbit/s, queue=red", "--out", str(tmp_path / "runs")])
     assert "rate=8Mbit/s" in capsys.readouterr().out
@@ -176,7 +176,7 @@ def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     assert max(found.chance()) == 0  # nothing in it is left to chance
     for wrong in ("rate", "rats=8Mbit/s", "rate=80Mbit/s", "queue=blue"):
         with pytest.raises(FairlaneError):
-            full_reruns.world_of(load(folder), wrong)
+            full_reruns.setting_of(load(folder), wrong)
     (folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
         full_reruns.recorded_whole(load(folder))
@@ -184,7 +184,7 @@ def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
 
 PART = (
     STUDY.replace("n in range(1, 9)", "n in range(1, 8)")
-    .replace("return self.world(self.declared_world)", "return [*self.world(self.declared_world), self._cell(8, self.declared_world)]")
+    .replace("return self.setting(self.declared_setting)", "return [*self.setting(self.declared_setting), self._cell(8, self.declared_setting)]")
     .replace("def _table(self, results):", "def _table(self, results, name='table1', eighth=False):")
     .replace('"use", "percent")', '"use", "percent", lambda c: (c["n"] == "8") == eighth)')
     .replace('self.published("table1")', "self.published(name)")
@@ -194,14 +194,14 @@ PART = (
         'self.experiment("table2", lambda r: self._table(r, "table2", True), lambda c: c["n"] == "8")]',
     )
 )
-"""The same study, whose worlds have seven of its eight cells: claim D and the printed 19 % are about the eighth."""
+"""The same study, whose settings have seven of its eight cells: claim D and the published 19 % are about the eighth."""
 
 
-def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_whole(tmp_path, capsys):
-    """4 Mbit/s are more than 35 % of every link below 11.43 Mbit/s: 64 % of the worlds."""
+def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_whole(tmp_path, capsys):
+    """4 Mbit/s are more than 35 % of every link below 11.43 Mbit/s: 64 % of the settings."""
     first, last = CLAIMS.split('id = "D"')
     claims = first + 'id = "D"' + last.replace("table1", "table2").replace("> 20", "> 35")
-    folder = study(tmp_path, PART.replace("most_worlds = 80", "most_worlds = 48"), claims)
+    folder = study(tmp_path, PART.replace("most_settings = 80", "most_settings = 48"), claims)
     (folder / "paper.toml").write_text(PAPER + '\n[experiments.table2]\ntitle = "One more"\ntext = "Alone."\n')
     *rows, eighth = (folder / "table1.csv").read_text().splitlines()
     (folder / "table1.csv").write_text("\n".join([*rows, ""]))
@@ -221,19 +221,19 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_wh
     assert (turn.name, turn.side, d.verdict) == ("rate", "below", "depends")
     assert float(turn.value.removesuffix("Mbit/s")) == pytest.approx(4 / 0.35, abs=0.4)
     assert "run whole" in d.reason
-    assert [x.reached for x in r.reach] == [True] * 7 + [False] and r.reach[7].worlds == 49
+    assert [x.reached for x in r.reach] == [True] * 7 + [False] and r.reach[7].settings == 49
     document = json.loads((r.folder / "reproduction.json").read_text())
     jsonschema.validate(document, json_schema("reproduction"))
-    assert document["worlds"]["whole"] == 48
+    assert document["settings"]["whole"] == 48
     assert [c["whole"] for c in document["claims"]] == [False, False, False, True]
     page = r.page.read_text("utf-8")
-    assert "of 48 worlds run whole" in page and "D, 48 worlds: holds in" in page
+    assert "of 48 settings run whole" in page and "D, 48 settings: holds in" in page
 
     without, with_few = replace(r.joint, whole=None), replace(r.joint, whole=few)
     assert [x.reached for x in r.reach_of_sample] == [True] * 7 + [None]
     assert without.judged(d.claim, "no-data").share is None
     assert (with_few.judged(d.claim, "no-data").share.n, with_few.judged(d.claim, "no-data").word) == (5, "undecided")
-    for j in r.claims[:3]:  # those are judged as without, in worlds made alike
+    for j in r.claims[:3]:  # those are judged as without, in settings made alike
         assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
 
     resealed(folder / "full_reruns.csv", lambda text: text.replace(calibration.made_of(load(folder)), "0" * 16))
@@ -241,8 +241,8 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_wh
     assert stale.claims[3].share is None and "another study" in stale.notes[0]
 
 
-def test_worlds_run_whole_are_recorded_one_by_one(tmp_path):
-    """Stopped in the third world it keeps two, and goes on with the others alone."""
+def test_settings_run_whole_are_recorded_one_by_one(tmp_path):
+    """Stopped in the third setting it keeps two, and goes on with the others alone."""
     folder = study(tmp_path)
     paper, told = load(folder), []
 
@@ -265,31 +265,31 @@ def test_worlds_run_whole_are_recorded_one_by_one(tmp_path):
 
 def test_a_part_of_the_runs_is_never_surer(tmp_path):
     folder = study(tmp_path)
-    for kind in ({"quick": True}, {"only": "table1"}, {"seeds": [1]}, {"worlds": 20}):
+    for kind in ({"quick": True}, {"only": "table1"}, {"seeds": [1]}, {"settings": 20}):
         r = reproduce(folder, out=tmp_path / "results", **kind)
         assert {j.verdict for j in r.claims} == {"undecided"}, kind
-        assert bool(r.joint) == ("worlds" in kind)
+        assert bool(r.joint) == ("settings" in kind)
 
 
-def test_a_scenario_that_some_worlds_make_invalid_is_one_error_that_names_the_world(tmp_path):
+def test_a_scenario_that_some_settings_make_invalid_is_one_error_that_names_the_setting(tmp_path):
     wrong = STUDY.replace('"access": {"rate": "100Mbit/s"', '"access": {"rate": "100Mbit/s" if values["queue"] == "droptail" else "soon"')
     with pytest.raises(ScenarioError) as e:
         reproduce(study(tmp_path, wrong), out=tmp_path / "results")
-    assert "in the world rate 6Mbit/s, queue red" in str(e.value)
+    assert "in the setting rate 6Mbit/s, queue red" in str(e.value)
     assert not (tmp_path / "results").exists()
 
 
-def test_code_that_fails_in_one_world_says_in_which(tmp_path):
+def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
     wrong = STUDY.replace('return {"use":', '1 / (run.link("bottleneck", "utilisation") > 0.3)\n        return {"use":')
-    with pytest.raises(PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the cell n=\d in the world rate 1\d"):
-        reproduce(study(tmp_path, wrong), out=tmp_path / "results", worlds=40)
+    with pytest.raises(PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the cell n=\d in the setting rate 1\d"):
+        reproduce(study(tmp_path, wrong), out=tmp_path / "results", settings=40)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ('"6Mbit/s", Span', '"16Mbit/s", Span', "rate: the base 16Mbit/s"),
-        ("most_worlds = 80", 'most_worlds = 80\n    declared = {"rat": "6Mbit/s"}', "did you mean 'rate'"),
+        ("most_settings = 80", 'most_settings = 80\n    declared = {"rat": "6Mbit/s"}', "did you mean 'rate'"),
         ('Open("queue"', 'Open("rate"', "'rate' is left open twice"),
         ("def cells(self):\n        return", "def cells(self):\n        return []\n        return", "does not have: n=1"),
     ],
@@ -308,7 +308,7 @@ def test_single_runs_are_judged_one_by_one(tmp_path):
         "    single_runs = True\n\n    def _coin(self, run):\n        return int(run.fingerprint[-1], 16) % 2\n\n    def experiments",
     )
     code = code.replace("seeds = (1, 2)", "seeds = tuple(range(1, 41))").replace("    def opens", "    def closed")
-    code = code.replace("self.declared_world", '{"rate": "6Mbit/s", "queue": "droptail"}').replace(
+    code = code.replace("self.declared_setting", '{"rate": "6Mbit/s", "queue": "droptail"}').replace(
         '"source": {"cbr"', '"spread": "50ms", "source": {"cbr"'
     )
     r = reproduce(study(tmp_path, code), out=tmp_path / "results")
@@ -318,7 +318,7 @@ def test_single_runs_are_judged_one_by_one(tmp_path):
     assert a.share.n == 40
 
 
-def test_printed_values_are_split_by_their_place_alone():
+def test_published_values_are_split_by_their_place_alone():
     rows = [Compared((("n", str(n)),), "use", "percent", 40.0, float(x)) for x in (1, 2) for n in range(400)]
     chosen = [fitted(r) for r in rows]
     assert chosen[:400] == chosen[400:]
