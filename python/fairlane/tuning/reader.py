@@ -371,7 +371,7 @@ class _Reader:
                     continue
                 for part in ("objectives", "constraints"):
                     for label in self.tree.get(part) or ():
-                        if (chosen := selection.get(label)) is not None:
+                        if (chosen := selectors.get(label)) is not None:
                             self._names(chosen, point, part, mix)
         self.tell()
         return link
