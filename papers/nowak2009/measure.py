@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairlane.papers import Cell, Curve, RunTables, Tree, quantity
+from fairlane.papers import Combination, Curve, RunTables, Tree, quantity
 
 from .net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
 
@@ -75,29 +75,29 @@ class Measures(Scenarios):
     hop_probe = False
     meant = ("sampling step", "delivered nothing", "so the window limits it")
 
-    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is measured or drawn of a cell."""
-        if cell["set"] == "window":
+    def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is measured or drawn of a combination."""
+        if combination["set"] == "window":
             return ("cwnd",), ("drops",)
-        if cell["set"] in ("alone", "long", "unseen"):
+        if combination["set"] in ("alone", "long", "unseen"):
             return (), ()
-        queues = {"C1": ("queue",), "C2": ("queue", "avg")}.get(cell["case"], ("class0_queue", "class1_queue"))
-        if cell["set"] == "events":
+        queues = {"C1": ("queue",), "C2": ("queue", "avg")}.get(combination["case"], ("class0_queue", "class1_queue"))
+        if combination["set"] == "events":
             return (), queues
-        if isinstance(cell, Drawn):
+        if isinstance(combination, Drawn):
             return ("srtt", "in_flight", "throughput"), queues
         return ("srtt", "throughput"), queues
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's quantities, and what its figures show."""
-        if cell["set"] == "window":
+        if combination["set"] == "window":
             return self._of_window(run)
-        if cell["set"] == "alone":
+        if combination["set"] == "alone":
             return self._of_tcp_alone(run)
-        t = cell.tree(1)
-        if cell["set"] == "events":
+        t = combination.tree(1)
+        if combination["set"] == "events":
             return self._of_events(run, t)
-        return self._of_case(run, cell, t)
+        return self._of_case(run, combination, t)
 
     def _of_window(self, run: RunTables) -> dict[str, float]:
         times, drops = _series(run, "bottleneck", "drops")
@@ -138,7 +138,7 @@ class Measures(Scenarios):
             return "queue"
         return f"class{1 - of_tcp if video else of_tcp}_queue"
 
-    def _of_case(self, run: RunTables, cell: Cell, t: Tree) -> dict[str, float]:
+    def _of_case(self, run: RunTables, combination: Combination, t: Tree) -> dict[str, float]:
         f = run.flows
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         video = f["name"].index("video")
@@ -155,7 +155,7 @@ class Measures(Scenarios):
             "rtt_all": sum(of_packets) / max(1, len(of_packets)),
             "transfers_finished": float(len(finished)),
         }
-        if cell["set"] in ("long", "unseen"):
+        if combination["set"] in ("long", "unseen"):
             return out
         rates = {n: np.nan_to_num(_series(run, n, "throughput")[1]) for n in f["name"]}
         times = run.flow_series.times
@@ -164,7 +164,7 @@ class Measures(Scenarios):
         meanwhile = (times > 1.0) & (times <= last)
         shares = {n: 100 * float(x[meanwhile].mean()) / self._rate(t) if meanwhile.any() else 0.0 for n, x in rates.items()}
         out |= {"tcp_share": sum(shares[f["name"][i]] for i in tcp), "udp_share": shares["video"], "transfer_last": last}
-        if cell["case"] == "C2":
+        if combination["case"] == "C2":
             out["average_swing"] = self._swing(run, times, last)
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
@@ -236,18 +236,18 @@ class Measures(Scenarios):
             out[f"queue{number}_max"] = float(q.max())
         return out
 
-    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+    def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:
         """Queue lengths, RED's average, round trips, unacknowledged segments and windows over time."""
-        if cell["set"] == "window":
+        if combination["set"] == "window":
             times, windows = run.series("tcp", "cwnd")
             return {"window": (times, [None if w is None else w / 1024 for w in windows])}
-        if cell["set"] == "events":
-            return {"queue2": run.series("bottleneck", self._column(cell.tree(1), video=True))}
-        if not isinstance(cell, Drawn):
+        if combination["set"] == "events":
+            return {"queue2": run.series("bottleneck", self._column(combination.tree(1), video=True))}
+        if not isinstance(combination, Drawn):
             return {}
-        t = cell.tree(1)
+        t = combination.tree(1)
         out: dict[str, Curve] = {"queue1": run.series("bottleneck", self._column(t, video=False))}
-        if cell["case"] == "C2":
+        if combination["case"] == "C2":
             out["average"] = run.series("bottleneck", "avg")
         if tcp_class(t) is not None:
             out["queue2"] = run.series("bottleneck", self._column(t, video=True))

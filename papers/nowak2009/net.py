@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 
-from fairlane.papers import Alternative, Cell, Change, Open, Paper, Tree, Value, all_of, factors_of, quantity, queue_of
+from fairlane.papers import Alternative, Change, Combination, Open, Paper, Tree, Value, all_of, factors_of, quantity, queue_of
 
 from .opens import CLASSIC, DECLARED, OPENS, WIDE, change_to
 
@@ -76,7 +76,7 @@ def merged(tree: Tree, changes: Tree) -> Tree:
     return out
 
 
-def unseen(tree: Tree, _: Cell) -> None:
+def unseen(tree: Tree, _: Combination) -> None:
     """Another seed than those of the search."""
     tree["seed"] += 300
 
@@ -84,7 +84,7 @@ def unseen(tree: Tree, _: Cell) -> None:
 def at_rate(mbps: float) -> Change:
     """Another bottleneck, a video of three quarters of it, and the data of TCP in proportion."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         bottleneck(t)["rate"] = f"{mbps:g}Mbit/s"
         t["flows"]["video"]["source"]["cbr"]["rate"] = f"{round(mbps * 1e6 * 0.75 * 1000 / FRAME)}bit/s"
         t["flows"]["tcp"]["source"]["file"]["size"] = f"{round(mbps * TRANSFER * 1000 / 1.5)}B"
@@ -92,12 +92,12 @@ def at_rate(mbps: float) -> Change:
     return change
 
 
-class Drawn(Cell):
-    """A cell whose series are drawn."""
+class Drawn(Combination):
+    """A combination whose series are drawn."""
 
 
 class Scenarios(Paper):
-    """The cells of the study."""
+    """The combinations of the study."""
 
     declared = DECLARED
     most_settings = 96
@@ -109,79 +109,79 @@ class Scenarios(Paper):
         t["name"] = case
         return t
 
-    def _cell(
-        self, base: Tree, seed_of: Change | None = None, sample: str | None = None, kind: type[Cell] = Cell, **factors: object
-    ) -> Cell:
+    def _combination(
+        self, base: Tree, seed_of: Change | None = None, sample: str | None = None, kind: type[Combination] = Combination, **factors: object
+    ) -> Combination:
         def tree(seed: int) -> Tree:
             t = copy.deepcopy(base)
             t["seed"] = seed
             if sample is not None:
                 t["sample"] = sample
             if seed_of is not None:
-                seed_of(t, cell)
+                seed_of(t, combination)
             return t
 
-        cell = kind(factors_of(**factors), tree)
-        return cell
+        combination = kind(factors_of(**factors), tree)
+        return combination
 
     def opens(self) -> list[Open]:
         """See `opens.py`."""
         return list(OPENS)
 
-    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
+    def setting(self, values: Mapping[str, Value]) -> list[Combination]:
         """The cases, moments of the video's short queues, and the two windows, in a setting."""
-        return self._setting(values, Cell)
+        return self._setting(values, Combination)
 
-    def _setting(self, values: Mapping[str, Value], kind: type[Cell]) -> list[Cell]:
+    def _setting(self, values: Mapping[str, Value], kind: type[Combination]) -> list[Combination]:
         change = change_to(values)
 
-        def at_work(t: Tree, cell: Cell) -> None:
+        def at_work(t: Tree, combination: Combination) -> None:
             """While all connections are at work."""
-            change(t, cell)
+            change(t, combination)
             del t["flows"]["tcp"]["stagger"]
             for group in t["flows"].values():
                 group["spread"] = "1s"
 
-        cells = self.table_cells(change, kind, SHORT_STEP if quantity(str(values["delay"])) < SHORT else STEP)
+        combinations = self.table_combinations(change, kind, SHORT_STEP if quantity(str(values["delay"])) < SHORT else STEP)
         for case in ("C5", "C8", "C9"):
             base = self._case(case)
             base["duration"] = "10s"
-            cells.append(self._cell(base, at_work, "1ms", set="events", case=case))
+            combinations.append(self._combination(base, at_work, "1ms", set="events", case=case))
         window = self.scenario("window.toml")
         for name in ("Reno", "Vegas"):
             base = copy.deepcopy(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
-            cells.append(self._cell(base, None, STEP, Drawn, set="window", tcp=name))
-        return cells
+            combinations.append(self._combination(base, None, STEP, Drawn, set="window", tcp=name))
+        return combinations
 
-    def table_cells(self, change: Change, kind: type[Cell] = Cell, step: str = STEP) -> list[Cell]:
+    def table_combinations(self, change: Change, kind: type[Combination] = Combination, step: str = STEP) -> list[Combination]:
         """The cases of Table 1, and those of its kind."""
-        return [self._cell(self._case(case), change, step, kind, set="table", case=case) for case in CASES]
+        return [self._combination(self._case(case), change, step, kind, set="table", case=case) for case in CASES]
 
-    def stated_cells(self, rate: str) -> list[Cell]:
+    def stated_combinations(self, rate: str) -> list[Combination]:
         """The cases with the stated parameters at one of the stated rates."""
         change = at_rate(float(rate))
-        return [self._cell(self._case(case, "stated-cases.toml"), change, STEP, set="stated", rate=rate, case=case) for case in CASES]
+        return [self._combination(self._case(case, "stated-cases.toml"), change, STEP, set="stated", rate=rate, case=case) for case in CASES]
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """The declared setting, the stated parameters at all rates, TCP alone, and the chosen queue."""
-        cells = self._setting(self.declared_setting, Drawn)
-        cells += [c for rate in RATES for c in self.stated_cells(rate)]
-        cells += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
-        cells += [self._cell(self._for_search(case), set="long", case=case) for case in SETTINGS]
-        for mix in self.scenario("tune.toml")["holdout"]:
-            cells += [self._cell(self._for_search(case, mix["set"]), unseen, set="unseen", mix=mix["name"], case=case) for case in SETTINGS]
-        return cells
+        combinations = self._setting(self.declared_setting, Drawn)
+        combinations += [c for rate in RATES for c in self.stated_combinations(rate)]
+        combinations += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
+        combinations += [self._combination(self._for_search(case), set="long", case=case) for case in SETTINGS]
+        for unseen_scenario in self.scenario("tune.toml")["holdout"]:
+            combinations += [self._combination(self._for_search(case, unseen_scenario["set"]), unseen, set="unseen", scenario=unseen_scenario["name"], case=case) for case in SETTINGS]
+        return combinations
 
-    def _for_search(self, case: str, mix: Tree | None = None) -> Tree:
-        """The network as the search saw it, with transfers that do not end soon; or a mix that it did not see."""
+    def _for_search(self, case: str, scenario: Tree | None = None) -> Tree:
+        """The network as the search saw it, with transfers that do not end soon; or a held-out scenario."""
         t = self._case(case if case in CASES else "C1")
         if case not in CASES:
             bottleneck(t)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
         t["flows"]["tcp"] = self.scenario("network.toml")["flows"]["tcp"]
-        return merged(t, mix or {})
+        return merged(t, scenario or {})
 
-    def _alone(self, rate: str, queue: str, law: str) -> Cell:
+    def _alone(self, rate: str, queue: str, law: str) -> Combination:
         """Three connections without the video, with data until the end."""
         kind, bounds = queue.split(", ")
         t = self._case("C1")
@@ -196,11 +196,11 @@ class Scenarios(Paper):
         bottleneck(t).update(queue=q, rate=f"{rate}Mbit/s")
         del t["flows"]["video"]
         t["flows"]["tcp"].update(source="bulk", stagger="0s")
-        return self._cell(t, set="alone", rate=rate, queue=queue, law=law)
+        return self._combination(t, set="alone", rate=rate, queue=queue, law=law)
 
     def topology(self) -> Tree:
         """The network with the queue of the first case."""
-        return self._cell(self._case(CASES[0]), change_to(self.declared_setting), STEP).tree(1)
+        return self._combination(self._case(CASES[0]), change_to(self.declared_setting), STEP).tree(1)
 
     # Other choices for what the paper leaves open
 
@@ -217,12 +217,12 @@ class Scenarios(Paper):
             if not more:
                 return Alternative(name, why, lambda: self.setting(values))
             change = all_of(change_to(values), *more)
-            return Alternative(name, why, lambda: self.table_cells(change))
+            return Alternative(name, why, lambda: self.table_combinations(change))
 
         def load(share: float) -> Change:
             return lambda t, _: t["flows"]["video"]["source"]["cbr"].update(rate=f"{round(1.5e6 * share * 1000 / FRAME)}bit/s")
 
-        def burst(t: Tree, _: Cell) -> None:
+        def burst(t: Tree, _: Combination) -> None:
             t["flows"]["video"]["source"] = {"file": {"size": "1920000B"}}
             t["flows"]["video"]["udp"].update(rate="50Mbit/s", datagram="1000B")
 

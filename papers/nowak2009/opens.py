@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairlane.papers import Cell, Change, Levels, Open, Span, Tree, Value, quantity
+from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value, quantity
 
 CLASSIC, WIDE = "1 to 1/p", "1/p to 2/p"
 """Packets between two drops of RED: the classic law, and ns-2's."""
@@ -93,7 +93,7 @@ def change_to(values: Mapping[str, Value]) -> Change:
     payload = int(str(values["frame"]).removesuffix("B"))
     video_rate = float(values["video share"]) * quantity(str(values["rate"])) * payload / (payload + VIDEO_HEADER)
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         link, tcp, video = t["links"]["bottleneck"], t["flows"]["tcp"], t["flows"]["video"]
         link.update(rate=values["rate"], delay=values["delay"])
         tcp.update(stagger=values["apart"], spread=values["spread"])

@@ -6,7 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fairlane.papers import Built, Cell, Compared, Comparison, Curve, Picture, Results, Row, compare, drawings, factors_of, row_of, series
+from fairlane.papers import (
+    Built,
+    Combination,
+    Compared,
+    Comparison,
+    Curve,
+    Picture,
+    Results,
+    Row,
+    compare,
+    drawings,
+    factors_of,
+    row_of,
+    series,
+)
 
 from .measure import Measures
 from .net import CASES
@@ -44,29 +58,29 @@ class Shows(Measures):
 
     def _case_rows(self, r: Results, case: str) -> list[Row]:
         """The rows of a case as Table 1 has them: lengths of the queues, round trips of the connections."""
-        cell, rows = r.cell(set="table", case=case), []
+        combination, rows = r.combination(set="table", case=case), []
         for number in (1, 2):
-            own = cell
+            own = combination
             if number == 2 and r.has(set="events", case=case):
-                own = r.cell(set="events", case=case)
+                own = r.combination(set="events", case=case)
             for metric, quantity in (("mean_size", "mean"), ("stddev_size", "sd")):
                 rows += self._row(r, own, f"queue{number}_{quantity}", _factors(case, f"queue{number}"), metric, "packets")
         for k in (1, 2, 3):
             for metric in ("rtt", "srtt"):
-                rows += self._row(r, cell, f"{metric}_{k}", _factors(case, f"TCP{k}"), metric, "s")
+                rows += self._row(r, combination, f"{metric}_{k}", _factors(case, f"TCP{k}"), metric, "s")
         return rows
 
     @staticmethod
-    def _row(r: Results, cell: Cell, quantity: str, factors: Mapping[str, object], metric: str, unit: str) -> list[Row]:
+    def _row(r: Results, combination: Combination, quantity: str, factors: Mapping[str, object], metric: str, unit: str) -> list[Row]:
         try:
-            samples = [x for x in r.samples(cell, quantity) if math.isfinite(x)]
+            samples = [x for x in r.samples(combination, quantity) if math.isfinite(x)]
         except KeyError:
             return []
         return [row_of(factors, metric, samples, unit)] if samples else []
 
-    def _quantities(self, r: Results, cells: Sequence[tuple[Cell, Mapping[str, object]]], of: Sequence[tuple[str, str, str]]) -> list[Row]:
-        """Rows of some quantities (quantity, its name, unit), each over all cells (with the factors to show)."""
-        return [x for quantity, name, unit in of for cell, factors in cells for x in self._row(r, cell, quantity, factors, name, unit)]
+    def _quantities(self, r: Results, combinations: Sequence[tuple[Combination, Mapping[str, object]]], of: Sequence[tuple[str, str, str]]) -> list[Row]:
+        """Rows of some quantities (quantity, its name, unit), each over all combinations (with the factors to show)."""
+        return [x for quantity, name, unit in of for combination, factors in combinations for x in self._row(r, combination, quantity, factors, name, unit)]
 
     @staticmethod
     def _ours(x: Row) -> Compared:
@@ -74,7 +88,7 @@ class Shows(Measures):
         return Compared(x.factors, x.metric, x.unit, None, x.value, x.low, x.high, len(x.samples))
 
     def _share_rows(self, r: Results, case: str) -> list[Row]:
-        cell = r.cell(set="table", case=case)
+        combination = r.combination(set="table", case=case)
         of = (
             ("TCP", "link_share_percent", "tcp_share"),
             ("UDP", "link_share_percent", "udp_share"),
@@ -82,16 +96,16 @@ class Shows(Measures):
             ("TCP", "loss_percent", "tcp_loss"),
             ("queue1", "average_swing_percent", "average_swing"),
         )
-        return [x for thing, metric, q in of for x in self._row(r, cell, q, {"case": case, "object": thing}, metric, "percent")]
+        return [x for thing, metric, q in of for x in self._row(r, combination, q, {"case": case, "object": thing}, metric, "percent")]
 
     def _window_rows(self, r: Results, names: Sequence[str] = ("Reno", "Vegas")) -> list[Row]:
         of = (("window_cuts", "count"), ("losses_after_slow_start", "packets"), ("window_mean", "segments"), ("window_max", "segments"))
-        cells = [(n, r.cell(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.cells)]
-        return [x for n, c in cells for metric, unit in of for x in self._row(r, c, metric, {"tcp": n}, metric, unit)]
+        combinations = [(n, r.combination(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.combinations)]
+        return [x for n, c in combinations for metric, unit in of for x in self._row(r, c, metric, {"tcp": n}, metric, unit)]
 
     @staticmethod
     def _cases(r: Results) -> list[str]:
-        return [c["case"] for c in r.cells if c["set"] == "table"]
+        return [c["case"] for c in r.combinations if c["set"] == "table"]
 
     def _against_published(self, rows: Sequence[Row]) -> Comparison:
         cases = {dict(x.factors)["case"] for x in rows}
@@ -102,13 +116,13 @@ class Shows(Measures):
     # Figures over time
 
     def _first(self, r: Results, case: str, name: str) -> Curve:
-        found = r.curves(r.cell(set="table", case=case), name)
+        found = r.curves(r.combination(set="table", case=case), name)
         return found[0] if found else ([], [])
 
     def _end(self, r: Results, case: str) -> float:
         """Seconds after which nothing happens any more: transfers are over, and the video no longer waits."""
         waits = [t for t, x in zip(*self._first(r, case, "queue2"), strict=True) if x is not None and x > 5]
-        return max(r.samples(r.cell(set="table", case=case), "transfer_last")[0], waits[-1] if waits else 0.0) + 5
+        return max(r.samples(r.combination(set="table", case=case), "transfer_last")[0], waits[-1] if waits else 0.0) + 5
 
     def _trace(self, r: Results, case: str, name: str, label: str, end: float | None = None) -> series.Trace:
         """A series of the first replication, as far as something happens."""
@@ -120,7 +134,7 @@ class Shows(Measures):
     @staticmethod
     def _close(r: Results, case: str) -> series.Trace:
         """A short queue of the video, each packet of it."""
-        times, values = r.curves(r.cell(set="events", case=case), "queue2")[0]
+        times, values = r.curves(r.combination(set="events", case=case), "queue2")[0]
         kept = [(t, x) for t, x in zip(times, values, strict=True) if 5.0 <= t <= 5.3]
         return series.Trace("video", [t for t, _ in kept], [x for _, x in kept])
 
@@ -176,7 +190,7 @@ class Shows(Measures):
         kept = [x for x in self._against_published([*table, *rtt]).rows if x.ours is not None]
         built = Built(Comparison(kept), rows, group_by=_ARRANGEMENT)
         panels = []
-        ended = r.samples(r.cell(set="table", case=case), "transfer_last")
+        ended = r.samples(r.combination(set="table", case=case), "transfer_last")
         short = r.has(set="events", case=case)
         traces = (
             self._trace(r, case, "queue1", "TCP", ended[0] + 2),
@@ -212,13 +226,13 @@ class Shows(Measures):
             ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"),
             ("udp_delivered", "video delivered", "percent"),
         )  # fmt: skip
-        cells = [(r.cell(set="table", case=c), {"case": c, "queues": WORDS[c]}) for c in self._cases(r)]
-        rows, more = self._quantities(r, cells, of), self._quantities(r, cells, rest)
+        combinations = [(r.combination(set="table", case=c), {"case": c, "queues": WORDS[c]}) for c in self._cases(r)]
+        rows, more = self._quantities(r, combinations, of), self._quantities(r, combinations, rest)
         built = Built(Comparison([self._ours(x) for x in rows]), [*rows, *more], group_by=("metric",))
         built.more, built.more_title = [self._ours(x) for x in more], "Unacknowledged segments, timeouts and shares of the link"
         pictures = []
         for case in ("C3", "C5", "C8"):
-            end = r.samples(r.cell(set="table", case=case), "transfer_last")[0] + 2
+            end = r.samples(r.combination(set="table", case=case), "transfer_last")[0] + 2
             flights = [self._trace(r, case, f"unacknowledged tcp.{k}", f"TCP {k + 1}", end) for k in range(3)]
             pictures.append(series.Series(flights, f"{case}: unacknowledged", "time, s", "segments", size=(4.4, 2.6)))
         trips = []
@@ -237,9 +251,9 @@ class Shows(Measures):
             ("timeouts", "TCP timeouts", "count"),
         )  # fmt: skip
         names = {"C3": "plain", "C3m": "modified"}
-        rows = self._quantities(r, [(r.cell(set="table", case=c), {"case": c, "priority": name}) for c, name in names.items()], of)
+        rows = self._quantities(r, [(r.combination(set="table", case=c), {"case": c, "priority": name}) for c, name in names.items()], of)
         built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
-        end = max(r.samples(r.cell(set="table", case=c), "transfer_last")[0] for c in names) + 2
+        end = max(r.samples(r.combination(set="table", case=c), "transfer_last")[0] for c in names) + 2
         panels = [
             series.Series([self._trace(r, c, "queue1", "TCP", end)], f"queue 1, {name} priority", "time, s", "packets", size=(4.4, 2.6))
             for c, name in names.items()
@@ -252,7 +266,7 @@ class Shows(Measures):
     def _window(self, name: str, tcp: str, r: Results) -> Built:
         rows = self._window_rows(r, [tcp])
         built = Built(Comparison([self._ours(x) for x in rows]), group_by=("tcp",))
-        times, values = r.curves(r.cell(set="window", tcp=tcp), "window")[0]
+        times, values = r.curves(r.combination(set="window", tcp=tcp), "window")[0]
         panel = series.Series([series.Trace(tcp, times, values)], f"TCP {tcp}", "time, s", "window, segments")
         built.pictures.append(Picture(name, self.title_of(name), "First replication, one connection alone.", [panel]))
         return built

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from fairlane.papers import Built, Cell, Compared, Experiment, Picture, Results, Row, SensitivityColumn, charts
+from fairlane.papers import Built, Combination, Compared, Experiment, Picture, Results, Row, SensitivityColumn, charts
 
 from .net import CASES, SAME
 from .rows import FIGURES, PUBLISHED, WORDS
@@ -36,7 +36,7 @@ class Nowak2009(Studies):
         """All tables and figures, and the questions that the paper leaves without numbers."""
         e = self.experiment
 
-        def case(*names: str) -> Callable[[Cell], bool]:
+        def case(*names: str) -> Callable[[Combination], bool]:
             return lambda c: c["set"] in ("table", "events") and c["case"] in names
 
         parts = [
@@ -69,8 +69,8 @@ class Nowak2009(Studies):
         rows = [x for case in self._cases(r) for x in self._case_rows(r, case)]
         built = Built(self._against_published(rows), rows, group_by=("case", "scheduler", "queue1_type", "queue2_type"))
         of = (("time_mean", "mean over time", "packets"), ("time_sd", "deviation over time", "packets"), ("max", "longest", "packets"))
-        cells = [(r.cell(set="table", case=c), {"case": c}) for c in self._cases(r)]
-        by_time = self._quantities(r, cells, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of])
+        combinations = [(r.combination(set="table", case=c), {"case": c}) for c in self._cases(r)]
+        by_time = self._quantities(r, combinations, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of])
         built.more, built.more_title = [self._ours(x) for x in by_time], "The same lengths as means over time"
         built.notes.append(
             "Lengths are weighted by packets, as the paper's recorder wrote one value at every packet put in or taken out: a queue "

@@ -31,7 +31,7 @@ def _modified(r: Results) -> tuple[float, float]:
 
 def _same(r: Results) -> bool:
     """Whether claim N9 holds in every replication."""
-    plain, modified = ([r.samples(r.cell(set="table", case=c), f"queue{n}_mean") for n in (1, 2)] for c in ("C3", "C3m"))
+    plain, modified = ([r.samples(r.combination(set="table", case=c), f"queue{n}_mean") for n in (1, 2)] for c in ("C3", "C3m"))
     first, second = ([m / p for m, p in zip(*both, strict=True)] for both in zip(modified, plain, strict=True))
     return all(abs(x - 1) < 0.15 for x in first) and all(x > 0.85 for x in second)
 
@@ -82,7 +82,7 @@ def _with(others: Mapping[str, Results], name: str, say: Callable[[Results], str
 
 def _waits(r: Results, case: str, length: float) -> float:
     """Round trip of a segment that finds so many packets in the queue of TCP, by Little's law with our share of the link, s."""
-    t = r.cell(set="table", case=case).tree(1)
+    t = r.combination(set="table", case=case).tree(1)
     path = 2e-3 * sum(float(t["links"][name]["delay"].removesuffix("ms")) for name in ("s1", "bottleneck", "s3"))
     rate = 1e6 * float(t["links"]["bottleneck"]["rate"].removesuffix("Mbit/s")) * _of(r, "tcp_share", case) / 100
     return path + (length + 1) * 8 * (int(t["flows"]["tcp"]["tcp"]["mss"].removesuffix("B")) + TCP_HEADER) / rate
@@ -141,7 +141,7 @@ def _in_order(r: Results, published: Sequence[Mapping[str, str]], case: str) -> 
 
 def _apart(r: Results, published: Sequence[Mapping[str, str]]) -> float:
     """The median difference from the published values, percent."""
-    events = {c["case"] for c in r.cells if c["set"] == "events"}
+    events = {c["case"] for c in r.combinations if c["set"] == "events"}
     apart = []
     for p in published:
         case, thing, metric = p["case"], p["object"], p["metric"]

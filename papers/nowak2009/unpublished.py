@@ -33,7 +33,7 @@ class Studies(Shows):
             ("mean_size", "mean_size", "packets"), ("stddev_size", "stddev_size", "packets"), ("rtt", "rtt", "s"),
             ("utilisation", "utilisation", "percent"), ("timeouts", "timeouts", "count"),
         )  # fmt: skip
-        own = [c for c in r.cells if c["set"] == "alone"]
+        own = [c for c in r.combinations if c["set"] == "alone"]
         rows = self._quantities(r, [(c, {**dict(c.factors[1:]), "rate": f"{c['rate']} Mbit/s"}) for c in own], of)
         peer = [
             {
@@ -70,14 +70,14 @@ class Studies(Shows):
             ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("tcp_loss", "TCP loss", "percent"),
             ("transfer_last", "last transfer ends (or 200)", "s"),
         )  # fmt: skip
-        cells = [(c, {"rate": f"{c['rate']} Mbit/s", "case": c["case"]}) for c in r.cells if c["set"] == "stated"]
-        trips, rest = self._quantities(r, cells, of[:1]), self._quantities(r, cells, of[1:])
+        combinations = [(c, {"rate": f"{c['rate']} Mbit/s", "case": c["case"]}) for c in r.combinations if c["set"] == "stated"]
+        trips, rest = self._quantities(r, combinations, of[:1]), self._quantities(r, combinations, of[1:])
         built = Built(Comparison([self._ours(x) for x in trips]), [*trips, *rest], group_by=("metric", "rate"))
         built.more, built.more_title = [self._ours(x) for x in rest], "Queues, shares, delays and losses"
         xs = [float(x) for x in RATES]
 
         def curve(q: str, case: str) -> charts.Curve:
-            found = [self._row(r, r.cell(set="stated", rate=x, case=case), q, {}, q, "") for x in RATES]
+            found = [self._row(r, r.combination(set="stated", rate=x, case=case), q, {}, q, "") for x in RATES]
             return charts.Curve(case, xs, [f[0].value if f else None for f in found])
 
         shown = ("C1", "C3", "C6", "C8", "C9")
@@ -95,20 +95,20 @@ class Studies(Shows):
 
     @cached_property
     def _search(self) -> TuneSpec:
-        """What was asked of the search: objectives, constraints and mixes of tune.toml."""
+        """What was asked of the search: objectives, constraints and training scenarios of tune.toml."""
         return Tuning.from_file(self.folder / "tune.toml").spec
 
     def _costs(self, r: Results, case: str) -> list[float]:
         """What a queue costs on traffic that the search did not see, by its own objective: a value a replication."""
-        cells = [c for c in r.cells if c["set"] == "unseen" and c["case"] == case]
+        combinations = [c for c in r.combinations if c["set"] == "unseen" and c["case"] == case]
         measured = {"video_delay": ("udp_delay_p99", 1e-3), "tcp_rtt": ("rtt_all", 1.0), "tcp_goodput": ("tcp_goodput", 1e3)}
-        means = {name: scale * np.mean([r.samples(c, q) for c in cells], axis=0) for name, (q, scale) in measured.items()}
+        means = {name: scale * np.mean([r.samples(c, q) for c in combinations], axis=0) for name, (q, scale) in measured.items()}
         scales = {o.label: (o.good, o.bad) for o in self._search.objectives if o.good is not None and o.bad is not None}
         return [cost_of(self._search, scales, {name: float(x[i]) for name, x in means.items()}) for i in range(len(means["tcp_rtt"]))]
 
     def _lost(self, r: Results, case: str) -> float:
-        """Share of the video that a queue loses in the unseen mix in which it loses most, percent."""
-        return max(r.mean("udp_loss", set="unseen", mix=c["mix"], case=case) for c in r.cells if c["set"] == "unseen" and c["case"] == case)
+        """Share of the video that a queue loses in the held-out scenario in which it loses most, percent."""
+        return max(r.mean("udp_loss", set="unseen", scenario=c["scenario"], case=case) for c in r.combinations if c["set"] == "unseen" and c["case"] == case)
 
     def _unseen_rows(self, r: Results) -> list[Row]:
         """The chosen queue and the paper's on unseen traffic: cost, what it is above that of the chosen one, and video lost."""
@@ -120,15 +120,15 @@ class Studies(Shows):
             if case != "chosen":
                 above = [x - y for x, y in zip(values, cost["chosen"], strict=True)]
                 rows.append(row_of(named[case], "cost on unseen traffic, above that of the chosen queue", above, ""))
-        return [*rows, *(row_of(named[case], "video lost, worst unseen mix", [self._lost(r, case)], "percent") for case in SETTINGS)]
+        return [*rows, *(row_of(named[case], "video lost, worst held-out scenario", [self._lost(r, case)], "percent") for case in SETTINGS)]
 
     def _closing(self, r: Results) -> Built:
         of = (
             ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("rtt_all", "TCP round trip, all segments", "s"),
             ("tcp_goodput", "TCP goodput", "kbit/s"), ("udp_delivered", "video delivered", "percent"), ("tcp_loss", "TCP loss", "percent"),
         )  # fmt: skip
-        cells = [c for c in r.cells if c["set"] == "long"]
-        rows = self._quantities(r, [(c, {"case": c["case"], "queues": WORDS[c["case"]]}) for c in cells], of)
+        combinations = [c for c in r.combinations if c["set"] == "long"]
+        rows = self._quantities(r, [(c, {"case": c["case"], "queues": WORDS[c["case"]]}) for c in combinations], of)
         tested = self._unseen_rows(r)
         built = Built(Comparison([self._ours(x) for x in [*rows, *tested]]), [*rows, *tested], group_by=("metric",))
 
@@ -136,7 +136,7 @@ class Studies(Shows):
             return r.mean(quantity, set="long", case=case)
 
         def over(quantity: str, case: str) -> float:
-            return float(np.mean([r.samples(c, quantity) for c in r.cells if c["set"] == "unseen" and c["case"] == case]))
+            return float(np.mean([r.samples(c, quantity) for c in r.combinations if c["set"] == "unseen" and c["case"] == case]))
 
         words = {"video_delay": ("the video is late", "ms"), "tcp_rtt": ("TCP is sluggish", "ms"), "tcp_goodput": ("TCP is slow", "kbit/s")}
         scales = {"ms": 1e3, "kbit/s": 1e-3}
@@ -147,7 +147,7 @@ class Studies(Shows):
         )
         built.notes.append(
             "The search is not run again for this page. It is run by fairlane tune papers/nowak2009/tune.toml: "
-            f"{self._search.trials} settings of its own beside the paper's cases, {len(self._search.mixes)} mixes of traffic, a minute or "
+            f"{self._search.trials} settings of its own beside the paper's cases, {len(self._search.training_scenarios)} training scenarios, a minute or "
             "two on two cores. What it chose is kept in papers/nowak2009/chosen.toml; that queue is run here, beside the paper's."
         )
         built.notes.append(
@@ -163,12 +163,12 @@ class Studies(Shows):
             f"On traffic that the search did not see ({'; '.join(m.name for m in self._search.holdout)}) and with other seeds, by the "
             f"search's own objective, the chosen queue costs {cost['chosen']:.3f} and C8 {cost['C8']:.3f}. It costs less than {len(worse)} "
             f"of the {len(above)} cases that have a cost, with an interval of the difference above zero ({', '.join(worse) or 'none'})"
-            + (f"; {', '.join(absent)} has none, since nothing of the video arrives in one of the mixes" if absent else "")
+            + (f"; {', '.join(absent)} has none, since nothing of the video arrives in one of the scenarios" if absent else "")
             + f". It is a trade: there TCP's goodput is {over('tcp_goodput', 'chosen'):.0f} kbit/s with the chosen queue and "
             f"{over('tcp_goodput', 'C8'):.0f} with C8, the round trip {1e3 * over('rtt_all', 'chosen'):.0f} and "
             f"{1e3 * over('rtt_all', 'C8'):.0f} ms. A cost is the largest of three complaints, and a twentieth of their sum: {complaints}."
         )
-        points = [charts.Curve(c["case"], [1e3 * mean("rtt_all", c["case"])], [1e-3 * mean("udp_delay_p99", c["case"])]) for c in cells]
+        points = [charts.Curve(c["case"], [1e3 * mean("rtt_all", c["case"])], [1e-3 * mean("udp_delay_p99", c["case"])]) for c in combinations]
         alone = {o.label: o.good or 0.0 for o in self._search.objectives}
         points.append(charts.Curve("", [1e3 * alone["tcp_rtt"]], [alone["video_delay"]]))
         ticks = [50, 100, 200, 500, 1000, 2000, 5000]

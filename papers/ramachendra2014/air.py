@@ -1,4 +1,4 @@
-"""Ramachendra 2014: the wireless networks of its captions as cells, what is measured of them, and the choices that are each varied once."""
+"""Ramachendra 2014: the wireless networks of its captions as combinations, what is measured of them, and the choices that are each varied once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairlane import Network
-from fairlane.papers import Cell, RunTables, Tree, Value, quantity
+from fairlane.papers import Combination, RunTables, Tree, Value, quantity
 
 from . import net
 from .opens import LINK
@@ -18,7 +18,7 @@ LOADS, LIMITS, QUEUES = net.LOADS, net.LIMITS, net.QUEUES
 LOAD, LIMIT = 75, 100
 """Where the load, or the queue limit, is not what is varied."""
 AIR = "air"
-"""The traffic of these cells; of those with another choice it is followed by its name."""
+"""The traffic of these combinations; of those with another choice it is followed by its name."""
 VARIED = 32
 """Nodes of the network in which choices are varied."""
 LINKS = tuple(f"n{i}-air" for i in range(max(NETWORKS)))
@@ -71,35 +71,35 @@ CHOICES = (
 _OF = {c.name: c for c in CHOICES}
 
 
-def is_air(c: Cell) -> bool:
-    """Whether a cell is on the air, as chosen."""
+def is_air(c: Combination) -> bool:
+    """Whether a combination is on the air, as chosen."""
     return c["traffic"] == AIR
 
 
-def is_choice(c: Cell) -> bool:
+def is_choice(c: Combination) -> bool:
     """Whether it has another choice."""
     return c["traffic"].startswith(f"{AIR}: ")
 
 
 def chosen(name: str) -> str:
-    """The traffic of cells with a choice."""
+    """The traffic of combinations with a choice."""
     return f"{AIR}: {name}" if name else AIR
 
 
-def cells() -> list[Cell]:
+def combinations() -> list[Combination]:
     """Loads with one limit and limits with one load, of every network and discipline, and two disciplines with each choice."""
-    made = [net.cell(n, x, LIMIT, a, AIR) for n in NETWORKS for x in LOADS for a in QUEUES]
-    made += [net.cell(n, LOAD, q, a, AIR) for n in NETWORKS for q in LIMITS if q != LIMIT for a in QUEUES]
-    return [*made, *(net.cell(VARIED, LOAD, LIMIT, a, chosen(c.name)) for c in CHOICES for a in ("RED", "ModRED"))]
+    made = [net.combination(n, x, LIMIT, a, AIR) for n in NETWORKS for x in LOADS for a in QUEUES]
+    made += [net.combination(n, LOAD, q, a, AIR) for n in NETWORKS for q in LIMITS if q != LIMIT for a in QUEUES]
+    return [*made, *(net.combination(VARIED, LOAD, LIMIT, a, chosen(c.name)) for c in CHOICES for a in ("RED", "ModRED"))]
 
 
-def quick() -> list[Cell]:
+def quick() -> list[Combination]:
     """The two small networks at one load and limit."""
-    return [net.cell(n, LOAD, LIMIT, a, AIR) for n in (16, 32) for a in QUEUES]
+    return [net.combination(n, LOAD, LIMIT, a, AIR) for n in (16, 32) for a in QUEUES]
 
 
-def tree_of(base: Tree, wired: Tree, c: Cell, seed: int) -> Tree:
-    """The scenario of a cell: stations and channel of `base`, TCP and the router's queue of the wired network with the same factors."""
+def tree_of(base: Tree, wired: Tree, c: Combination, seed: int) -> Tree:
+    """The scenario of a combination: stations and channel of `base`, TCP and the router's queue of the wired network with the same factors."""
     t = copy.deepcopy(base)
     n, load = int(c["network"]), int(c["load"])
     t["name"] = f"{n} nodes on the air, {load} % load, {c['aqm']} with {c['queue']} packets"
@@ -121,14 +121,14 @@ def tree_of(base: Tree, wired: Tree, c: Cell, seed: int) -> Tree:
 
 
 def with_trees(
-    base: Tree, blocks: tuple[Tree, Tree], which: Iterable[Cell], declared: Mapping[str, Value], bases: Mapping[str, Value]
-) -> list[Cell]:
-    """The cells with what makes their trees: the channel of `base`, the rest from the wired network and its `blocks`."""
+    base: Tree, blocks: tuple[Tree, Tree], which: Iterable[Combination], declared: Mapping[str, Value], bases: Mapping[str, Value]
+) -> list[Combination]:
+    """The combinations with what makes their trees: the channel of `base`, the rest from the wired network and its `blocks`."""
 
-    def made(c: Cell) -> Cell:
+    def made(c: Combination) -> Combination:
         own = bases if is_choice(c) and _OF[c["traffic"].removeprefix(f"{AIR}: ")].base else declared
-        like = net.cell(int(c["network"]), int(c["load"]), int(c["queue"]), c["aqm"])
-        return Cell(c.factors, lambda seed: tree_of(base, net.tree_of(*blocks, like, seed, own), c, seed))
+        like = net.combination(int(c["network"]), int(c["load"]), int(c["queue"]), c["aqm"])
+        return Combination(c.factors, lambda seed: tree_of(base, net.tree_of(*blocks, like, seed, own), c, seed))
 
     return [made(c) for c in which]
 

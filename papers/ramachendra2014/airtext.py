@@ -1,11 +1,11 @@
-"""The wireless networks beside the wired ones: which cells are asked for, their tables, and what is found, with the numbers of the runs."""
+"""The wireless networks beside the wired ones: which combinations are asked for, their tables, and what is found, with the numbers of the runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from fairlane.papers import Cell, Compared, Results, Row, factors_of, row_of
+from fairlane.papers import Combination, Compared, Results, Row, factors_of, row_of
 
 from . import air
 from .air import LIMIT, LIMITS, LOAD, LOADS, NETWORKS, QUEUES, VARIED
@@ -35,8 +35,8 @@ VIRTUAL = (
 )
 
 
-def needed(c: Cell, n: int) -> bool:
-    """Whether the experiment of n nodes reads a cell; that of the largest network speaks of all."""
+def needed(c: Combination, n: int) -> bool:
+    """Whether the experiment of n nodes reads a combination; that of the largest network speaks of all."""
     if air.is_choice(c):
         return n == VARIED
     if air.is_air(c):
@@ -55,14 +55,14 @@ def _of(r: Results, metric: str, n: int, load: int = LOAD, queue: int = LIMIT, a
 
 
 def beside_wired(r: Results, n: int) -> list[Compared]:
-    """The metrics against the load with 100 packets, beside those of the wired network where it has that cell."""
+    """The metrics against the load with 100 packets, beside those of the wired network where it has that combination."""
     rows = []
     for metric in SHOWN:
         for load in LOADS:
             for a in QUEUES:
                 if r.has(**_at(n, load, LIMIT, a)):
                     wired = _at(n, load, LIMIT, a, "bulk")
-                    x = row_of({}, metric, r.samples(r.cell(**_at(n, load, LIMIT, a)), metric), air.METRICS[metric])
+                    x = row_of({}, metric, r.samples(r.combination(**_at(n, load, LIMIT, a)), metric), air.METRICS[metric])
                     peer = r.mean(metric, **wired) if metric in WIRED and r.has(**wired) else None
                     factors = factors_of(load=load, aqm=a)
                     rows.append(Compared(factors, metric, x.unit, None, x.value, x.low, x.high, max(1, len(x.samples)), peer))
@@ -72,14 +72,14 @@ def beside_wired(r: Results, n: int) -> list[Compared]:
 def choices(r: Results) -> list[Compared]:
     """Throughput, and both kinds of loss, with each choice; the first line is what is chosen."""
     rows: list[Compared] = []
-    if not any(air.is_choice(c) for c in r.cells):
+    if not any(air.is_choice(c) for c in r.combinations):
         return rows
     for metric in ("throughput", "loss_rate", "air_loss"):
         for name in ("", *(c.name for c in air.CHOICES)):
             for a in ("RED", "ModRED"):
                 at = _at(VARIED, LOAD, LIMIT, a, air.chosen(name))
                 if r.has(**at):
-                    x = row_of({}, metric, r.samples(r.cell(**at), metric), air.METRICS[metric])
+                    x = row_of({}, metric, r.samples(r.combination(**at), metric), air.METRICS[metric])
                     factors = factors_of(choice=name or "as chosen", aqm=a)
                     rows.append(Compared(factors, metric, x.unit, None, x.value, x.low, x.high, max(1, len(x.samples))))
     return rows
@@ -135,7 +135,7 @@ def _losses(r: Results, n: int) -> str:
 
 def _apart(r: Results, n: int, load: int, traffic: str = air.AIR) -> Row:
     """ModRED's throughput above RED's, percent, replication by replication: the pairs are the same in both."""
-    mod, red = (r.samples(r.cell(**_at(n, load, LIMIT, a, traffic)), "throughput") for a in ("ModRED", "RED"))
+    mod, red = (r.samples(r.combination(**_at(n, load, LIMIT, a, traffic)), "throughput") for a in ("ModRED", "RED"))
     return row_of({}, "gain", [100 * (a / b - 1) for a, b in zip(mod, red, strict=True)], "percent")
 
 
@@ -158,7 +158,7 @@ def _modred(r: Results, n: int) -> str:
 
 
 def _same(r: Results, one: Mapping[str, object], other: Mapping[str, object]) -> bool:
-    return all(r.samples(r.cell(**one), m) == r.samples(r.cell(**other), m) for m in air.METRICS)
+    return all(r.samples(r.combination(**one), m) == r.samples(r.combination(**other), m) for m in air.METRICS)
 
 
 def _avq(r: Results, n: int) -> list[str]:

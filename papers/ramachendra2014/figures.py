@@ -58,8 +58,8 @@ def _fields(r: Results, n: int, metric: str, scale: float) -> dict[int, list[cha
     for q in LIMITS:
         fields[q] = []
         for a in QUEUES:
-            cells = [r.cell(network=n, load=x, queue=q, aqm=a, traffic="bulk") for x in LOADS]
-            rows = [row_of({}, metric, [scale * x for x in r.samples(c, metric)], "") for c in cells]
+            combinations = [r.combination(network=n, load=x, queue=q, aqm=a, traffic="bulk") for x in LOADS]
+            rows = [row_of({}, metric, [scale * x for x in r.samples(c, metric)], "") for c in combinations]
             fields[q].append(charts.Curve(a, LOADS, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
     return fields
 
@@ -123,8 +123,8 @@ def losses(r: Results, load: int, networks: Iterable[int], published: dict[int, 
     """DropTail's loss against the queue limit, with the published losses on the curve of `at` nodes."""
     curves = []
     for n in networks:
-        cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk") for q in LIMITS]
-        own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in cells]
+        combinations = [r.combination(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk") for q in LIMITS]
+        own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in combinations]
         points = [published.get(q) if n == at else None for q in LIMITS]
         curves.append(charts.Curve(f"{n} nodes", LIMITS, [x.value for x in own], [x.low for x in own], [x.high for x in own], points))
     axes = charts.Axes(f"DropTail, {load} % load", "queue limit, packets", "loss, %", ticks=LIMITS)
@@ -134,9 +134,9 @@ def losses(r: Results, load: int, networks: Iterable[int], published: dict[int, 
 
 def over_time(r: Results) -> Picture:
     """A stretch of the queue with ModRED and with RED, and how many of ModRED's queues cut windows."""
-    cell = {"load": 75, "traffic": "watched"}
-    waiting = [series.Trace(a, *r.curves(r.cell(aqm=a, **cell), "queue")[0]) for a in ("ModRED", "RED")]
-    cut = r.curves(r.cell(aqm="ModRED", **cell), "cutting")[0]
+    combination = {"load": 75, "traffic": "watched"}
+    waiting = [series.Trace(a, *r.curves(r.combination(aqm=a, **combination), "queue")[0]) for a in ("ModRED", "RED")]
+    cut = r.curves(r.combination(aqm="ModRED", **combination), "cutting")[0]
     panels: list[theme.Panel] = [
         series.Series(waiting, "All queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
         Steps(*cut, "ModRED: queues that cut windows", "time, s", "of all", max(1, round(max((x or 0.0 for x in cut[1]), default=0.0)))),
@@ -292,7 +292,7 @@ def on_air(r: Results, n: int) -> list[Picture]:
         for metric, title, unit, scale in _OVER_AIR:
             curves = []
             for a in QUEUES:
-                rows = [row_of({}, metric, [scale * v for v in r.samples(r.cell(**{**at, varied: x}, aqm=a), metric)], "") for x in xs]
+                rows = [row_of({}, metric, [scale * v for v in r.samples(r.combination(**{**at, varied: x}, aqm=a), metric)], "") for x in xs]
                 curves.append(charts.Curve(a, xs, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
             panels.append(charts.Lines(curves, charts.Axes(f"{n} stations: {title}", words, f"{title}, {unit}", ticks=xs)))
         caption = (

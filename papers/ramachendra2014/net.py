@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 
-from fairlane.papers import Cell, Tree, Value, factors_of
+from fairlane.papers import Combination, Tree, Value, factors_of
 
 from .opens import InSetting, changed
 
@@ -15,47 +15,47 @@ LIMITS = (25, 100, 250)
 QUEUES = ("DropTail", "RED", "WRED", "AVQ", "ModRED")
 
 
-def cell(network: int, load: int, queue: int, aqm: str, traffic: str = "bulk") -> Cell:
-    """The factors of a cell; `with_trees` adds its tree."""
-    return Cell(factors_of(network=network, load=load, queue=queue, aqm=aqm, traffic=traffic), lambda _: {})
+def combination(network: int, load: int, queue: int, aqm: str, traffic: str = "bulk") -> Combination:
+    """The factors of a combination; `with_trees` adds its tree."""
+    return Combination(factors_of(network=network, load=load, queue=queue, aqm=aqm, traffic=traffic), lambda _: {})
 
 
-def matrix() -> list[Cell]:
+def matrix() -> list[Combination]:
     """All disciplines at all queue limits, loads and networks."""
-    return [cell(n, x, q, a) for n in NETWORKS for x in LOADS for q in LIMITS for a in QUEUES]
+    return [combination(n, x, q, a) for n in NETWORKS for x in LOADS for q in LIMITS for a in QUEUES]
 
 
-def special() -> list[Cell]:
-    """Cells beside the matrix: smooth and bursty senders, a link wide enough for all, a look at the queue, drops counted by colour."""
-    cells = [cell(64, 100, 100, a, t) for t in ("smooth", "bursty") for a in ("RED", "ModRED")]
-    cells += [cell(n, x, 100, "DropTail", "uncongested") for n in NETWORKS for x in (25, 50)]
-    cells += [cell(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [cell(64, 50, q, "ModRED", "watched") for q in (25, 100)]
-    return [*cells, *counted(), *(cell(64, x, 100, "WRED", "counted") for x in (75, 100))]
+def special() -> list[Combination]:
+    """Combinations beside the matrix: smooth and bursty senders, a link wide enough for all, a look at the queue, drops counted by colour."""
+    combinations = [combination(64, 100, 100, a, t) for t in ("smooth", "bursty") for a in ("RED", "ModRED")]
+    combinations += [combination(n, x, 100, "DropTail", "uncongested") for n in NETWORKS for x in (25, 50)]
+    combinations += [combination(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [combination(64, 50, q, "ModRED", "watched") for q in (25, 100)]
+    return [*combinations, *counted(), *(combination(64, x, 100, "WRED", "counted") for x in (75, 100))]
 
 
-def counted() -> list[Cell]:
+def counted() -> list[Combination]:
     """ModRED's drops by colour."""
-    return [cell(n, x, 100, "ModRED", "counted") for n, x in ((64, 75), (64, 100), (32, 100), (16, 100))]
+    return [combination(n, x, 100, "ModRED", "counted") for n, x in ((64, 75), (64, 100), (32, 100), (16, 100))]
 
 
-def claimed() -> list[Cell]:
-    """The cells that claims and published losses read: what each setting runs."""
-    cells = [cell(n, x, q, "DropTail") for n in NETWORKS for x in (50, 100) for q in LIMITS]
-    cells += [cell(64, 75, q, "DropTail") for q in (100, 250)] + [cell(n, 25, 100, "DropTail") for n in NETWORKS]
-    cells += [cell(n, 100, q, "RED") for n in NETWORKS for q in LIMITS] + [cell(n, 75, 100, "RED") for n in NETWORKS]
-    cells += [cell(n, x, 100, "ModRED") for n in NETWORKS for x in LOADS] + [cell(n, 50, 25, "ModRED") for n in NETWORKS]
-    cells += [cell(n, 100, 100, a) for n in NETWORKS for a in ("WRED", "AVQ")]
-    return [*cells, *(c for c in special() if c["traffic"] in ("smooth", "bursty", "uncongested")), *counted()]
+def claimed() -> list[Combination]:
+    """The combinations that claims and published losses read: what each setting runs."""
+    combinations = [combination(n, x, q, "DropTail") for n in NETWORKS for x in (50, 100) for q in LIMITS]
+    combinations += [combination(64, 75, q, "DropTail") for q in (100, 250)] + [combination(n, 25, 100, "DropTail") for n in NETWORKS]
+    combinations += [combination(n, 100, q, "RED") for n in NETWORKS for q in LIMITS] + [combination(n, 75, 100, "RED") for n in NETWORKS]
+    combinations += [combination(n, x, 100, "ModRED") for n in NETWORKS for x in LOADS] + [combination(n, 50, 25, "ModRED") for n in NETWORKS]
+    combinations += [combination(n, 100, 100, a) for n in NETWORKS for a in ("WRED", "AVQ")]
+    return [*combinations, *(c for c in special() if c["traffic"] in ("smooth", "bursty", "uncongested")), *counted()]
 
 
-def quick() -> list[Cell]:
+def quick() -> list[Combination]:
     """The part of a quick look: 64 nodes, and what claims read of the other networks."""
     own = {c.factors: c for c in (*(c for c in matrix() if c["network"] == "64"), *claimed(), *special())}
     return list(own.values())
 
 
-def tree_of(base: Tree, blocks: Tree, c: Cell, seed: int, values: Mapping[str, Value]) -> Tree:
-    """The scenario of a cell in a setting: the base network with the cell's nodes, load and queue."""
+def tree_of(base: Tree, blocks: Tree, c: Combination, seed: int, values: Mapping[str, Value]) -> Tree:
+    """The scenario of a combination in a setting: the base network with the combination's nodes, load and queue."""
     t = copy.deepcopy(base)
     n, load, limit = int(c["network"]), int(c["load"]), int(c["queue"])
     t["name"] = f"{n} nodes, {load} % load, {c['aqm']} with {limit} packets, {c['traffic']}"
@@ -85,10 +85,10 @@ def _count_colours(t: Tree) -> None:
     t["flows"]["ftp"]["to"] = "d0"
 
 
-def with_trees(base: Tree, blocks: Tree, cells: Iterable[Cell], values: Mapping[str, Value]) -> list[Cell]:
-    """The cells in a setting, with what makes their trees."""
+def with_trees(base: Tree, blocks: Tree, combinations: Iterable[Combination], values: Mapping[str, Value]) -> list[Combination]:
+    """The combinations in a setting, with what makes their trees."""
 
-    def made(c: Cell) -> Cell:
+    def made(c: Combination) -> Combination:
         return InSetting(c.factors, lambda seed: tree_of(base, blocks, c, seed, values), values)
 
-    return [made(c) for c in cells]
+    return [made(c) for c in combinations]

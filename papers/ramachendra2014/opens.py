@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairlane.papers import Cell, Levels, Open, Span, Tree, Value
+from fairlane.papers import Combination, Levels, Open, Span, Tree, Value
 
 WHOLE = "the whole link"
 UNIFORM = "uniform within a third"
@@ -73,8 +73,8 @@ DECLARED: Mapping[str, Value] = {
 
 
 @dataclass(frozen=True)
-class InSetting(Cell):
-    """A cell that knows its setting."""
+class InSetting(Combination):
+    """A combination that knows its setting."""
 
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
@@ -92,8 +92,8 @@ def wire(values: Mapping[str, Value]) -> int:
     return int(number(values["segment"])) + HEADER
 
 
-def changed(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
-    """Lays a setting over the scenario of a cell."""
+def changed(t: Tree, c: Combination, values: Mapping[str, Value]) -> None:
+    """Lays a setting over the scenario of a combination."""
     _tcp(t, values)
     _paths(t, int(c["network"]), number(values["round trip"]) / 2, values["round trips"] == UNIFORM)
     _contract(t, c, values)
@@ -130,14 +130,14 @@ def _paths(t: Tree, n: int, way: float, uniform: bool) -> None:
         d["delays"] = [f"{1e3 * x:.4f}ms" for x in own]
 
 
-def _contract(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
+def _contract(t: Tree, c: Combination, values: Mapping[str, Value]) -> None:
     of = int(c["network"]) * (int(c["load"]) / 100 if values["fair share of"] != "all nodes" else 1.0)
     depth = int(number(values["contract's bucket"]))
     bucket = f"{depth * wire(values)}B"
     t["links"]["bottleneck"]["queue"]["srtcm"].update(cir=f"{round(LINK * float(values['contract']) / of)}bit/s", cbs=bucket, ebs=bucket)
 
 
-def _queues(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
+def _queues(t: Tree, c: Combination, values: Mapping[str, Value]) -> None:
     turns = t["links"]["bottleneck"]["queue"]["srtcm"]["queue"]["rr"]
     queues, limit = int(values["priority queues"]), int(c["queue"])
     turns["queues"] = queues
@@ -166,7 +166,7 @@ def _queues(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
         p.update(gamma=round(0.98 * share, 6), initial=round(share, 6), alpha=values["AVQ's damping"], mean_packet=packet)
 
 
-def _offered(t: Tree, c: Cell, values: Mapping[str, Value]) -> None:
+def _offered(t: Tree, c: Combination, values: Mapping[str, Value]) -> None:
     """Senders that together offer a part of the link, evenly or in bursts."""
     size = number(values["segment"])
     rate = LINK * float(values["offered load"]) / int(c["network"]) * size / wire(values)

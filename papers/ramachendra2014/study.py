@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fairlane.papers import (
     Built,
-    Cell,
+    Combination,
     Compared,
     Comparison,
     Curve,
@@ -37,14 +37,14 @@ _KINDS = (
     ("in_share", "IN packets of all", "percent"),
 )  # fmt: skip
 _CAPTIONS = {32: "fig5.1", 16: "fig5.2", 64: "fig5.3", 128: "fig5.5"}
-Wanted = Callable[[Cell], bool]
+Wanted = Callable[[Combination], bool]
 
 
-def _matrix(c: Cell) -> bool:
+def _matrix(c: Combination) -> bool:
     return c["traffic"] == "bulk"
 
 
-def _quoted_cell(c: Cell) -> bool:
+def _quoted_combination(c: Combination) -> bool:
     named = c["network"] == "64" and c["load"] == "75" and c["queue"] in ("100", "250")
     return _matrix(c) and c["aqm"] == "DropTail" and (named or (c["load"] == "50" and c["queue"] in ("25", "250")))
 
@@ -87,25 +87,25 @@ class Ramachendra2014(Paper):
         """See `opens.py`."""
         return opens.opens()
 
-    def cells(self) -> list[Cell]:
-        """The matrix, and the cells beside it."""
-        return [*self._with([*net.matrix(), *net.special()]), *self._on_air(air.cells())]
+    def combinations(self) -> list[Combination]:
+        """The matrix, and the combinations beside it."""
+        return [*self._with([*net.matrix(), *net.special()]), *self._on_air(air.combinations())]
 
-    def quick_cells(self) -> list[Cell]:
+    def quick_combinations(self) -> list[Combination]:
         """64 nodes, and what claims read of the others."""
         return [*self._with(net.quick()), *self._on_air(air.quick())]
 
-    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
-        """The cells that claims and published losses read."""
+    def setting(self, values: Mapping[str, Value]) -> list[Combination]:
+        """The combinations that claims and published losses read."""
         return self._with(net.claimed(), values)
 
-    def _with(self, cells: Sequence[Cell], values: Mapping[str, Value] | None = None) -> list[Cell]:
-        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, values or self.declared_setting)
+    def _with(self, combinations: Sequence[Combination], values: Mapping[str, Value] | None = None) -> list[Combination]:
+        return net.with_trees(self.scenario("net.toml"), self.scenario("combinations.toml"), combinations, values or self.declared_setting)
 
-    def _on_air(self, cells: Sequence[Cell]) -> list[Cell]:
+    def _on_air(self, combinations: Sequence[Combination]) -> list[Combination]:
         """Beside all settings: the tables' own, with another medium."""
-        wired = (self.scenario("net.toml"), self.scenario("cells.toml"))
-        return air.with_trees(self.scenario("air.toml"), wired, cells, self.declared_setting, {o.name: o.base for o in self.opens()})
+        wired = (self.scenario("net.toml"), self.scenario("combinations.toml"))
+        return air.with_trees(self.scenario("air.toml"), wired, combinations, self.declared_setting, {o.name: o.base for o in self.opens()})
 
     def topology(self) -> Tree:
         """64 nodes."""
@@ -114,11 +114,11 @@ class Ramachendra2014(Paper):
     def _drawn(self, n: int) -> Tree:
         """A network with n nodes, all round trips at their mean: they would be as many labels."""
         plain = {**self.declared_setting, "round trips": "equal"}
-        return self._with([net.cell(n, 100, 100, "DropTail")], plain)[0].tree(1)
+        return self._with([net.combination(n, 100, 100, "DropTail")], plain)[0].tree(1)
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's metrics of one run; those of the queue at the bottleneck, the others over all flows."""
-        if air.is_air(cell) or air.is_choice(cell):
+        if air.is_air(combination) or air.is_choice(combination):
             return air.measure(run)
         f = run.flows
 
@@ -147,21 +147,21 @@ class Ramachendra2014(Paper):
             # Over all flows, whatever link limits each.
             "fairness": jain(f["goodput"]),
         }
-        if cell["traffic"] == "counted":
+        if combination["traffic"] == "counted":
             m |= _by_colour(run)
-        if cell["traffic"] == "watched" and cell["aqm"] == "ModRED":
-            queues = int(cell.values["priority queues"]) if isinstance(cell, opens.InSetting) else 3
+        if combination["traffic"] == "watched" and combination["aqm"] == "ModRED":
+            queues = int(combination.values["priority queues"]) if isinstance(combination, opens.InSetting) else 3
             m["cutting"] = 100 * sum(_mean(run, f"class{i}_clamping") for i in range(queues)) / queues
         return m
 
-    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+    def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:
         """A stretch of the queue (half a minute of 200 s), and how many of the three queues cut windows."""
-        if cell["traffic"] != "watched" or cell["load"] != "75":
+        if combination["traffic"] != "watched" or combination["load"] != "75":
             return {}
         times, waiting = run.series("bottleneck", "queue")
         at = [i for i, t in enumerate(times) if 0.5 <= t / times[-1] <= 0.65]
         made: dict[str, Curve] = {"queue": ([times[i] for i in at], [waiting[i] for i in at])}
-        if cell["aqm"] == "ModRED":
+        if combination["aqm"] == "ModRED":
             cut = [run.series("bottleneck", f"class{k}_clamping")[1] for k in range(3)]
             made["cutting"] = ([times[i] for i in at], [sum(c[i] or 0.0 for c in cut) for i in at])
         return made
@@ -169,7 +169,7 @@ class Ramachendra2014(Paper):
     # The tables that claims read
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
-        """Those named in claims.toml, of the cells at hand."""
+        """Those named in claims.toml, of the combinations at hand."""
         tables = {
             "results": self._results(results, _matrix),
             "bursty": self._gains(results),
@@ -177,25 +177,25 @@ class Ramachendra2014(Paper):
             "modred_unit": modred_unit(self.folder),
             "rr_unit": rr_unit(self.folder),
         }
-        counted = [c for c in results.cells if c["traffic"] == "counted"]
+        counted = [c for c in results.combinations if c["traffic"] == "counted"]
         tables["results"] += [self._row(results, c, m, unit) for c in counted for m, unit in COLOURS.items()]
-        wide = [c for c in results.cells if c["traffic"] == "uncongested"]
+        wide = [c for c in results.combinations if c["traffic"] == "uncongested"]
         tables["uncongested"] = [
             row_of({k: c[k] for k in ("network", "load")}, "throughput", results.samples(c, "throughput"), "kbit/s") for c in wide
         ]
         return tables
 
-    def _row(self, r: Results, c: Cell, metric: str, unit: str) -> Row:
+    def _row(self, r: Results, c: Combination, metric: str, unit: str) -> Row:
         factors = {"network": c["network"], "load": c["load"], "queue": c["queue"], "aqm": c["aqm"]}
         return row_of(factors, metric, r.samples(c, metric), unit)
 
     def _results(self, r: Results, wanted: Wanted, metrics: Sequence[str] = tuple(METRICS)) -> list[Row]:
-        return [self._row(r, c, m, METRICS[m]) for c in r.cells if wanted(c) for m in metrics]
+        return [self._row(r, c, m, METRICS[m]) for c in r.combinations if wanted(c) for m in metrics]
 
     def _gains(self, r: Results) -> list[Row]:
         rows = []
         for t in ("bursty", "smooth"):
-            pair = [c for a in ("ModRED", "RED") for c in r.cells if c["traffic"] == t and c["aqm"] == a]
+            pair = [c for a in ("ModRED", "RED") for c in r.combinations if c["traffic"] == t and c["aqm"] == a]
             if len(pair) == 2:
                 mod, red = (r.samples(c, "throughput") for c in pair)
                 gains = [100 * (a / b - 1) for a, b in zip(mod, red, strict=True)]
@@ -207,7 +207,7 @@ class Ramachendra2014(Paper):
         rows = []
         for p in self.published("quoted_values"):
             wanted = {"load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
-            for c in (c for c in r.cells if _matrix(c)):
+            for c in (c for c in r.combinations if _matrix(c)):
                 own = c.values if isinstance(c, opens.InSetting) else {}
                 network = p["network_nodes"] if p["network_nodes"] in map(str, NETWORKS) else str(own["losses at 50 % are of"])
                 if c["network"] == network and all(c[k] == x for k, x in wanted.items()):
@@ -232,7 +232,7 @@ class Ramachendra2014(Paper):
         return [
             on_air(64),
             e("matrix", self._matrix, _matrix),
-            e("quoted_values", self._published, _quoted_cell),
+            e("quoted_values", self._published, _quoted_combination),
             e("loss-vs-queue", lambda r: self._losses(r, 50), lambda c: _matrix(c) and c["load"] == "50"),
             e("loss-64n-75", lambda r: self._losses(r, 75), loads(75)),
             e("modred-25", lambda r: self._at(r, 25), seen(25)),
@@ -286,22 +286,22 @@ class Ramachendra2014(Paper):
 
     def _bursty(self, r: Results) -> Built:
         shown = ("throughput", "loss_rate", "mean_queue", "one_way_delay")
-        cells = [c for c in r.cells if c["traffic"] in ("smooth", "bursty")]
-        rows = [row_of({"traffic": c["traffic"], "aqm": c["aqm"]}, m, r.samples(c, m), METRICS[m]) for c in cells for m in shown]
+        combinations = [c for c in r.combinations if c["traffic"] in ("smooth", "bursty")]
+        rows = [row_of({"traffic": c["traffic"], "aqm": c["aqm"]}, m, r.samples(c, m), METRICS[m]) for c in combinations for m in shown]
         return Built(compare([*self._gains(r), *rows], []), self._gains(r), notes=notes("bursty", r), group_by=("metric",))
 
     def _red(self, _: Results) -> Built:
-        p = self.scenario("cells.toml")["queue"]["RED"]["red"]
+        p = self.scenario("combinations.toml")["queue"]["RED"]["red"]
         rows = [Compared(factors_of(threshold=k), "average queue", "packets", ours=float(p[k][:-1])) for k in ("min", "max")]
         return Built(Comparison(rows), [], [figures.red(p, self.title_of("fig2.1"))])
 
     def _two_curves(self, r: Results) -> Built:
         rows = []
-        for c in r.cells:
+        for c in r.combinations:
             if c["traffic"] == "counted":
                 at = {"aqm": c["aqm"], "load": c["load"]}
                 rows += [_measured(at, words, row_of({}, m, r.samples(c, m), unit)) for m, words, unit in _KINDS]
-        queues = self.scenario("cells.toml")["queue"]
+        queues = self.scenario("combinations.toml")["queue"]
         picture = figures.two_curves(queues["WRED"]["wred"], queues["ModRED"]["modred"], self.title_of("fig3.1"))
         return Built(Comparison(rows), [], [picture], notes("fig3.1", r), group_by=("aqm",))
 
@@ -314,7 +314,7 @@ class Ramachendra2014(Paper):
         name = _CAPTIONS[n]
         there = air.stations(self.folder / "air.toml", n)
         rows = [Compared(factors_of(of="network"), "nodes", "", None, float(len(there.at)))]
-        own = [self._row(r, c, m, unit) for c in r.cells if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
+        own = [self._row(r, c, m, unit) for c in r.combinations if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
         built = Built(Comparison([*rows, *airtext.beside_wired(r, n)]), own, group_by=("metric",), peer_name="wired")
         built.pictures = [figures.field(there, n, name, self.title_of(name)), *figures.on_air(r, n)]
         if n == 64:  # that of the tables

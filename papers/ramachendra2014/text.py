@@ -12,7 +12,7 @@ AQMS = ("RED", "WRED", "AVQ", "ModRED")
 
 
 def of(r: Results, quantity: str, load: int, queue: int, aqm: str, n: int = 64, traffic: str = "bulk") -> float:
-    """The mean of a quantity in a cell."""
+    """The mean of a quantity in a combination."""
     return r.mean(quantity, network=n, load=load, queue=queue, aqm=aqm, traffic=traffic)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 
-from fairlane.papers import Cell, Change, Levels, Open, Span, Tree, Value
+from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value
 
 AUTOMATIC, CLASSIC = "automatic", "5 to 15"
 """RED's thresholds: those that ns-2.34 derives from the link, or the fixed ones of the versions before it."""
@@ -63,7 +63,7 @@ def change_to(values: Mapping[str, Value]) -> Change:
                 queue[kind].update(min="5p", max="15p", w_q=0.002)
         return queue
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         star = t["topology"]["star"]
         star["server"]["queue"] = limited(copy.deepcopy(star["queue"]), values["server limit"])
         limited(star["queue"], values["access limit"])

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fairlane.papers import (
     Alternative,
     Built,
-    Cell,
     Change,
+    Combination,
     Compared,
     Comparison,
     Experiment,
@@ -50,7 +50,7 @@ SAME = "the first two replications alone"
 _IMPOSSIBLE = 3
 """The contradiction whose value is crossed out in figures."""
 
-# Cells whose published value contradicts another number; the number is that of the list in paper.toml.
+# Combinations whose published value contradicts another number; the number is that of the list in paper.toml.
 _SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
     "table2": {("3", "DropTail", "TCP-UDP"): 2},
     "table3": {("8", "DropTail", "TCP"): _IMPOSSIBLE},
@@ -93,21 +93,21 @@ class Sarma2013(Paper):
         """See `opens.py`."""
         return list(OPENS)
 
-    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
+    def setting(self, values: Mapping[str, Value]) -> list[Combination]:
         """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
-        return self._cells(change_to(values), float(values["TCP share"]))
+        return self._combinations(change_to(values), float(values["TCP share"]))
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """Those of the declared setting."""
         return self.setting(self.declared_setting)
 
-    def _cells(self, change: Change, tcp_share: float) -> list[Cell]:
+    def _combinations(self, change: Change, tcp_share: float) -> list[Combination]:
         kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
         kinds += [(n, "DropTail", "TCP-UDP") for n in CONGESTED]
-        return [self._cell(n, q, t, change, tcp_share) for n, q, t in kinds]
+        return [self._combination(n, q, t, change, tcp_share) for n, q, t in kinds]
 
-    def _cell(self, n: int, queue: str, traffic: str, change: Change, tcp_share: float) -> Cell:
-        blocks, base = self.scenario("cells.toml"), self.scenario("lan.toml")
+    def _combination(self, n: int, queue: str, traffic: str, change: Change, tcp_share: float) -> Combination:
+        blocks, base = self.scenario("combinations.toml"), self.scenario("lan.toml")
 
         def tree(seed: int) -> Tree:
             t = copy.deepcopy(base)
@@ -120,20 +120,20 @@ class Sarma2013(Paper):
                 if count:
                     block = copy.deepcopy(blocks["flow"][name])
                     t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
-            change(t, cell)
+            change(t, combination)
             return t
 
-        cell = Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
-        return cell
+        combination = Combination(factors_of(clients=n, queue=queue, traffic=traffic), tree)
+        return combination
 
     def topology(self) -> Tree:
         """Ten clients."""
         declared = self.declared_setting
-        return self._cell(10, "DropTail", "TCP", change_to(declared), float(declared["TCP share"])).tree(1)
+        return self._combination(10, "DropTail", "TCP", change_to(declared), float(declared["TCP share"])).tree(1)
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's metrics of one run: means over the clients, delays over the delivered packets."""
-        f, seconds, n = run.flows, 100.0, int(cell["clients"])
+        f, seconds, n = run.flows, 100.0, int(combination["clients"])
         received, sent, lost = sum(f["packets_received"]), sum(f["packets_sent"]), sum(f["packets_lost"])
 
         def over_packets(column: str) -> float:
@@ -161,7 +161,7 @@ class Sarma2013(Paper):
     def experiments(self) -> list[Experiment]:
         """All tables and figures of the paper."""
         e = self.experiment
-        unshared: Callable[[Cell], bool] = lambda c: c["traffic"] != "TCP-UDP"  # noqa: E731
+        unshared: Callable[[Combination], bool] = lambda c: c["traffic"] != "TCP-UDP"  # noqa: E731
         return [
             e("fig2", self._fig2, lambda _: False),
             e("table1", self._table1),
@@ -181,7 +181,7 @@ class Sarma2013(Paper):
 
     def _suspect(self, table: str) -> dict[Factors, int]:
         names = ("clients", "queue", "traffic")
-        return {tuple(zip(names, cell, strict=True)): number for cell, number in _SUSPECT.get(table, {}).items()}
+        return {tuple(zip(names, combination, strict=True)): number for combination, number in _SUSPECT.get(table, {}).items()}
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
         """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as published."""
@@ -221,8 +221,8 @@ class Sarma2013(Paper):
             rows.append(Compared(factors, "kinds of traffic simulated", "", float(kinds), float(ours)))
             for traffic in ("TCP", "UDP"):
                 if r.has(clients=n, queue="DropTail", traffic=traffic):
-                    cell = r.cell(clients=n, queue="DropTail", traffic=traffic)
-                    row = row_of(factors_of(clients=n), "router_loss", r.samples(cell, "router_loss"), "percent")
+                    combination = r.combination(clients=n, queue="DropTail", traffic=traffic)
+                    row = row_of(factors_of(clients=n), "router_loss", r.samples(combination, "router_loss"), "percent")
                     name = f"lost at the router, {traffic}, DropTail"
                     rows.append(_measured(factors, name, row))
             rows.append(Compared(factors, "offered load", "times the shared link", ours=n / 5, impossible=6 if n == 5 else None))
@@ -231,7 +231,7 @@ class Sarma2013(Paper):
     def _bdp(self, r: Results) -> Built:
         path, link = 2 * (3 + 10) / 1e3, 2 * 10 / 1e3
         bits = SHARED_LINK * 1e3
-        trip = row_of({}, "round_trip", r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
+        trip = row_of({}, "round_trip", r.samples(r.combination(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
         waiting = int(str(self.declared_setting["server limit"]).removesuffix("p")) - 1
         product, need = "bandwidth-delay product", factors_of(of="round trip that 4 000 000 bit would need")
         buffer = "buffer of one bandwidth-delay product"
@@ -287,7 +287,7 @@ class Sarma2013(Paper):
     def _utilization(self, r: Results, name: str, queue: str) -> Built:
         rows = [
             row_of({"clients": c["clients"], "traffic": c["traffic"]}, "utilization", r.samples(c, "utilization"), "percent")
-            for c in r.cells
+            for c in r.combinations
             if c["queue"] == queue and c["traffic"] != "TCP-UDP"
         ]
         published = []
@@ -343,7 +343,7 @@ class Sarma2013(Paper):
             rows.append(Compared(factors_of(link=name), "rate", "Mbit/s", rate, ours_rate))
             rows.append(Compared(factors_of(link=name), "propagation delay", "ms", delay, ours_delay))
         tree = self.topology()
-        picture = Picture("fig2", self.title_of("fig2"), "Ten clients; the other cells have 3 to 50.", [drawings.Topology(tree)])
+        picture = Picture("fig2", self.title_of("fig2"), "Ten clients; the other combinations have 3 to 50.", [drawings.Topology(tree)])
         return Built(Comparison(rows), [], [picture], group_by=("link",))
 
     # What the conclusions depend on
@@ -351,7 +351,7 @@ class Sarma2013(Paper):
     def alternatives(self) -> list[Alternative]:
         """Single changes of the declared setting that a sentence of ours needs; the joint sample has all of them together."""
 
-        def roomy(t: Tree, _: Cell) -> None:
+        def roomy(t: Tree, _: Combination) -> None:
             for queue in (t["topology"]["star"]["queue"], t["topology"]["star"]["server"]["queue"]):
                 if "red" in queue:
                     queue["red"]["limit"] = f"{3 * int(queue['red']['limit'].removesuffix('p'))}p"
@@ -370,7 +370,7 @@ class Sarma2013(Paper):
             of(SHORT, "the published delays of too much UDP are those of three waiting packets", server_limit="4p"),
             of(PROMPT, "an answer to every packet: the other of ns-2's sinks", delayed_ACKs=False),
             of("TCP window 20", "the default of ns-2", window="20p"),
-            Alternative(ROOMY, "1500 byte for each packet of the limit, not 500", lambda: self._cells(with_room, share)),
+            Alternative(ROOMY, "1500 byte for each packet of the limit, not 500", lambda: self._combinations(with_room, share)),
             of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts="0s"),
         ]
 

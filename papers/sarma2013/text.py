@@ -97,7 +97,7 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
     slow, fast = (_of(r, _DELAY, 50, q, "TCP") for q in ("DropTail", "RED"))
     whole = _of(r, "full_one_way_delay", 3, "DropTail", "TCP")
     flood = [_of(r, _DELAY, n, "DropTail", "UDP") for n in (8, 10)]
-    shared = r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP-UDP"), _LOSS)
+    shared = r.samples(r.combination(clients=10, queue="DropTail", traffic="TCP-UDP"), _LOSS)
     return [
         "A short queue at the shared link explains the published delays and throughputs together: 10 packets there, and receivers that "
         f"delay acknowledgments. The median difference from the published values is {_medians(r, published)}"

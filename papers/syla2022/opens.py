@@ -1,4 +1,4 @@
-"""What Syla et al. leave open, each with the values that are plausible, and the scenario of a cell in such a setting."""
+"""What Syla et al. leave open, each with the values that are plausible, and the scenario of a combination in such a setting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairlane.papers import Cell, Factors, Levels, Open, Span, Tree, Value
+from fairlane.papers import Combination, Factors, Levels, Open, Span, Tree, Value
 
 NAMED = "in packets, named thresholds"
 """RED as the text describes it: an average in packets between a threshold and a maxthreshold."""
@@ -84,8 +84,8 @@ DECLARED: Mapping[str, Value] = {
 
 
 @dataclass(frozen=True)
-class InSetting(Cell):
-    """A cell that knows its setting: how things are counted is part of it."""
+class InSetting(Combination):
+    """A combination that knows its setting: how things are counted is part of it."""
 
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
@@ -103,7 +103,7 @@ def bottleneck(tree: Tree) -> Tree:
 
 @dataclass(frozen=True)
 class Plan:
-    """What makes a cell of the study, before a setting says the rest."""
+    """What makes a combination of the study, before a setting says the rest."""
 
     factors: Factors
     queue: str
@@ -119,7 +119,7 @@ class Plan:
 
 
 def in_setting(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value], seed: int) -> Tree:
-    """The scenario of a cell in a setting."""
+    """The scenario of a combination in a setting."""
     t = copy.deepcopy(base)
     part = dict(plan.factors)["part"]
     t["name"] = ", ".join(x for _, x in plan.factors)

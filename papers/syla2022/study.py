@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 
-from fairlane.papers import Built, Cell, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, factors_of, jain
+from fairlane.papers import Built, Combination, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, factors_of, jain
 
 from .figures import Figures
 from .opens import DECLARED, THIRDS, InSetting, Plan, in_setting, number, opens, tcp_begins
@@ -63,41 +63,41 @@ class Syla2022(Figures):
     links = ("bottleneck", "bottleneck.reverse")
     meant = ("sampling step", "delivered nothing", "so the window limits it")
 
-    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What figures draw over time: windows of part 1 without overload and of the sketch, throughputs of the others."""
-        if cell["part"] == "window":
+        if combination["part"] == "window":
             return ("cwnd", "ssthresh"), ()
-        if not self._draws_series(dict(cell.factors)):
+        if not self._draws_series(dict(combination.factors)):
             return (), ()
-        return ("throughput", "cwnd") if self._draws_window(cell) else ("throughput",), ()
+        return ("throughput", "cwnd") if self._draws_window(combination) else ("throughput",), ()
 
-    # The cells
+    # The combinations
 
     def opens(self) -> list[Open]:
         """See `opens.py`."""
         return opens()
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """Three parts: one flow against CBR, five flows and pairs of flows, Management beside RED; and two unit experiments."""
         return list(self._own)
 
     @cached_property
-    def _own(self) -> list[Cell]:
-        return self._cells(self.declared_setting)
+    def _own(self) -> list[Combination]:
+        return self._combinations(self.declared_setting)
 
-    def setting(self, values: Mapping[str, Value]) -> list[Cell]:
-        """The cells that claims and published tables read."""
-        return [c for c in self._cells(values) if self._claimed(c)]
+    def setting(self, values: Mapping[str, Value]) -> list[Combination]:
+        """The combinations that claims and published tables read."""
+        return [c for c in self._combinations(values) if self._claimed(c)]
 
-    def _cells(self, values: Mapping[str, Value]) -> list[Cell]:
-        blocks, base = self.scenario("cells.toml"), self.scenario("network.toml")
+    def _combinations(self, values: Mapping[str, Value]) -> list[Combination]:
+        blocks, base = self.scenario("combinations.toml"), self.scenario("network.toml")
         plain = {o.name: o.base for o in opens()}
-        cells: list[Cell] = []
+        combinations: list[Combination] = []
 
         def add(factors: Mapping[str, object], queue: str, flows: Sequence[str], **more: object) -> None:
             plan = Plan(factors_of(**factors), queue, flows, sampled=self._draws_series(factors), **more)  # type: ignore[arg-type]
             own = plain if factors["part"] == "unit" else values  # what Management is does not hang on the setting
-            cells.append(InSetting(plan.factors, lambda seed: in_setting(plan, base, blocks, own, seed), own))
+            combinations.append(InSetting(plan.factors, lambda seed: in_setting(plan, base, blocks, own, seed), own))
 
         for q in QUEUES:
             for c in RATES:
@@ -127,12 +127,12 @@ class Syla2022(Figures):
                 if n > 1 or queue == "Management":  # fairlane refuses a DropTail that nothing fits
                     add({"part": "unit", "queue": queue, "limit": n}, queue, ["Sack"], cbr="3", threshold=n, seconds=UNIT_SECONDS)
         window = self.scenario("window.toml")
-        cells.append(Cell(factors_of(part="window"), lambda seed: {**copy.deepcopy(window), "seed": seed}))
-        return cells
+        combinations.append(Combination(factors_of(part="window"), lambda seed: {**copy.deepcopy(window), "seed": seed}))
+        return combinations
 
     @staticmethod
-    def _claimed(c: Cell) -> bool:
-        """The cells that claims and published tables read; the others are not run in each setting."""
+    def _claimed(c: Combination) -> bool:
+        """The combinations that claims and published tables read; the others are not run in each setting."""
         if c["part"] == "one":
             return c["tcp"] in PUBLISHED and (c["queue"], c["cbr_rate_mbps"]) in TABULATED
         if c["part"] == "five":
@@ -141,25 +141,25 @@ class Syla2022(Figures):
 
     @staticmethod
     def _draws_series(factors: Mapping[str, object]) -> bool:
-        """Cells whose run a figure draws over time."""
+        """Combinations whose run a figure draws over time."""
         if factors["part"] == "one":
             return factors["tcp"] in PUBLISHED and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED
         return factors["part"] == "five"
 
     @staticmethod
-    def _draws_window(cell: Cell) -> bool:
-        return cell["part"] == "one" and (cell["queue"], cell["cbr_rate_mbps"]) == TABULATED[0]
+    def _draws_window(combination: Combination) -> bool:
+        return combination["part"] == "one" and (combination["queue"], combination["cbr_rate_mbps"]) == TABULATED[0]
 
     def topology(self) -> Tree:
         """One flow against CBR streams."""
-        return self.cells()[2].tree(1)
+        return self.combinations()[2].tree(1)
 
     # What is measured
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
-        """The paper's metrics of one run: those of the TCP flows together, and of each; counted as the setting of the cell does."""
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
+        """The paper's metrics of one run: those of the TCP flows together, and of each; counted as the setting of the combination does."""
         f = run.flows
-        if not isinstance(cell, InSetting):
+        if not isinstance(combination, InSetting):
             return self._phases(run)
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         udp = [i for i in range(len(f["name"])) if i not in tcp]
@@ -167,11 +167,11 @@ class Syla2022(Figures):
         def total(column: str, of: Sequence[int] = tcp) -> float:
             return float(sum(f[column][i] for i in of))
 
-        times = int(cell.values["a packet counts"])
+        times = int(combination.values["a packet counts"])
         received = total("packets_received")
         waited = sum(f["delay_mean"][i] * f["packets_received"][i] for i in tcp if f["packets_received"][i])
-        rates = [f["throughput"][i] * 1e-6 * self._longer(run, cell, f["name"][i]) for i in tcp]
-        sinks = len(tcp) if cell.values["acknowledgments of"] == "one sink" else 1
+        rates = [f["throughput"][i] * 1e-6 * self._longer(run, combination, f["name"][i]) for i in tcp]
+        sinks = len(tcp) if combination.values["acknowledgments of"] == "one sink" else 1
         out = {
             "packets_sent": times * total("packets_sent"),
             "packets_lost": times * total("packets_lost"),
@@ -188,8 +188,8 @@ class Syla2022(Figures):
             "trace": float(int(run.fingerprint, 16) % 2**50),
         }
         out.update({f"throughput_{i}": x for i, x in enumerate(rates)})
-        if self._draws_window(cell) and run.flow_series:
-            segment = number(cell.values["TCP segment"])
+        if self._draws_window(combination) and run.flow_series:
+            segment = number(combination.values["TCP segment"])
             windows = [w / segment for w in run.series("tcp0", "cwnd")[1] if w is not None]
             steps = sorted(b - a for a, b in pairwise(windows) if b > a)
             out["cwnd_max"], out["cwnd_mean"] = max(windows), sum(windows) / len(windows)
@@ -198,13 +198,13 @@ class Syla2022(Figures):
         return out
 
     @staticmethod
-    def _longer(run: RunTables, cell: InSetting, flow: str) -> float:
+    def _longer(run: RunTables, combination: InSetting, flow: str) -> float:
         """How many times longer the whole run is than the time from a flow's first packet to its last, where throughput is over that."""
-        if cell["part"] != "one" or cell.values["throughput is over"] == "the run" or not run.flow_series:
+        if combination["part"] != "one" or combination.values["throughput is over"] == "the run" or not run.flow_series:
             return 1.0
         times, rates = run.series(flow, "throughput")
         arrived = [t for t, x in zip(times, rates, strict=True) if x]
-        own = arrived[-1] - tcp_begins(cell.values) if arrived else 0.0
+        own = arrived[-1] - tcp_begins(combination.values) if arrived else 0.0
         return times[-1] / own if own > 0 else 1.0
 
     @staticmethod
@@ -226,13 +226,13 @@ class Syla2022(Figures):
             "threshold_after_timeout": w[fall + 1][1],
         }
 
-    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+    def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:
         """Windows (packets), and throughput in intervals of half a second (part 1) and two seconds (part 2)."""
         if not run.flow_series:
             return {}
         out: dict[str, Curve] = {}
-        bins = 20 if cell["part"] == "five" else 5
-        segment = number(cell.values["TCP segment"]) if isinstance(cell, InSetting) else 1000.0
+        bins = 20 if combination["part"] == "five" else 5
+        segment = number(combination.values["TCP segment"]) if isinstance(combination, InSetting) else 1000.0
         for name in dict.fromkeys(n for n in run.flow_series.names if n.startswith("tcp")):
             for column, word in (("cwnd", "window"), ("ssthresh", "threshold")):
                 if column in run.flow_series:
@@ -249,9 +249,9 @@ class Syla2022(Figures):
     def experiments(self) -> list[Experiment]:
         """All tables and figures of the paper."""
         e = self.experiment
-        one: Callable[[Cell], bool] = lambda c: c["part"] == "one"  # noqa: E731
+        one: Callable[[Combination], bool] = lambda c: c["part"] == "one"  # noqa: E731
 
-        def part(name: str, **factors: str) -> Callable[[Cell], bool]:
+        def part(name: str, **factors: str) -> Callable[[Combination], bool]:
             return lambda c: c["part"] == name and all(c[k] == x for k, x in factors.items())
 
         nine = [
@@ -259,7 +259,7 @@ class Syla2022(Figures):
                 f"table2/{t.lower()}-{q.lower()}-{c}",
                 f"{t}, {q}, CBR {c} Mbit/s",
                 "One cell of Table 2.",
-                partial(self.table2_cell, t, q, c),
+                partial(self.table2_combination, t, q, c),
                 part("one", tcp=t, queue=q, cbr_rate_mbps=c),
                 "table2",
             )
@@ -292,10 +292,10 @@ class Syla2022(Figures):
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
         """The claims read some tables under other names: part2 (Figs. 7 to 10), and Fig. 11 with the fairness of part 3."""
-        have = {c.factors for c in results.cells}
+        have = {c.factors for c in results.combinations}
         tables: dict[str, list[Row]] = {}
         for e in self.experiments():
-            need = [c for c in self.cells() if e.needs(c) and self._claimed(c)]
+            need = [c for c in self.combinations() if e.needs(c) and self._claimed(c)]
             if e.id in built:
                 tables[e.id] = built[e.id].rows
             elif e.id in READ and need and all(c.factors in have for c in need):

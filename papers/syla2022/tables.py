@@ -66,10 +66,10 @@ class BuildsTables(Paper):
         )
 
     def _row(self, r: Results, tcp: str, queue: str, rate: str, metric: str) -> Row:
-        cell = r.cell(part="one", tcp=tcp, queue=queue, cbr_rate_mbps=rate)
-        return row_of({"tcp": tcp, "queue": queue, "cbr_rate_mbps": rate}, metric, r.samples(cell, metric), UNITS[metric])
+        combination = r.combination(part="one", tcp=tcp, queue=queue, cbr_rate_mbps=rate)
+        return row_of({"tcp": tcp, "queue": queue, "cbr_rate_mbps": rate}, metric, r.samples(combination, metric), UNITS[metric])
 
-    def table2_cell(self, tcp: str, queue: str, rate: str, r: Results) -> Built:
+    def table2_combination(self, tcp: str, queue: str, rate: str, r: Results) -> Built:
         """One cell of Table 2."""
         published = [p for p in self.published("table2") if (p["tcp"], p["queue"], p["cbr_rate_mbps"]) == (tcp, queue, rate)]
         built = Built(compare([self._row(r, tcp, queue, rate, metric) for metric in UNITS], published))
@@ -81,13 +81,13 @@ class BuildsTables(Paper):
         units = {"tcp_packets": "packets", "acks_from_sinks": "packets", "tcp_drops": "packets", "ack_drops": "packets", "mean_delay": "ms"}
         ours = {"tcp_packets": "packets_sent", "tcp_drops": "packets_lost"}
 
-        def rows_of(cells: Sequence[tuple[str, str]]) -> list[Row]:
+        def rows_of(combinations: Sequence[tuple[str, str]]) -> list[Row]:
             return [
                 row_of(
-                    {"tcp": t, "queue": q}, metric, r.samples(r.cell(part="five", tcp=t, queue=q), ours.get(metric, metric)), units[metric]
+                    {"tcp": t, "queue": q}, metric, r.samples(r.combination(part="five", tcp=t, queue=q), ours.get(metric, metric)), units[metric]
                 )
                 for metric in units
-                for t, q in cells
+                for t, q in combinations
                 if r.has(part="five", tcp=t, queue=q)
             ]
 
@@ -101,10 +101,10 @@ class BuildsTables(Paper):
     def mixed(self, r: Results) -> Built:
         """Two flows of different variants."""
         rows = [
-            row_of({"pair": cell["pair"], "tcp": tcp}, "throughput", r.samples(cell, f"throughput_{i}"), "Mbit/s")
-            for cell in r.cells
-            if cell["part"] == "mixed"
-            for i, tcp in enumerate(cell["pair"].split("-"))
+            row_of({"pair": combination["pair"], "tcp": tcp}, "throughput", r.samples(combination, f"throughput_{i}"), "Mbit/s")
+            for combination in r.combinations
+            if combination["part"] == "mixed"
+            for i, tcp in enumerate(combination["pair"].split("-"))
         ]
         built = Built(compare(rows, []), rows, group_by=("pair",))
         built.notes = [f"The paper tells of this without numbers and names no queue. {outcomes(r)}"]
@@ -113,9 +113,9 @@ class BuildsTables(Paper):
     def rtt(self, r: Results) -> Built:
         """Two flows, one with a longer path."""
         rows = [
-            row_of({"tcp": cell["tcp"], "flow": flow}, "throughput", r.samples(cell, f"throughput_{i}"), "Mbit/s")
-            for cell in r.cells
-            if cell["part"] == "rtt"
+            row_of({"tcp": combination["tcp"], "flow": flow}, "throughput", r.samples(combination, f"throughput_{i}"), "Mbit/s")
+            for combination in r.combinations
+            if combination["part"] == "rtt"
             for i, flow in enumerate(("short", "long"))
         ]
         return Built(compare(rows, []), rows, group_by=("tcp",))
@@ -124,12 +124,12 @@ class BuildsTables(Paper):
         """How many packets Management holds, and that it is ns-2's DropTail."""
         rows: list[Row] = []
         shown: list[Row] = []
-        for limit in sorted({int(c["limit"]) for c in r.cells if c["part"] == "unit"}):
-            own = r.cell(part="unit", queue="Management", limit=limit)
+        for limit in sorted({int(c["limit"]) for c in r.combinations if c["part"] == "unit"}):
+            own = r.combination(part="unit", queue="Management", limit=limit)
             rows += [row_of({"limit": limit}, m, r.samples(own, m), "packets") for m in ("max_waiting", "delivered")]
             for name, queue in (("ns-2's DropTail", "DropTail"), ("a DropTail that keeps n", "DropTail that keeps n")):
                 if r.has(part="unit", queue=queue, limit=limit):
-                    other = r.cell(part="unit", queue=queue, limit=limit)
+                    other = r.combination(part="unit", queue=queue, limit=limit)
                     same = [100.0 * (a == b) for a, b in zip(r.samples(own, "trace"), r.samples(other, "trace"), strict=True)]
                     shown.append(row_of({"limit": limit}, f"runs equal, packet for packet, to those of {name}", same, "percent"))
         every = sorted([*rows, *shown], key=lambda row: row.metric)

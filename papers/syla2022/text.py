@@ -72,8 +72,8 @@ def outcomes(r: Results) -> str:
     """How often Vegas gets less than the flow beside it."""
     told = []
     for other in ("Fack", "Sack"):
-        cell = r.cell(part="mixed", pair=f"Vegas-{other}")
-        own, theirs = (r.samples(cell, f"throughput_{i}") for i in (0, 1))
+        combination = r.combination(part="mixed", pair=f"Vegas-{other}")
+        own, theirs = (r.samples(combination, f"throughput_{i}") for i in (0, 1))
         told.append(f"beside {other} in {sum(a < b for a, b in zip(own, theirs, strict=True))} of {len(own)} replications")
     return f"Vegas gets the smaller share {' and '.join(told)}."
 

@@ -77,8 +77,8 @@ def _times(v: Values, p: Values) -> Mapping[str, str]:
 
 def _last(r: Results) -> str:
     """When the last UDP flow of 100 MB is over, in each replication."""
-    cell = next(c for c in r.cells if c["part"] == "table1" and c["size"] == "100MB")
-    ends = [max(xs) for xs in zip(*(r.samples(cell, f"UDP{i}") for i in range(1, 7)), strict=True)]
+    combination = next(c for c in r.combinations if c["part"] == "table1" and c["size"] == "100MB")
+    ends = [max(xs) for xs in zip(*(r.samples(combination, f"UDP{i}") for i in range(1, 7)), strict=True)]
     of = ", ".join(f"{6 * 100e6 * 8 / x / 1e6:.4f}" for x in ends)
     return f"In the single replications the six UDP flows have had {of} Mbit/s together when the last of them ends. "
 

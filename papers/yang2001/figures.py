@@ -88,14 +88,14 @@ def snapshots(paper: Paper, r: Results) -> Built:
     panels: list[Panel] = []
     rows = []
     for env, title in (("cc/cc", "cc"), ("ts/ts", "ts")):
-        cell = r.cell(part="fig5", env=env)
+        combination = r.combination(part="fig5", env=env)
         names, labels = ("tcp0.0", "tcp0.1", "tcp0.3", "udp0.0"), ("TCP1", "TCP2", "TCP4", "UDP3")
         traces = []
         for name, label in zip(names, labels, strict=True):
-            times, values = r.curves(cell, name)[0]
+            times, values = r.curves(combination, name)[0]
             traces.append(series.Trace(label, times, [None if v is None else v / 1e3 for v in values]))
         panels.append(series.Series(traces, f"{title}: four flows of S1", "time, s", "goodput, kbit/s"))
-        most = r.samples(cell, "at once")
+        most = r.samples(combination, "at once")
         rows.append(Compared(factors_of(env=env), "flows of S1 open at once, at most", "flows", None, max(most)))
     caption = "The first flow of each of these classes, in steps of 0.5 s."
     return Built(Comparison(rows), [], [Picture("fig5", paper.title_of("fig5"), caption, panels)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import itertools
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,8 @@ def _score(paper: Paper, r: Results) -> str:
     each = replications(r, "table6")
     if len(each) < 2:
         return text
-    own = median(abs(100 * (b[k] / a[k] - 1)) for a, b in combinations(each, 2) for k in a)
-    mean_ = median(abs(100 * (b[k] / a[k] - 1)) for a, b in combinations(replications(r), 2) for k in a)
+    own = median(abs(100 * (b[k] / a[k] - 1)) for a, b in itertools.combinations(each, 2) for k in a)
+    mean_ = median(abs(100 * (b[k] / a[k] - 1)) for a, b in itertools.combinations(replications(r), 2) for k in a)
     return text + (
         "The paper ran each setting once: between two series of ours that differ in their seeds alone half of the means differ by "
         f"{mean_:.1f} % or more and half of the deviations by {own:.0f} %, so that much is chance."
@@ -94,11 +94,11 @@ def _thirteen(paper: Paper, r: Results) -> list[str]:
     for kind in ("TCP", "UDP"):
         off = []
         for size in TABLE1:
-            cell = next((c for c in r.cells if c["part"] == "table1" and c["size"] == size), None)
-            if cell is None:
+            combination = next((c for c in r.combinations if c["part"] == "table1" and c["size"] == size), None)
+            if combination is None:
                 return []
             theirs = fmean(float(x["value"]) for x in old if x["size"] == size and x["flow"].startswith(kind))
-            own = fmean(y for i in range(1, 8 if kind == "TCP" else 7) for y in r.samples(cell, f"{kind}{i}"))
+            own = fmean(y for i in range(1, 8 if kind == "TCP" else 7) for y in r.samples(combination, f"{kind}{i}"))
             off.append(f"{signed(100 * (own / theirs - 1))} ({size[:-2]} {size[-2:]})")
         words.append(f"{kind} {', '.join(off)}")
     return [

@@ -1,4 +1,4 @@
-"""The cells of Yang and Fu 2001: the factorial of environments, queues, sizes and ratios, and the runs beside it."""
+"""The combinations of Yang and Fu 2001: the factorial of environments, queues, sizes and ratios, and the runs beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import json
 from collections.abc import Iterable
 
-from fairlane.papers import Cell, Change, Factors, Tree, factors_of
+from fairlane.papers import Change, Combination, Factors, Tree, factors_of
 
 ENVS = ("cc/cc", "ts/ts", "cc/be", "ts/be", "be/be")
 QUEUES = ("FCFS", "DRR", "RED", "SFQ")
@@ -31,7 +31,7 @@ _MEMBERS = {"table1": _THIRTEEN, "fig2": _THIRTEEN, "fig5": [(8, 2)] * 2}
 
 
 def key(part: str, env: str, queue: str, size: str, tcp: int, what: object = "") -> Factors:
-    """Factors of a cell: the part of the study, environment, queue, size, TCP flows a source, and what else it varies."""
+    """Factors of a combination: the part of the study, environment, queue, size, TCP flows a source, and what else it varies."""
     return factors_of(part=part, env=env, queue=queue, size=size, tcp=tcp, what=what)
 
 
@@ -41,8 +41,8 @@ class Network:
     def __init__(self, base: Tree, blocks: Tree, change: Change | None = None) -> None:
         self.base, self.blocks, self.change = json.dumps(base), blocks, change
 
-    def cell(self, part: str, env: str, queue: str, size: str, tcp: int, what: object = "", edit: Change | None = None) -> Cell:
-        """One cell; `edit` is laid over the scenario, and then the change of the trial."""
+    def combination(self, part: str, env: str, queue: str, size: str, tcp: int, what: object = "", edit: Change | None = None) -> Combination:
+        """One combination; `edit` is laid over the scenario, and then the change of the trial."""
         counts = _MEMBERS.get(part, [(tcp, 100 - tcp)] * 2)
 
         def tree(seed: int) -> Tree:
@@ -53,14 +53,14 @@ class Network:
             self._members(t, counts, None if size == "endless" else size)
             self._control(t, env)
             if edit is not None:
-                edit(t, cell)
+                edit(t, combination)
             if self.change is not None:
-                self.change(t, cell)
+                self.change(t, combination)
             self._ports(t)
             return t
 
-        cell = Cell(key(part, env, queue, size, tcp, what), tree)
-        return cell
+        combination = Combination(key(part, env, queue, size, tcp, what), tree)
+        return combination
 
     @staticmethod
     def _ports(t: Tree) -> None:
@@ -112,47 +112,47 @@ class Network:
         if controls:
             t["control"] = controls
 
-    def grid(self, sizes: Iterable[str], ratios: Iterable[int], queues: Iterable[str] = QUEUES) -> list[Cell]:
+    def grid(self, sizes: Iterable[str], ratios: Iterable[int], queues: Iterable[str] = QUEUES) -> list[Combination]:
         """The factorial over environments and queues."""
-        return [self.cell("grid", e, q, size, n) for size in sizes for e in ENVS for q in queues for n in ratios]
+        return [self.combination("grid", e, q, size, n) for size in sizes for e in ENVS for q in queues for n in ratios]
 
-    def beside(self, times: Iterable[int] = TIMES) -> list[Cell]:
+    def beside(self, times: Iterable[int] = TIMES) -> list[Combination]:
         """The runs beside the factorial."""
 
         def lasting(seconds: int) -> Change:
-            def edit(t: Tree, _: Cell) -> None:
+            def edit(t: Tree, _: Combination) -> None:
                 t["duration"] = f"{seconds}s"
 
             return edit
 
-        def snapshot(t: Tree, _: Cell) -> None:
+        def snapshot(t: Tree, _: Combination) -> None:
             t.update(duration="160s", sample="500ms")
 
         def controls(**values: object) -> Change:
-            def edit(t: Tree, _: Cell) -> None:
+            def edit(t: Tree, _: Combination) -> None:
                 for blocks in t["control"].values():
                     for block in blocks:
                         block.update(values)
 
             return edit
 
-        def unit(t: Tree, _: Cell) -> None:
+        def unit(t: Tree, _: Combination) -> None:
             t.update(copy.deepcopy(self.blocks["unit"]))
 
-        out = [self.cell("table1", "be/be", "FCFS", s, 0) for s in TABLE1]
-        out += [self.cell("fig2", "be/be", "FCFS", "endless", 0, t, lasting(t)) for t in times]
-        out += [self.cell("fig5", f"{m}/{m}", "FCFS", "1MB", 8, "", snapshot) for m in ("cc", "ts")]
+        out = [self.combination("table1", "be/be", "FCFS", s, 0) for s in TABLE1]
+        out += [self.combination("fig2", "be/be", "FCFS", "endless", 0, t, lasting(t)) for t in times]
+        out += [self.combination("fig5", f"{m}/{m}", "FCFS", "1MB", 8, "", snapshot) for m in ("cc", "ts")]
         for name, aging in AGING.items():
             edit = controls(aging=aging) if aging else None
-            out += [self.cell("aging", e, "FCFS", "1MB", 90, name, edit) for e in ("cc/cc", "ts/ts")]
+            out += [self.combination("aging", e, "FCFS", "1MB", 90, name, edit) for e in ("cc/cc", "ts/ts")]
         for name, slot in TURNS.items():
 
-            def edit(t: Tree, cell: Cell, slot: str = slot) -> None:
-                controls(slot=slot)(t, cell)
+            def edit(t: Tree, combination: Combination, slot: str = slot) -> None:
+                controls(slot=slot)(t, combination)
                 t["duration"] = "4000s"
 
-            out.append(self.cell("slots", "ts/ts", "FCFS", "1MB", 90, name, edit))
-        out.append(self.cell("unit", "ts/be", "FCFS", "endless", 0, "", unit))
+            out.append(self.combination("slots", "ts/ts", "FCFS", "1MB", 90, name, edit))
+        out.append(self.combination("unit", "ts/be", "FCFS", "endless", 0, "", unit))
         return out
 
 
@@ -162,7 +162,7 @@ class Network:
 def tcp(**values: object) -> Change:
     """Another value of TCP's parameters."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         for name, flow in t["flows"].items():
             if name.startswith("tcp"):
                 flow["tcp"].update(values)
@@ -173,7 +173,7 @@ def tcp(**values: object) -> Change:
 def cbr(rate: str) -> Change:
     """Another rate of the UDP flows."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         for name, flow in t["flows"].items():
             if name.startswith("udp"):
                 flow["source"]["cbr"]["rate"] = rate
@@ -184,8 +184,8 @@ def cbr(rate: str) -> Change:
 def starts(within: str) -> Change:
     """Starts spread over a time, but for Table 1, whose flows start at once."""
 
-    def change(t: Tree, cell: Cell) -> None:
-        if cell["part"] == "table1":
+    def change(t: Tree, combination: Combination) -> None:
+        if combination["part"] == "table1":
             return
         for flow in t["flows"].values():
             flow["spread"] = within
@@ -196,7 +196,7 @@ def starts(within: str) -> Change:
 def links(access: str | None = None, delay: str | None = None) -> Change:
     """Other access rates, or another delay of each link."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         d = t["topology"]["dumbbell"]
         if access:
             d["access"]["rate"] = access
@@ -209,7 +209,7 @@ def links(access: str | None = None, delay: str | None = None) -> Change:
 def queue(name: str, **values: object) -> Change:
     """Other parameters of a queue, where it stands."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         q = t["topology"]["dumbbell"]["bottleneck"]["queue"]
         if name in q:
             q[name].update(values)
@@ -218,9 +218,9 @@ def queue(name: str, **values: object) -> Change:
 
 
 def control(name: str, **values: object) -> Change:
-    """Other parameters of a control, where it stands and the cell does not vary them itself."""
+    """Other parameters of a control, where it stands and the combination does not vary them itself."""
 
-    def change(t: Tree, _: Cell) -> None:
+    def change(t: Tree, _: Combination) -> None:
         for block in t.get("control", {}).get(name, ()):
             for k, x in values.items():
                 block.setdefault(k, x)

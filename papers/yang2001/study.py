@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairlane.papers import (
     Built,
-    Cell,
+    Combination,
     Curve,
     Experiment,
     Factors,
@@ -36,11 +36,11 @@ from .text import notes
 if TYPE_CHECKING:
     from fairlane.papers import Open, Value
 
-Wanted = Callable[[Cell], bool]
+Wanted = Callable[[Combination], bool]
 
 
 def _suspects(published: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
-    """Cells whose published value another number makes doubtful: means above those of a busy link (11)."""
+    """Combinations whose published value another number makes doubtful: means above those of a busy link (11)."""
     out: dict[Factors, int] = {}
     for p in published:
         controlled_by_ts = p["env"].startswith("ts")
@@ -70,7 +70,7 @@ class Yang2001(Paper):
 
     @cached_property
     def _files(self) -> tuple[Tree, Tree]:
-        return self.scenario("net.toml"), self.scenario("cells.toml")
+        return self.scenario("net.toml"), self.scenario("combinations.toml")
 
     def _network(self, values: Mapping[str, Value] | None = None) -> Network:
         """The network in a setting; `None`: the declared one."""
@@ -80,33 +80,33 @@ class Yang2001(Paper):
         """See `opens.py`."""
         return list(OPENS)
 
-    def setting(self, values: Mapping[str, Value]) -> Sequence[Cell]:
+    def setting(self, values: Mapping[str, Value]) -> Sequence[Combination]:
         """What claims read but for Table 6, with one ratio: that of the mean number of UDP flows."""
         n = self._network(values)
         kinds = {"table1", "fig2", "slots", "unit"}
         aged = {("aging", "cc/cc", x) for x in ("short", "long")}
         few = n.beside([t for t in net.TIMES if t <= 100])
         beside = [c for c in few if c["part"] in kinds or (c["part"], c["env"], c["what"]) in aged]
-        small = [n.cell("grid", e, "FCFS", "10KB", r) for e in ("cc/cc", "ts/ts", "ts/be") for r in SMALL]
+        small = [n.combination("grid", e, "FCFS", "10KB", r) for e in ("cc/cc", "ts/ts", "ts/be") for r in SMALL]
         return [*beside, *n.grid(("1MB",), (MIDDLE,)), *small]
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """The whole factorial, and the runs beside it."""
         n = self._network()
         return [*n.beside(), *n.grid(SIZES, RATIOS)]
 
-    def quick_cells(self) -> list[Cell]:
+    def quick_combinations(self) -> list[Combination]:
         """Nine of the nineteen ratios, three with 10 KB; Fig. 2 without its two last times."""
         n = self._network()
         return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
     def topology(self) -> Tree:
         """Two sources without control."""
-        return self._network().cell("grid", "be/be", "FCFS", "1MB", 90).tree(1)
+        return self._network().combination("grid", "be/be", "FCFS", "1MB", 90).tree(1)
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """Times of the classes, by source; of single flows where the study shows them."""
-        f, part = run.flows, cell["part"]
+        f, part = run.flows, combination["part"]
         tcp, whole = float(run.network["goodput_tcp"][0]), float(run.network["goodput"][0])
         if part == "fig2":
             return {"tcp_share": 100 * tcp / whole}
@@ -127,18 +127,18 @@ class Yang2001(Paper):
         out["timeouts"] = float(sum(x for x in f["timeouts"] if x is not None))
         out["last"] = max(float("inf") if t is None else t for t in ended)
         out["TCP"] = _mean(t for c, at in classes.items() if c[0] == "T" for i in at if (t := ended[i]) is not None)
-        if part == "grid" and cell["queue"] == "DRR":
+        if part == "grid" and combination["queue"] == "DRR":
             out["timeouts of TCP1/1"] = _mean(f["timeouts"][i] or 0.0 for i in classes["TCP1/1"])
         if part == "slots":
             out["tcp_goodput"] = tcp / 1e3 * 4000 / min(4000.0, out["last"])
-        if part == "grid" and cell["size"] == "10KB" and cell["env"].startswith("ts"):
+        if part == "grid" and combination["size"] == "10KB" and combination["env"].startswith("ts"):
             own = sorted(t for c, at in classes.items() if c.endswith("/1") for i in at if (t := ended[i]) is not None)
             out |= {f"rank {k}": own[k - 1] for k in range(10, 101, 10) if k <= len(own)}
         return out
 
-    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+    def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:
         """Goodput of the flows of S1 in the snapshots."""
-        if cell["part"] != "fig5":
+        if combination["part"] != "fig5":
             return {}
         return {n: run.series(n, "goodput") for n in run.flows["name"] if n[3] == "0"}
 
@@ -192,7 +192,7 @@ class Yang2001(Paper):
         return built
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
-        """Those named in claims.toml, of the cells at hand."""
+        """Those named in claims.toml, of the combinations at hand."""
         r, m = results, Means(results)
         return {
             "table1": table1(r), "fig2": fig2(r), "table4": m.rows("table4"), "table6": m.rows("table6"), "fig7": fig7(r),

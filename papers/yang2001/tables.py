@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from fairlane.papers import Built, Cell, Compared, Comparison, Paper, Results, Row, Tables, factors_of, row_of, tables_of
+from fairlane.papers import Built, Combination, Compared, Comparison, Paper, Results, Row, Tables, factors_of, row_of, tables_of
 
 from .net import CLASSES, ENVS, QUEUES, RATIOS, SIZES, key
 
@@ -40,7 +40,7 @@ class Means:
 
     def __init__(self, r: Results, size: str = "1MB") -> None:
         self.r, self.size = r, size
-        have = {c.factors for c in r.cells}
+        have = {c.factors for c in r.combinations}
         self.ratios = [n for n in RATIOS if any(key("grid", e, q, size, n) in have for e in ENVS for q in QUEUES)]
         self.have = have
 
@@ -50,7 +50,7 @@ class Means:
         if at not in self.have:
             return None
         try:
-            return self.r.samples(_cell(at), quantity)
+            return self.r.samples(_combination(at), quantity)
         except KeyError:
             return None
 
@@ -60,7 +60,7 @@ class Means:
         return [take([float(x) for x in one]) for one in zip(*of, strict=True)]
 
     def rows(self, table: str) -> list[Row]:
-        """All cells of a table, in the order of the published one."""
+        """All combinations of a table, in the order of the published one."""
         made = _MADE.setdefault(self.r, {})
         if (table, self.size) not in made:
             made[table, self.size] = self._rows(table)
@@ -80,12 +80,12 @@ class Means:
         return out
 
 
-def _cell(factors: Factors) -> Cell:
-    return Cell(factors, lambda _: {})
+def _combination(factors: Factors) -> Combination:
+    return Combination(factors, lambda _: {})
 
 
-def _part(r: Results, part: str) -> list[Cell]:
-    return [c for c in r.cells if c["part"] == part]
+def _part(r: Results, part: str) -> list[Combination]:
+    return [c for c in r.combinations if c["part"] == part]
 
 
 def table1(r: Results) -> list[Row]:

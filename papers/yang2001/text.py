@@ -59,7 +59,7 @@ def signed(x: float, digits: int = 0) -> str:
 
 
 def beyond(v: Values, p: Values, percent: float = 15) -> dict[Key, float]:
-    """Those of the cells without control that are farther from the published values than so many percent."""
+    """Those of the combinations without control that are farther from the published values than so many percent."""
     return {k: x for k, x in apart(v, p, lambda k: k[0] == "be/be").items() if abs(x) > percent}
 
 
@@ -102,7 +102,7 @@ def _best_effort(v: Values, p: Values) -> str:
 
 
 def _by_environment(v: Values, p: Values) -> str:
-    """How far the cells of the other environments are from the published values, by queue."""
+    """How far the combinations of the other environments are from the published values, by queue."""
     words = []
     for e in ENVS[:4]:
         of = {q: apart(v, p, lambda k, e=e, q=q: k[:2] == (e, q)).values() for q in QUEUES}  # type: ignore[misc]

@@ -1,6 +1,6 @@
 """Reproductions of published studies: run every table and figure again and put it beside the published numbers.
 
-What a study is made of (`Paper`, `Cell`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is all that
+What a study is made of (`Paper`, `Combination`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is all that
 the code of a study uses of fairlane, beside `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
 
 >>> from fairlane.papers import keys
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .definition import (
         Alternative,
         Built,
-        Cell,
         Change,
+        Combination,
         Curve,
         Experiment,
         Paper,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Alternative",
     "Built",
-    "Cell",
+    "Combination",
     "Change",
     "Compared",
     "Comparison",

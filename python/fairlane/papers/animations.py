@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from .. import _core
@@ -14,7 +14,7 @@ from ..errors import suggest
 from ..runs.result import Result
 from ..watch.inset import Inset, inset
 from ..watch.inset import parse_replays as asked
-from .definition import Cell, Paper
+from .definition import Combination, Paper
 from .runner import Stopped
 
 MOST = 12
@@ -25,27 +25,27 @@ MOST = 12
 class Watched:
     """The first run of a scenario, made again with what limits its flows watched."""
 
-    cell: Cell
+    combination: Combination
     seed: int
     result: Result
 
     @property
     def name(self) -> str:
         """Its factors."""
-        return named(self.cell)
+        return named(self.combination)
 
     def to_json(self) -> dict[str, Any]:
         """Its entry in the document."""
-        return {"factors": dict(self.cell.factors), "seed": self.seed, "why": self.result.why().document()}
+        return {"factors": dict(self.combination.factors), "seed": self.seed, "why": self.result.why().document()}
 
 
-def chosen(paper: Paper, cells: Sequence[Cell], replays: Sequence[str]) -> list[Cell]:
-    """The first cell with each of these levels ("queue=red load=0.8"); raises what is wrong, before anything runs."""
+def chosen(paper: Paper, combinations: Sequence[Combination], replays: Sequence[str]) -> list[Combination]:
+    """The first combination with each of these levels ("queue=red load=0.8"); raises what is wrong, before anything runs."""
     out = []
     for where in asked(replays):
-        left = list(cells)
+        left = list(combinations)
         for name, level in where.items():
-            factors = [dict(c.factors) for c in cells]
+            factors = [dict(c.factors) for c in combinations]
             if not any(name in f for f in factors):
                 raise suggest(name, list(dict.fromkeys(n for f in factors for n in f)), f"factor of {paper.called}")
             if not any(f.get(name) == level for f in factors):
@@ -59,55 +59,55 @@ def chosen(paper: Paper, cells: Sequence[Cell], replays: Sequence[str]) -> list[
     return out
 
 
-def insets(paper: Paper, cells: Sequence[Cell], seed: int) -> list[Inset]:
+def insets(paper: Paper, combinations: Sequence[Combination], seed: int) -> list[Inset]:
     """Each with this seed."""
-    return [inset(_scenario(paper, c, seed), seed, named(c)) for c in cells]
+    return [inset(_scenario(paper, c, seed), seed, named(c)) for c in combinations]
 
 
-def named(cell: Cell) -> str:
+def named(combination: Combination) -> str:
     """The factors of a scenario, for people."""
-    return ", ".join(f"{k} {x}" for k, x in cell.factors if x)
+    return ", ".join(f"{k} {x}" for k, x in combination.factors if x)
 
 
-def covering(cells: Sequence[Cell], most: int = MOST) -> list[Cell]:
+def covering(combinations: Sequence[Combination], most: int = MOST) -> list[Combination]:
     """So many of these scenarios, in their order, that they have every level of each factor between them, as far as they go; all if few.
 
     Taken is always the one with most levels that none before it has, then with most pairs of levels, of equals the first.
     """
-    if len(cells) <= most:
-        return list(cells)
+    if len(combinations) <= most:
+        return list(combinations)
     seen: set[tuple[tuple[str, str], ...]] = set()
     taken: list[int] = []
     for _ in range(most):
-        fresh = [[len({*combinations(c.factors, n)} - seen) for n in (1, 2)] for c in cells]
+        fresh = [[len({*itertools.combinations(c.factors, n)} - seen) for n in (1, 2)] for c in combinations]
         best = fresh.index(max(fresh))
         if fresh[best] == [0, 0]:
             break
         taken.append(best)
-        seen.update(combinations(cells[best].factors, 1), combinations(cells[best].factors, 2))
-    return [cells[i] for i in sorted(taken)]
+        seen.update(itertools.combinations(combinations[best].factors, 1), itertools.combinations(combinations[best].factors, 2))
+    return [combinations[i] for i in sorted(taken)]
 
 
-def watched(paper: Paper, cells: Sequence[Cell], seed: int, told: Callable[[float, str], object] | None = None) -> list[Watched]:
+def watched(paper: Paper, combinations: Sequence[Combination], seed: int, told: Callable[[float, str], object] | None = None) -> list[Watched]:
     """Makes the run with this seed of each scenario again, watched; `told` hears how many are done, and ends it by False."""
     from concurrent.futures import ThreadPoolExecutor
 
-    def again(cell: Cell) -> Watched:
-        resolved = _scenario(paper, cell, seed)
-        return Watched(cell, seed, Result.from_runs(resolved, _core.run(resolved, [seed], 1, why=True)))
+    def again(combination: Combination) -> Watched:
+        resolved = _scenario(paper, combination, seed)
+        return Watched(combination, seed, Result.from_runs(resolved, _core.run(resolved, [seed], 1, why=True)))
 
     out: list[Watched] = []
     crew = ThreadPoolExecutor(available_threads(), "why")
     try:
-        for one in crew.map(again, cells):
+        for one in crew.map(again, combinations):
             out.append(one)
-            if told is not None and told(1.0, f"what limited flows: {len(out)} of {len(cells)} runs") is False:
+            if told is not None and told(1.0, f"what limited flows: {len(out)} of {len(combinations)} runs") is False:
                 raise Stopped
     finally:
         crew.shutdown(cancel_futures=True)
     return out
 
 
-def _scenario(paper: Paper, cell: Cell, seed: int) -> _core.Resolved:
-    tree = {k: x for k, x in cell.tree(seed).items() if k not in ("name", "description", "seed")}
+def _scenario(paper: Paper, combination: Combination, seed: int) -> _core.Resolved:
+    tree = {k: x for k, x in combination.tree(seed).items() if k not in ("name", "description", "seed")}
     return _core.resolve(json.dumps(tree), f"{paper.key}.json", "json", [])

@@ -1,4 +1,4 @@
-"""What was kept of runs: from the rows of cells to columns."""
+"""What was kept of runs: from the rows of combinations to columns."""
 
 from __future__ import annotations
 

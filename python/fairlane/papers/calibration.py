@@ -169,8 +169,8 @@ def made_of(paper: Paper) -> str:
     claims = [(c.id, c.check.text) for c in read_claims(paper.folder / "claims.toml")]
     published = [(e.id, paper.published(e.id)) for e in paper.experiments()]
     base = {o.name: o.base for o in paper.opens()}
-    cells = [(c.factors, c.tree(paper.setting_seeds[0])) for c in paper.setting(base)]
-    text = json.dumps([opens, claims, published, cells, paper.setting_seeds, paper.single_runs])
+    combinations = [(c.factors, c.tree(paper.setting_seeds[0])) for c in paper.setting(base)]
+    text = json.dumps([opens, claims, published, combinations, paper.setting_seeds, paper.single_runs])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -14,7 +14,7 @@ from ..base.files import read_input
 from ..base.scenario import read_scenario
 from ..claims import BadCheck, Check, as_number
 from ..errors import PaperError, suggest
-from .definition import Cell, Experiment, Paper
+from .definition import Combination, Experiment, Paper
 from .layout import wrong_layout
 from .tables import RECORDS, check_table, lines_of, read_folder
 
@@ -38,14 +38,14 @@ def check_files(paper: Paper) -> None:
                 raise PaperError(f"{path}:{line}: no {column!r}; the columns are {', '.join(_COLUMNS)}")
 
 
-def check_study(paper: Paper, experiments: Sequence[Experiment], cells: Sequence[Cell]) -> None:
+def check_study(paper: Paper, experiments: Sequence[Experiment], combinations: Sequence[Combination]) -> None:
     """Raises where words, claims, published tables and code do not fit one another."""
     known = [e.id for e in experiments]
     _tell(paper.folder / "paper.toml", _about_words(paper, known))
     _tell(paper.folder / "claims.toml", _about_claims(paper, known))
-    twice = next((factors for factors, n in Counter(c.factors for c in cells).items() if n > 1), None)
+    twice = next((factors for factors, n in Counter(c.factors for c in combinations).items() if n > 1), None)
     if twice is not None:
-        raise PaperError(f"{paper.folder}: two cells have the factors {', '.join(f'{k}={x}' for k, x in twice)}")
+        raise PaperError(f"{paper.folder}: two combinations have the factors {', '.join(f'{k}={x}' for k, x in twice)}")
 
 
 def bad_check(paper: Paper, id: str, message: str) -> Exception:

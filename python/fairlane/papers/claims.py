@@ -130,7 +130,7 @@ def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged
     """The verdict that these runs give."""
     outcome = claim.check.outcome(tables)
     if outcome == "no-data":
-        return Judged(claim, "undecided", outcome, None, "a table or a cell the check reads was not run")
+        return Judged(claim, "undecided", outcome, None, "a table or a row the check reads was not run")
     comparisons = claim.check.comparisons(tables)
     if not resamples:
         return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons)

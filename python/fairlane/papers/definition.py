@@ -1,4 +1,4 @@
-"""What a paper's reproduction is made of: cells to run, quantities to measure, experiments to show, alternatives to try."""
+"""What a paper's reproduction is made of: combinations to run, quantities to measure, experiments to show, alternatives to try."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def factors_of(**names: object) -> Factors:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Combination:
     """One scenario of a study, named by its factors; every seed is one replication."""
 
     factors: Factors
@@ -60,16 +60,16 @@ class Cell:
         return dict(self.factors)[name]
 
 
-Change = Callable[[Tree, Cell], None]
-"""Changes the scenario of a cell in place."""
+Change = Callable[[Tree, Combination], None]
+"""Changes the scenario of a combination in place."""
 
 
 def all_of(*changes: Change) -> Change:
     """Several changes of a scenario, one after the other, as one."""
 
-    def change(tree: Tree, cell: Cell) -> None:
+    def change(tree: Tree, combination: Combination) -> None:
         for one in changes:
-            one(tree, cell)
+            one(tree, combination)
 
     return change
 
@@ -139,13 +139,13 @@ class RunTables:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another choice for something the paper leaves open: all cells are run again with it."""
+    """Another choice for something the paper leaves open: all combinations are run again with it."""
 
     name: str
     """What is chosen otherwise, for instance "TCP window 20"."""
     why: str
     """Why it is plausible, or what it tests."""
-    cells: Callable[[], Sequence[Cell]]
+    combinations: Callable[[], Sequence[Combination]]
 
 
 @dataclass
@@ -197,51 +197,51 @@ class Built:
 
 
 class Results:
-    """Quantities of all cells: one number per replication."""
+    """Quantities of all combinations: one number per replication."""
 
     def __init__(
         self,
-        cells: Sequence[Cell],
+        combinations: Sequence[Combination],
         samples: Mapping[Factors, Mapping[str, Sequence[float]]],
         curves: Mapping[Factors, Sequence[Mapping[str, Curve]]] | None = None,
     ) -> None:
-        self.cells = [c for c in cells if c.factors in samples]
+        self.combinations = [c for c in combinations if c.factors in samples]
         self._samples = samples
         self._curves = curves or {}
 
-    def samples(self, cell: Cell, quantity: str) -> Sequence[float]:
-        """The values of a quantity over the replications of a cell."""
-        return self._samples[cell.factors][quantity]
+    def samples(self, combination: Combination, quantity: str) -> Sequence[float]:
+        """The values of a quantity over the replications of a combination."""
+        return self._samples[combination.factors][quantity]
 
-    def quantities(self, cell: Cell) -> list[str]:
-        """The quantities of a cell."""
-        return list(self._samples[cell.factors])
+    def quantities(self, combination: Combination) -> list[str]:
+        """The quantities of a combination."""
+        return list(self._samples[combination.factors])
 
-    def curves(self, cell: Cell, name: str) -> list[Curve]:
-        """A series that `Paper.curves` made, one of each replication of the cell."""
-        return [c[name] for c in self._curves.get(cell.factors, ()) if name in c]
+    def curves(self, combination: Combination, name: str) -> list[Curve]:
+        """A series that `Paper.curves` made, one of each replication of the combination."""
+        return [c[name] for c in self._curves.get(combination.factors, ()) if name in c]
 
     def mean(self, quantity: str, **factors: object) -> float:
-        """The mean of a quantity over the replications of the one cell with these factors."""
-        cell = self.cell(**factors)
-        values = self.samples(cell, quantity)
+        """The mean of a quantity over the replications of the one combination with these factors."""
+        combination = self.combination(**factors)
+        values = self.samples(combination, quantity)
         return sum(values) / len(values)
 
-    def cell(self, **factors: object) -> Cell:
-        """The one cell with these factors."""
-        found = [c for c in self.cells if all(c[k] == str(x) for k, x in factors.items())]
+    def combination(self, **factors: object) -> Combination:
+        """The one combination with these factors."""
+        found = [c for c in self.combinations if all(c[k] == str(x) for k, x in factors.items())]
         if len(found) != 1:
             told = ", ".join(f"{k}={x}" for k, x in factors.items())
-            raise LookupError(f"{len(found)} cells with {told} were run; one is expected")
+            raise LookupError(f"{len(found)} combinations with {told} were run; one is expected")
         return found[0]
 
     def has(self, **factors: object) -> bool:
-        """Whether a cell with these factors was run."""
-        return any(all(c[k] == str(x) for k, x in factors.items()) for c in self.cells)
+        """Whether a combination with these factors was run."""
+        return any(all(c[k] == str(x) for k, x in factors.items()) for c in self.combinations)
 
-    def rows(self, quantity: str, metric: str, unit: str, wanted: Callable[[Cell], bool] = lambda _: True) -> list[Row]:
-        """A tidy table of one quantity, in the order of the cells."""
-        return [row_of(dict(c.factors), metric, self.samples(c, quantity), unit) for c in self.cells if wanted(c)]
+    def rows(self, quantity: str, metric: str, unit: str, wanted: Callable[[Combination], bool] = lambda _: True) -> list[Row]:
+        """A tidy table of one quantity, in the order of the combinations."""
+        return [row_of(dict(c.factors), metric, self.samples(c, quantity), unit) for c in self.combinations if wanted(c)]
 
 
 @dataclass(frozen=True)
@@ -254,12 +254,12 @@ class Experiment:
     text: str
     """What it shows, for a reader without the paper."""
     build: Callable[[Results], Built]
-    needs: Callable[[Cell], bool] = lambda _: True
-    """The cells it is made of."""
+    needs: Callable[[Combination], bool] = lambda _: True
+    """The combinations it is made of."""
     part_of: str = ""
     """The experiment whose table has all of it: where that is shown, this one has no place of its own on the page."""
-    least: Callable[[Cell], bool] | None = None
-    """The cells without which it cannot be made in a setting, which may have fewer than it `needs`; None: all of these."""
+    least: Callable[[Combination], bool] | None = None
+    """The combinations without which it cannot be made in a setting, which may have fewer than it `needs`; None: all of these."""
 
     def __post_init__(self) -> None:
         check_name(self.id, "an experiment")
@@ -283,7 +283,7 @@ class Paper(ABC):
     meant: tuple[str, ...] = ()
     """Words of warnings that tell of what the study means to do; they are not shown."""
     flow_series: tuple[str, ...] = ()
-    """Columns of the flows' time series that are kept, of cells whose scenario sets `sample` (see `series_of`)."""
+    """Columns of the flows' time series that are kept, of combinations whose scenario sets `sample` (see `series_of`)."""
     link_series: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None
     """Names of the links whose rows are kept; `None` keeps all."""
@@ -302,9 +302,9 @@ class Paper(ABC):
     single_runs: bool = False
     """Whether the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
-    """The setting in which the study's own tables are made, where it is not that of the bases: `cells` are those of `setting(declared)`."""
+    """The setting in which the study's own tables are made, where it is not that of the bases: `combinations` are those of `setting(declared)`."""
     reference: str = ""
-    """The alternative that changes nothing but the number of cells, where there is one: those after it are compared with it."""
+    """The alternative that changes nothing but the number of combinations, where there is one: those after it are compared with it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -335,7 +335,7 @@ class Paper(ABC):
         """The title of an experiment."""
         return str(self.words["experiments"][experiment]["title"])
 
-    def experiment(self, id: str, build: Callable[[Results], Built], needs: Callable[[Cell], bool] = lambda _: True) -> Experiment:
+    def experiment(self, id: str, build: Callable[[Results], Built], needs: Callable[[Combination], bool] = lambda _: True) -> Experiment:
         """An experiment whose words are in ``paper.toml``."""
         known = self.words["experiments"]
         if id not in known:
@@ -346,22 +346,22 @@ class Paper(ABC):
     # What a paper defines:
 
     @abstractmethod
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """All scenarios of the study."""
 
-    def quick_cells(self) -> list[Cell]:
+    def quick_combinations(self) -> list[Combination]:
         """The scenarios of a quick look; a paper with very many overrides this."""
-        return self.cells()
+        return self.combinations()
 
     @abstractmethod
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The quantities of one run."""
 
-    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of the time series of flows and of links that are kept of a cell, for papers that read few of most cells."""
+    def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of the time series of flows and of links that are kept of a combination, for papers that read few of most combinations."""
         return self.flow_series, self.link_series
 
-    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+    def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:
         """The series of one run that figures draw, by name."""
         return {}
 
@@ -373,9 +373,9 @@ class Paper(ABC):
         """What the paper leaves open, each with its plausible values: settings are drawn from all of them together."""
         return []
 
-    def setting(self, values: Mapping[str, Value]) -> Sequence[Cell]:
-        """All cells of the study in the setting with these values of what is open; the same factors as `cells`."""
-        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and setting() does not make its cells")
+    def setting(self, values: Mapping[str, Value]) -> Sequence[Combination]:
+        """All combinations of the study in the setting with these values of what is open; the same factors as `combinations`."""
+        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and setting() does not make its combinations")
 
     @property
     def declared_setting(self) -> dict[str, Value]:
@@ -387,17 +387,17 @@ class Paper(ABC):
         return []
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
-        """The tables that claims read, by name: those of the experiments built, and of those that the cells at hand also allow.
+        """The tables that claims read, by name: those of the experiments built, and of those that the combinations at hand also allow.
 
         A paper overrides this where claims read a table that is no experiment's (it is written as a CSV file, too), or where an
-        alternative runs only some of the cells.
+        alternative runs only some of the combinations.
         """
-        have = {c.factors for c in results.cells}
+        have = {c.factors for c in results.combinations}
         rows = {}
         for e in self.experiments():
             if e.id in built:
                 rows[e.id] = built[e.id].rows
-            elif (need := [c for c in self.cells() if e.needs(c)]) and all(c.factors in have for c in need):
+            elif (need := [c for c in self.combinations() if e.needs(c)]) and all(c.factors in have for c in need):
                 rows[e.id] = e.build(results).rows
         return rows
 
@@ -407,7 +407,7 @@ class Paper(ABC):
 
     def topology(self) -> Tree:
         """The scenario whose topology is drawn at the top of the page."""
-        return self.cells()[0].tree(1)
+        return self.combinations()[0].tree(1)
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """Sentences with our numbers for the summary at the top of the page; `others`: results with each alternative, by its name."""
@@ -420,7 +420,7 @@ class Paper(ABC):
 
 @dataclass(frozen=True)
 class SensitivityColumn:
-    """A number shown for each alternative: a quantity of one cell."""
+    """A number shown for each alternative: a quantity of one combination."""
 
     title: str
     quantity: str

@@ -24,7 +24,7 @@ from ..multiverse import Setting, base_of, check_setting, design, key_of, text_o
 from .attainable import places
 from .calibration import csv_of, made_of, made_of_this, read_settings, recorded, save_record
 from .claims import read_claims
-from .definition import Cell, Paper
+from .definition import Combination, Paper
 from .layout import is_tidy
 from .runner import Runner
 from .score import difference, published_tables
@@ -121,12 +121,12 @@ def kinds_of(paper: Paper, settings: Sequence[Setting], drawn: int) -> list[Kind
     return [of.get(key_of(w), "near") for w in settings]
 
 
-def cells_of(paper: Paper, setting: Setting) -> list[Cell]:
-    """The cells that the published tables need in a setting, and those that its claims read beside."""
+def combinations_of(paper: Paper, setting: Setting) -> list[Combination]:
+    """The combinations that the published tables need in a setting, and those that its claims read beside."""
     there = copy.copy(paper)
     there.declared = {k: x for k, x in setting.items() if x != base_of(paper.opens())[k]}
     published = [e for e in there.experiments() if is_tidy(paper.published(e.id))]
-    whole = [c for c in there.cells() if any((e.least or e.needs)(c) for e in published)]
+    whole = [c for c in there.combinations() if any((e.least or e.needs)(c) for e in published)]
     return list({c.factors: c for c in (*whole, *paper.setting(setting))}.values())
 
 
@@ -163,7 +163,7 @@ def run_whole(
         for i, (name, kind, setting, of) in enumerate(every):
             if name in out.ours and (name == CHANCE or key_of(setting) in known):
                 continue
-            run = Settings(paper, runner, claims, lambda w: cells_of(paper, w), of)
+            run = Settings(paper, runner, claims, lambda w: combinations_of(paper, w), of)
             (seen,) = run.see([setting], kind, progress, (i / len(every), (i + 1) / len(every)))
             out.ours[name] = [seen.ours[k] for k in at]
             if name != CHANCE:

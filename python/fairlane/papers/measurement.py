@@ -1,4 +1,4 @@
-"""What the code of a study gives of a run, looked at before it is used: a number that is none names its measure, its cell and its seed."""
+"""What the code of a study gives of a run, looked at before it is used: a number that is none names its measure, its combination and its seed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 
 from ..claims import Factors, Row
 from ..errors import PaperError
-from .definition import Built, Cell, Paper, Results
+from .definition import Built, Combination, Paper, Results
 from .tables import Compared
 
 
-def check_measures(paper: Paper, cell: Cell, seed: int, values: object, before: Mapping[str, Any] | None) -> None:
-    """Raises unless the measures of a run are numbers by name, the same names in all runs of a cell. NaN says that there is none."""
+def check_measures(paper: Paper, combination: Combination, seed: int, values: object, before: Mapping[str, Any] | None) -> None:
+    """Raises unless the measures of a run are numbers by name, the same names in all runs of a combination. NaN says that there is none."""
     if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
-        raise PaperError(f"{_line(paper)}: measure() gives {type(values).__name__} of {_said(cell, seed)}, not a dict of numbers by name")
+        raise PaperError(f"{_line(paper)}: measure() gives {type(values).__name__} of {_said(combination, seed)}, not a dict of numbers by name")
     for name, value in values.items():
         if not isinstance(value, Real):
-            raise PaperError(f"{_line(paper)}: the measure {name!r} of {_said(cell, seed)} is {_shown(value)}, not a number")
+            raise PaperError(f"{_line(paper)}: the measure {name!r} of {_said(combination, seed)} is {_shown(value)}, not a number")
     if before is not None and before.keys() != values.keys():
         name = next(iter(before.keys() ^ values.keys()))
         has, seeds = ("has", "other seeds do not") if name in values else ("does not have", "other seeds do")
-        raise PaperError(f"{_line(paper)}: {_said(cell, seed)} {has} the measure {name!r}, and {seeds}")
+        raise PaperError(f"{_line(paper)}: {_said(combination, seed)} {has} the measure {name!r}, and {seeds}")
 
 
 def check_tables(paper: Paper, built: Mapping[str, Built], tables: Mapping[str, Sequence[Row]], results: Results) -> None:
@@ -51,16 +51,16 @@ def check_columns(paper: Paper, choice: str, values: Sequence[float]) -> None:
 
 
 def _why(paper: Paper, factors: Factors, results: Results) -> str:
-    """The measures that are no numbers in the cells with these factors."""
+    """The measures that are no numbers in the combinations with these factors."""
     wanted = set(factors)
-    for cell in results.cells:
-        if wanted <= set(cell.factors):
-            for q in results.quantities(cell):
-                samples = results.samples(cell, q)
+    for combination in results.combinations:
+        if wanted <= set(combination.factors):
+            for q in results.quantities(combination):
+                samples = results.samples(combination, q)
                 bad = [x for x in samples if not math.isfinite(x)]
                 if bad:
                     some = f"in {len(bad)} of {len(samples)} runs"
-                    return f", since its measure {q!r} is {bad[0]} {some}; leave out the rows of cells that have none"
+                    return f", since its measure {q!r} is {bad[0]} {some}; leave out the rows of combinations that have none"
     return ""
 
 
@@ -71,8 +71,8 @@ def _line(paper: Paper) -> str:
     return f"{paper.folder / file.relative_to(folder) if file.is_relative_to(folder) else file}:{code.co_firstlineno}"
 
 
-def _said(cell: Cell, seed: int) -> str:
-    return f"the cell {', '.join(f'{k}={x}' for k, x in cell.factors)} with seed {seed}"
+def _said(combination: Combination, seed: int) -> str:
+    return f"the combination {', '.join(f'{k}={x}' for k, x in combination.factors)} with seed {seed}"
 
 
 def _shown(value: object) -> str:

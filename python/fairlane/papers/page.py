@@ -210,7 +210,7 @@ def _at(row: Compared) -> float:
 
 
 def _apart(rows: Sequence[Compared]) -> str:
-    """The cell in which we are farthest from the other simulator."""
+    """The row in which we are farthest from the other simulator."""
     both = [(row.ours / row.peer - 1, row) for row in rows if row.ours is not None and row.peer]
     if not both:
         return ""

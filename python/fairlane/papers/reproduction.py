@@ -21,12 +21,12 @@ from ..claims import BadCheck, Factors, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
 from ..study import run_list
 from .animations import Watched, covering, insets, watched
-from .animations import chosen as moving_cells
+from .animations import chosen as moving_combinations
 from .attainable import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
 from .calibration import Joint, csv_of, made_of
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_settings, read_claims
-from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
+from .definition import Alternative, Built, Combination, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
 from .error_context import told
 from .full_reruns import recorded_whole
 from .measurement import check_columns, check_measures, check_tables
@@ -57,7 +57,7 @@ class Shift:
     changed: list[tuple[str, str, str]]
     """Claims with another outcome on the means: id, outcome here, outcome with the alternative."""
     silent: list[str] = field(default_factory=list)
-    """Claims that the cells of the alternative say nothing about."""
+    """Claims that the combinations of the alternative say nothing about."""
 
 
 @dataclass
@@ -231,9 +231,9 @@ def _folder(path: Path, selected: Sequence[Experiment], page: str) -> Path:
 
 
 def _measured(
-    paper: Paper, runner: Runner, cells: Sequence[Cell], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]
+    paper: Paper, runner: Runner, combinations: Sequence[Combination], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]
 ) -> tuple[Results, list[str], int]:
-    """Runs the cells with the seeds; their quantities, the simulator's warnings, and the packet hops."""
+    """Runs the combinations with the seeds; their quantities, the simulator's warnings, and the packet hops."""
     warnings: dict[str, int] = {}
     hops = 0
 
@@ -243,20 +243,20 @@ def _measured(
         told = [w for w in run.warnings if not any(words in w for words in paper.meant)]
         for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are told together
             warnings[w] = warnings.get(w, 0) + 1
-        values = paper.measure(run, job.cell)
-        check_measures(paper, job.cell, job.seed, values, first.setdefault(job.cell.factors, values))
-        return values, paper.curves(run, job.cell)
+        values = paper.measure(run, job.combination)
+        check_measures(paper, job.combination, job.seed, values, first.setdefault(job.combination.factors, values))
+        return values, paper.curves(run, job.combination)
 
     first: dict[Factors, Mapping[str, float]] = {}
-    measured = runner.run([Job(c, s) for c in cells for s in seeds], progress, span, use)
+    measured = runner.run([Job(c, s) for c in combinations for s in seeds], progress, span, use)
     samples: dict[Any, Mapping[str, list[float]]] = {}
     curves: dict[Any, list[dict[str, Curve]]] = {}
-    for i, cell in enumerate(cells):
+    for i, combination in enumerate(combinations):
         own = measured[i * len(seeds) : (i + 1) * len(seeds)]
-        curves[cell.factors] = [c for _, c in own]
-        samples[cell.factors] = {q: [m[q] for m, _ in own] for q in own[0][0]}
+        curves[combination.factors] = [c for _, c in own]
+        samples[combination.factors] = {q: [m[q] for m, _ in own] for q in own[0][0]}
     return (
-        Results(cells, samples, curves),
+        Results(combinations, samples, curves),
         [f"{w} ({n} of {len(measured)} runs)" for w, n in sorted(warnings.items())],
         hops,
     )
@@ -302,34 +302,34 @@ def _reproduced(
     began = time.perf_counter()
     which.check()
     check_files(paper)
-    every = paper.quick_cells() if quick else paper.cells()
+    every = paper.quick_combinations() if quick else paper.combinations()
     check_study(paper, paper.experiments(), every)
     check_settings(paper)
     selected = _selected(paper, only)
     partial = only is not None
     chosen = _seeds(paper, quick, seeds)
     path = Path(fspath(out)) if out is not None else Path("results") / paper.key
-    cells = [c for c in every if any(e.needs(c) for e in selected)]
-    moving = moving_cells(paper, cells, replays)
+    combinations = [c for c in every if any(e.needs(c) for e in selected)]
+    moving = moving_combinations(paper, combinations, replays)
     missing = _missing(paper, every if quick else None, chosen)
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
     open_ = bool(paper.opens()) and not partial and not missing
     plan = Plan(paper, which) if open_ else None
     many = len(paper.setting_seeds) * plan.runs if plan else 0
-    work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives), len(cells) * many]
+    work = [len(combinations) * len(chosen), *(len(combinations) * len(few) for _ in alternatives), len(combinations) * many]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
     runner = Runner(paper, path / "runs")
-    runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
+    runner.look([Job(c, s) for c in combinations for s in chosen[:1]], progress)
     known = read_claims(paper.folder / "claims.toml")
     others_of = Settings(paper, runner, known) if plan else None
     if others_of:
         others_of.look(progress)
     folder = _folder(path, selected, _page_name(selected, partial))
     with runner:
-        results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
+        results, warnings, hops = _measured(paper, runner, combinations, chosen, progress, (0.0, ends[0]))
         spans = pairwise(ends[:-1])
-        tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
+        tried = [_measured(paper, runner, a.combinations(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
         runner.forget()
         seen = plan.run(others_of, progress, (ends[-2], 1.0)) if plan and others_of else []
     hops += others_of.packet_hops if others_of else 0
@@ -359,7 +359,7 @@ def _reproduced(
         if a.name == paper.reference:
             before = {**before, **{i: x for i, x in after.items() if x != "no-data"}}
     others = {s.alternative.name: s.results for s in shifts}
-    if {c.factors for c in results.cells} >= {c.factors for c in every}:
+    if {c.factors for c in results.combinations} >= {c.factors for c in every}:
         causes = paper.causes(results, others)
         for j in claims:
             j.cause = causes.get(j.claim.id, "").strip()
@@ -373,8 +373,8 @@ def _reproduced(
     r.tables, r.missing, r.notes, r.joint = tables, missing, notes, joint
     r.moving = insets(paper, moving, chosen[0])
     if why:
-        seen_closer = covering(cells)
-        r.of_all = len(seen_closer) == len(cells)
+        seen_closer = covering(combinations)
+        r.of_all = len(seen_closer) == len(combinations)
         r.watched = watched(paper, seen_closer, chosen[0], progress)
     if progress is not None:
         progress(1.0, "writing the page")
@@ -396,13 +396,13 @@ def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -
     return parse_seeds(seeds)
 
 
-def _missing(paper: Paper, quick: Sequence[Cell] | None, seeds: Sequence[int]) -> str:
+def _missing(paper: Paper, quick: Sequence[Combination] | None, seeds: Sequence[int]) -> str:
     """Which part of the runs of a study is made; empty if nothing is missing. `quick`: the scenarios of a quick look."""
     told = []
     if len(seeds) < len(paper.seeds):
         told.append(f"{len(seeds)} of {len(paper.seeds)} replications")
     if quick is not None:
-        here, all_of = {c.factors for c in quick}, {c.factors for c in paper.cells()}
+        here, all_of = {c.factors for c in quick}, {c.factors for c in paper.combinations()}
         if not here >= all_of:
             told.append(f"{len(here & all_of)} of {len(all_of)} scenarios")
     return " of ".join(told)
@@ -430,7 +430,7 @@ def _judged(
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """The claims that come out otherwise with an alternative, and those that its cells say nothing about."""
+    """The claims that come out otherwise with an alternative, and those that its combinations say nothing about."""
     changed = [(i, before[i], x) for i, x in after.items() if x not in (before[i], "no-data")]
     return changed, [i for i, x in after.items() if x == "no-data"]
 

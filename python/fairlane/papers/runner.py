@@ -1,4 +1,4 @@
-"""Runs the cells of a paper on all cores, as those of a study: finished runs are kept, so a reproduction that was stopped goes on there."""
+"""Runs the combinations of a paper on all cores, as those of a study: finished runs are kept, so a reproduction that was stopped goes on there."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..base import toml
 from ..errors import RunError, ScenarioError
 from ..study.executors import Crew, Threads
 from ..study.model import Outcome, Task
-from ..study.plan import Cells, point_of
-from ..study.rows import cells_of
+from ..study.plan import Runs, combination_of
+from ..study.rows import runs_of
 from ..study.store import Store
 from .cache import Kept, tables_of_run
-from .definition import Cell, Paper, RunTables
+from .definition import Combination, Paper, RunTables
 
 Progress = Callable[[float, str], object]
 """progress(fraction of the work done, what is being done); returning False stops the reproduction."""
@@ -30,22 +30,22 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Job:
-    """One replication of one cell."""
+    """One replication of one combination."""
 
-    cell: Cell
+    combination: Combination
     seed: int
     place: str = ""
-    """Where it belongs beside its cell, in words that follow on the cell's: a setting."""
+    """Where it belongs beside its combination, in words that follow on the combination's: a setting."""
 
 
 class _Scenario:
     """What jobs that differ in their seed alone share. A paper's scenario may depend on the seed, too: then each seed has its own."""
 
-    def __init__(self, paper: Paper, cell: Cell, text: str) -> None:
-        point = point_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", []).json()))
-        flows = tuple(f for group in point.groups.values() for f in group)
-        links = tuple(x for x in point.links if paper.links is None or x in paper.links)
-        flow_series, link_series = paper.series_of(cell)
+    def __init__(self, paper: Paper, combination: Combination, text: str) -> None:
+        resolved = combination_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", []).json()))
+        flows = tuple(f for group in resolved.groups.values() for f in group)
+        links = tuple(x for x in resolved.links if paper.links is None or x in paper.links)
+        flow_series, link_series = paper.series_of(combination)
         self.kept: Kept = (
             ("flows", paper.flow_columns, flows),
             ("links", paper.link_columns, links),
@@ -54,7 +54,7 @@ class _Scenario:
             ("link_series", link_series, links),
         )
         wanted = tuple((table, column, names) for table, columns, names in self.kept for column in columns)
-        self.cells = Cells(point, wanted, hop_probe=paper.hop_probe)
+        self.runs = Runs(resolved, wanted, hop_probe=paper.hop_probe)
 
 
 class Runner:
@@ -114,7 +114,7 @@ class Runner:
         def feed() -> Task | None:
             for job in left:
                 scenario = self._scenario(job)
-                task = scenario.cells.task(job.seed)
+                task = scenario.runs.task(job.seed)
                 planned.append(task)
                 kept.append(scenario.kept)
                 if task.key not in self._asked:
@@ -149,19 +149,19 @@ class Runner:
             of_key.setdefault(task.key, []).append(i)
         out: dict[int, Any] = {}
         for batch in store.batches(of_key):
-            for key, rows in cells_of(batch):
+            for key, rows in runs_of(batch):
                 for i in of_key[key]:
                     out[i] = use(work[i], tables_of_run(rows, kept[i]))
         return [out[i] for i in range(len(work))]
 
     def _scenario(self, job: Job) -> _Scenario:
-        """The scenario of a job, resolved once for all seeds and all cells that have the same. `ScenarioError` shows it as TOML."""
-        tree = {k: x for k, x in job.cell.tree(job.seed).items() if k not in ("name", "description", "seed")}
+        """The scenario of a job, resolved once for all seeds and all combinations that have the same. `ScenarioError` shows it as TOML."""
+        tree = {k: x for k, x in job.combination.tree(job.seed).items() if k not in ("name", "description", "seed")}
         text = json.dumps(tree)
-        known = (hashlib.sha256(text.encode()).digest(), self.paper.series_of(job.cell))
+        known = (hashlib.sha256(text.encode()).digest(), self.paper.series_of(job.combination))
         if known not in self._scenarios:
             try:
-                self._scenarios[known] = _Scenario(self.paper, job.cell, text)
+                self._scenarios[known] = _Scenario(self.paper, job.combination, text)
             except ScenarioError:
                 _core.resolve(toml.dumps(tree), self._name(job), "toml", [])
                 raise
@@ -169,7 +169,7 @@ class Runner:
 
     def _name(self, job: Job) -> str:
         """A job's scenario in messages."""
-        return f"cell {', '.join(f'{k}={x}' for k, x in job.cell.factors)} of {self.paper.called}{job.place}"
+        return f"combination {', '.join(f'{k}={x}' for k, x in job.combination.factors)} of {self.paper.called}{job.place}"
 
     def forget(self) -> None:
         """Lets go of the scenarios read so far: those of the next settings are others."""

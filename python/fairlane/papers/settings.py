@@ -11,7 +11,7 @@ from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
 from ..multiverse import Setting, base_of, check_opens, check_setting, design, key_of, near, settled, told
 from .claims import Claim
-from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
+from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables
 from .distance import Distance, distance
 from .runner import Job, Progress, Runner
 from .score import published_results
@@ -63,11 +63,11 @@ def check_settings(paper: Paper) -> None:
         raise PaperError(f"{file}: {e}") from e
     if not opens:
         return
-    wanted = {c.factors for c in paper.cells()}
+    wanted = {c.factors for c in paper.combinations()}
     for name, setting in (("the base", base_of(opens)), ("the declared setting", paper.declared_setting)):
         strange = next((c.factors for c in paper.setting(setting) if c.factors not in wanted), None)
         if strange is not None:
-            raise PaperError(f"{file}: setting() makes for {name} a cell that cells() does not have: {_factors(strange)}")
+            raise PaperError(f"{file}: setting() makes for {name} a combination that combinations() does not have: {_factors(strange)}")
 
 
 def corners(paper: Paper) -> Iterator[Setting]:
@@ -88,12 +88,12 @@ class Settings:
         paper: Paper,
         runner: Runner,
         claims: Sequence[Claim],
-        cells: Callable[[Setting], Sequence[Cell]] | None = None,
+        combinations: Callable[[Setting], Sequence[Combination]] | None = None,
         seeds: Sequence[int] = (),
     ) -> None:
-        """`cells`, `seeds`: what is run of a setting and its replications, where it is not `Paper.setting` with `Paper.setting_seeds`."""
+        """`combinations`, `seeds`: what is run of a setting and its replications, where it is not `Paper.setting` with `Paper.setting_seeds`."""
         self.paper, self.runner, self.claims = paper, runner, claims
-        self.cells, self.seeds = cells or paper.setting, seeds or paper.setting_seeds
+        self.combinations, self.seeds = combinations or paper.setting, seeds or paper.setting_seeds
         self.opens = paper.opens()
         self.experiments = paper.experiments()
         self.packet_hops = 0
@@ -101,12 +101,12 @@ class Settings:
     def jobs(self, setting: Setting) -> list[Job]:
         """The runs of a setting."""
         place = f" in the setting {told(setting)}"
-        return [Job(c, s, place) for c in self.cells(setting) for s in self.seeds]
+        return [Job(c, s, place) for c in self.combinations(setting) for s in self.seeds]
 
     def look(self, progress: Progress | None = None) -> None:
         """Raises what is wrong with the scenarios at the ends of what is open; nothing is run."""
         few = self.seeds[:1]
-        jobs = [Job(j.cell, j.seed, j.place) for w in corners(self.paper) for j in self.jobs(w) if j.seed in few]
+        jobs = [Job(j.combination, j.seed, j.place) for w in corners(self.paper) for j in self.jobs(w) if j.seed in few]
         self.runner.look(jobs, progress)
         self.runner.forget()
 
@@ -127,8 +127,8 @@ class Settings:
     def _batch(self, settings: Sequence[Setting], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         def use(job: Job, run: RunTables) -> Measured:
             self.packet_hops += run.packet_hops
-            with _within(f" in the cell {_factors(job.cell.factors)}{job.place}"):
-                return self.paper.measure(run, job.cell), self.paper.curves(run, job.cell)
+            with _within(f" in the combination {_factors(job.combination.factors)}{job.place}"):
+                return self.paper.measure(run, job.combination), self.paper.curves(run, job.combination)
 
         every = [self.jobs(w) for w in settings]
         measured = iter(self.runner.run([j for jobs in every for j in jobs], progress, span, use))
@@ -136,15 +136,15 @@ class Settings:
         return [self._seen(w, kind, jobs, [next(measured) for _ in jobs]) for w, jobs in zip(settings, every, strict=True)]
 
     def _seen(self, setting: Setting, kind: Kind, jobs: Sequence[Job], measured: Sequence[Measured]) -> Seen:
-        cells = list({j.cell.factors: j.cell for j in jobs}.values())
-        samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
-        curves: dict[Any, list[dict[str, Curve]]] = {c.factors: [] for c in cells}
+        combinations = list({j.combination.factors: j.combination for j in jobs}.values())
+        samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in combinations}
+        curves: dict[Any, list[dict[str, Curve]]] = {c.factors: [] for c in combinations}
         for job, (quantities, drawn) in zip(jobs, measured, strict=True):
             for q, x in quantities.items():
-                samples[job.cell.factors].setdefault(q, []).append(x)
-            curves[job.cell.factors].append(drawn)
+                samples[job.combination.factors].setdefault(q, []).append(x)
+            curves[job.combination.factors].append(drawn)
         with _within(f" in the setting {told(setting)}"):
-            results = Results(cells, samples, curves)
+            results = Results(combinations, samples, curves)
             built = self._built(results)
             rows = {name: rows for name, rows in self.paper.claim_tables(results, built).items() if rows}
             tables = replications(rows) if self.paper.single_runs else [tables_of(rows)]
@@ -154,13 +154,13 @@ class Settings:
         return Seen(setting, kind, outcomes, margins, distance(beside), tuple(row.ours for row in beside))
 
     def _built(self, results: Results) -> dict[str, Built]:
-        """The experiments that the cells of a setting allow."""
-        have = {c.factors for c in results.cells}
-        return {e.id: e.build(results) for e in self.experiments if _allows(e, self._cells(), have)}
+        """The experiments that the combinations of a setting allow."""
+        have = {c.factors for c in results.combinations}
+        return {e.id: e.build(results) for e in self.experiments if _allows(e, self._combinations(), have)}
 
-    def _cells(self) -> Sequence[Cell]:
+    def _combinations(self) -> Sequence[Combination]:
         if not hasattr(self, "_known"):
-            self._known = self.paper.cells()
+            self._known = self.paper.combinations()
         return self._known
 
 
@@ -176,9 +176,9 @@ def _within(words: str) -> Iterator[None]:
         raise
 
 
-def _allows(e: Experiment, cells: Sequence[Cell], have: set[Any]) -> bool:
+def _allows(e: Experiment, combinations: Sequence[Combination], have: set[Any]) -> bool:
     needed = e.least or e.needs
-    return all(c.factors in have for c in cells if needed(c))
+    return all(c.factors in have for c in combinations if needed(c))
 
 
 def sample(

@@ -1,4 +1,4 @@
-"""Studies: a base scenario, factors, replications; every cell computed once and kept, statistics over all of them."""
+"""Studies: a base scenario, factors, replications; every run computed once and kept, statistics over all of them."""
 
 from .model import Factor, Level, Selector, StudySpec
 from .reader import read_study

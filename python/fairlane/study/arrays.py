@@ -25,14 +25,14 @@ def dataset(result: StudyTables) -> xr.Dataset:
     factors = spec.factors
     shape = tuple(len(f.levels) for f in factors)
     seeds = np.unique(result.index["seed"].cast(pl.UInt64).to_numpy())
-    cells = result._cells
-    at = (*np.unravel_index(cells["point"].to_numpy(), shape or (1,)),) if factors else ()
-    where = (*at, np.searchsorted(seeds, cells["seed"].to_numpy()))
+    runs = result._runs
+    at = (*np.unravel_index(runs["combination"].to_numpy(), shape or (1,)),) if factors else ()
+    where = (*at, np.searchsorted(seeds, runs["seed"].to_numpy()))
     dims = (*(f.name for f in factors), "seed")
     variables: dict[str, Any] = {}
     for s in spec.metrics:
         values = np.full((*shape, len(seeds)), np.nan)
-        values[where] = cells[s.label].fill_null(float("nan")).to_numpy()
+        values[where] = runs[s.label].fill_null(float("nan")).to_numpy()
         variables[s.label] = (dims, values, {"units": result.unit(s.label), "long_name": s.text})
     coordinates: dict[str, Any] = {"seed": ("seed", seeds)}
     for f in factors:

@@ -58,7 +58,7 @@ def _metric_scale(result: StudyResult, metric: str) -> _Scale:
     if s.metric in labels.PERCENT and s.aggregate != "sum":
         return _Scale(100.0, f"{labels.metric(s)} (%)")
     # One prefix for all panels: that of the typical value of the whole study.
-    typical = result._cells[s.label].abs().quantile(0.9)
+    typical = result._runs[s.label].abs().quantile(0.9)
     factor, name = scale(result.unit(s.label), float(typical or 0.0))
     name = "packets" if name == "p" else name
     return _Scale(factor, f"{labels.metric(s)} ({name})" if name else labels.metric(s))
@@ -177,8 +177,8 @@ class Chart:
         f = self.result.factor(self.plot.by)
         return [labels.level(f, x) for x in self._levels(self.plot.by)]
 
-    def _cells(self) -> pl.DataFrame:
-        frame = self.result._cells
+    def _runs(self) -> pl.DataFrame:
+        frame = self.result._runs
         if self.plot.panel and self.only is not None:
             f = self.result.factor(self.plot.panel)
             frame = frame.filter(pl.col(f.name) == frames.label_value(self.only, frames.levels_dtype(f)))
@@ -187,13 +187,13 @@ class Chart:
     def _intervals(self, keys: Sequence[str], metric: str) -> dict[tuple[Any, ...], Interval]:
         """The mean and interval at each combination of levels, over the seeds."""
         per_seed = (
-            self._cells()
+            self._runs()
             .drop_nulls(metric)
             .group_by([*keys, "seed"], maintain_order=True)
-            .agg(pl.col(metric).mean(), pl.len().alias("_points"))
+            .agg(pl.col(metric).mean(), pl.len().alias("_combinations"))
         )
-        # A seed that lacks one of the points would be an average of something else.
-        per_seed = per_seed.filter(pl.col("_points") == (pl.col("_points").max().over(keys) if keys else pl.col("_points").max()))
+        # A seed that lacks one of the combinations would be an average of something else.
+        per_seed = per_seed.filter(pl.col("_combinations") == (pl.col("_combinations").max().over(keys) if keys else pl.col("_combinations").max()))
         out: dict[tuple[Any, ...], Interval] = {}
         of = _within(self.result, metric)
         for key, part in per_seed.group_by(list(keys), maintain_order=True) if keys else [((), per_seed)]:
@@ -325,14 +325,14 @@ class Chart:
         r, x, y = self.result, self.plot.x, self.plot.y
         sx = _factor_scale(r.factor(x)) if x in r.factors else _metric_scale(r, x)
         sy = _metric_scale(r, y)
-        frame = self._cells().drop_nulls([x, y])
+        frame = self._runs().drop_nulls([x, y])
         for i, (by, name) in enumerate(zip(self._by_levels(), self._names() or [""], strict=True)):
             own = frame if by is None else frame.filter(pl.col(self.plot.by) == by)
             if own.is_empty():
                 continue
             mark, colour = _MARKS[i % len(_MARKS)], _colour(i)
             ax.plot(own[x] * sx.factor, own[y] * sy.factor, ".", ms=3, color=colour, alpha=0.35, mew=0, zorder=2)
-            parts = [part for _, part in own.group_by(["point"], maintain_order=True)]
+            parts = [part for _, part in own.group_by(["combination"], maintain_order=True)]
             across, up = ([interval(p[m].to_list(), r.spec.confidence, _within(r, m)) for p in parts] for m in (x, y))
             at = [(iv.mean or 0.0) * sx.factor for iv in across], [(iv.mean or 0.0) * sy.factor for iv in up]
             half = _errors(up, sy.factor), _errors(across, sx.factor)
@@ -380,7 +380,7 @@ class Chart:
 
     def _box(self, figure: Figure, ax: Axes) -> None:
         s = _metric_scale(self.result, self.plot.y)
-        frame = self._cells().drop_nulls(self.plot.y)
+        frame = self._runs().drop_nulls(self.plot.y)
         levels, by = self._x_levels(), self._by_levels()
         width = 0.8 / len(by)
         for k, colour in enumerate(by):
@@ -397,19 +397,19 @@ class Chart:
         self._category_ticks(ax, range(len(levels)))
         ax.set_xlim(-0.6, len(levels) - 0.4)
         ax.set_ylabel(s.label)
-        self._y_axis(ax, (self.result._cells[self.plot.y].drop_nulls() * s.factor).to_list())
+        self._y_axis(ax, (self.result._runs[self.plot.y].drop_nulls() * s.factor).to_list())
         self._legend(ax)
 
     def _ecdf(self, figure: Figure, ax: Axes) -> None:
         s = _metric_scale(self.result, self.plot.y)
-        frame = self._cells().drop_nulls(self.plot.y)
+        frame = self._runs().drop_nulls(self.plot.y)
         for i, (by, name) in enumerate(zip(self._by_levels(), self._names() or [""], strict=True)):
             own = frame if by is None else frame.filter(pl.col(self.plot.by) == by)
             if own.is_empty():
                 continue
             dash = _DASHES[i // len(theme.HUES) % len(_DASHES)]
             ax.ecdf((own[self.plot.y] * s.factor).to_numpy(), color=_colour(i), ls=dash, lw=1.5, label=_short(name))
-        values = (self.result._cells[self.plot.y].drop_nulls() * s.factor).to_list()
+        values = (self.result._runs[self.plot.y].drop_nulls() * s.factor).to_list()
         if "x" in self.plot.log and values and min(values) > 0:
             ax.set_xscale("log")
             _plain(ax.xaxis)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .result import StudyResult
 
 _MOST = 4
-"""Points named in a warning; the others are counted."""
+"""Combinations named in a warning; the others are counted."""
 
 
 def warnings(result: StudyResult) -> list[str]:
@@ -31,17 +31,17 @@ def _of_settings(result: StudyResult) -> list[str]:
 
 
 def _at(result: StudyResult, numbers: Sequence[int]) -> str:
-    """Where a warning holds: nothing if everywhere, the levels of one factor if they tell, else some of the points."""
+    """Where a warning holds: nothing if everywhere, the levels of one factor if they tell, else some of the combinations."""
     chosen = set(numbers)
-    if len(chosen) == len(result.points):
+    if len(chosen) == len(result.combinations):
         return ""
     for f in result.spec.factors:
-        levels = [x.label for x in f.levels if any(result.points[p].labels[f.name] == x.label for p in chosen)]
-        if len(levels) <= _MOST and chosen == {p.index for p in result.points if p.labels[f.name] in levels}:
+        levels = [x.label for x in f.levels if any(result.combinations[p].labels[f.name] == x.label for p in chosen)]
+        if len(levels) <= _MOST and chosen == {p.index for p in result.combinations if p.labels[f.name] in levels}:
             return f" (where {f.name} is {' or '.join(labels.level(f, x) for x in levels)})"
-    named = "; ".join(labels.point(result.spec, result.points[p]) for p in numbers[:_MOST])
+    named = "; ".join(labels.combination(result.spec, result.combinations[p]) for p in numbers[:_MOST])
     more = f" and {len(chosen) - _MOST} more" if len(chosen) > _MOST else ""
-    return f" ({len(chosen)} of {len(result.points)} points: {named}{more})"
+    return f" ({len(chosen)} of {len(result.combinations)} combinations: {named}{more})"
 
 
 def _of_runs(result: StudyResult) -> list[str]:
@@ -53,17 +53,17 @@ def _of_runs(result: StudyResult) -> list[str]:
         .filter((pl.col("table") == "run") & (pl.col("metric") == "warning"))
         .select("key", "text")
         .collect()
-        .join(done.select("row", "point", "key"), on="key")
+        .join(done.select("row", "combination", "key"), on="key")
         .sort("row", maintain_order=True)
     )
     groups: dict[str, tuple[list[str], set[int]]] = {}
-    for text, point in told.select("text", "point").iter_rows():
-        texts, points = groups.setdefault(labels.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
+    for text, combination in told.select("text", "combination").iter_rows():
+        texts, combinations = groups.setdefault(labels.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
         if text not in texts:
             texts.append(text)
-        points.add(point)
-    whose = {flow: group for p in result.points for group, members in p.groups.items() for flow in members}
-    return [_together(texts, whose) + _at(result, sorted(points)) for texts, points in groups.values()]
+        combinations.add(combination)
+    whose = {flow: group for p in result.combinations for group, members in p.groups.items() for flow in members}
+    return [_together(texts, whose) + _at(result, sorted(combinations)) for texts, combinations in groups.values()]
 
 
 def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
@@ -81,26 +81,26 @@ def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
 
 
 def _without_chance(result: StudyResult) -> list[str]:
-    """Points with several seeds and one result."""
+    """Combinations with several seeds and one result."""
     if "fingerprint" not in result.index.columns:
         return []
     done = (
         result.index.filter(pl.col("status") == "done")
-        .group_by("point")
+        .group_by("combination")
         .agg(pl.len().alias("n"), pl.col("fingerprint").n_unique().alias("u"))
     )
-    same = done.filter((pl.col("n") > 1) & (pl.col("u") == 1))["point"].sort().to_list()
+    same = done.filter((pl.col("n") > 1) & (pl.col("u") == 1))["combination"].sort().to_list()
     if not same:
         return []
     return [
         "all seeds gave the same result"
-        + (_at(result, same) or (" at every point" if result.factors else ""))
+        + (_at(result, same) or (" at every combination" if result.factors else ""))
         + ": nothing is left to chance there, so the intervals say nothing"
     ]
 
 
 def _too_wide(result: StudyResult) -> list[str]:
-    """Points that did not reach the precision asked for."""
+    """Combinations that did not reach the precision asked for."""
     from ..stats import verdict
 
     asked = result.spec.precision
@@ -108,11 +108,11 @@ def _too_wide(result: StudyResult) -> list[str]:
         return []
     labels = [result.metric(m).label for m in asked.metrics] or result.metrics
     wide: dict[str, list[tuple[int, float | None, int]]] = {}
-    for (point,), part in result._cells.group_by(["point"], maintain_order=True):
+    for (combination,), part in result._runs.group_by(["combination"], maintain_order=True):
         for label in labels:
             v = verdict(part[label].to_list(), asked.relative, result.spec.confidence)
             if not v.enough:
-                wide.setdefault(label, []).append((int(point), v.relative_error, part.height))
+                wide.setdefault(label, []).append((int(combination), v.relative_error, part.height))
     out = []
     for label, rows in wide.items():
         worst = max((error for _, error, _ in rows if error is not None), default=None)
@@ -125,7 +125,7 @@ def _too_wide(result: StudyResult) -> list[str]:
 
 
 def _without_values(result: StudyResult) -> list[str]:
-    cells = result._cells
-    if cells.is_empty():
+    runs = result._runs
+    if runs.is_empty():
         return []
-    return [f"{s.label}: no cell has a value of {s.text}" for s in result.spec.metrics if cells[s.label].null_count() == cells.height]
+    return [f"{s.label}: no run has a value of {s.text}" for s in result.spec.metrics if runs[s.label].null_count() == runs.height]

@@ -1,4 +1,4 @@
-"""The points of a study as results, so that every picture of a result can be drawn of them."""
+"""The combinations of a study as results, so that every picture of a result can be drawn of them."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ..runs.tables import names_of
 from ..stats import Interval
 from . import frames
 from .diagnosis import resolve_base
-from .model import Label, Point
+from .model import Combination, Label
 
 if TYPE_CHECKING:
     from .result import StudyResult
 
 MOST = 200
-"""Points that are read at once."""
+"""Combinations that are read at once."""
 
 
-def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[tuple[Point, Result]]:
-    """Each finished point with what was kept of its runs; `where` has levels of factors."""
+def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[tuple[Combination, Result]]:
+    """Each finished combination with what was kept of its runs; `where` has levels of factors."""
     wanted = chosen(study, where or {})
     done = frames.finished(study.index)
-    kept = [p for p in wanted if p.index in set(done["point"].to_list())]
+    kept = [p for p in wanted if p.index in set(done["combination"].to_list())]
     if not kept:
-        raise FairlaneError(f"no cell of these points of {study.spec.name} is done: run the study, or choose others")
+        raise FairlaneError(f"no run of these combinations of {study.spec.name} is done: run the study, or choose others")
     if len(kept) > MOST:
         raise FairlaneError(
-            f"{len(kept)} points are too many for one picture: choose some by their levels (--where FACTOR=LEVEL, or where=)"
+            f"{len(kept)} combinations are too many for one picture: choose some by their levels (--where FACTOR=LEVEL, or where=)"
         )
-    done = done.filter(pl.col("point").is_in([p.index for p in kept])).drop("row").with_row_index("row")
+    done = done.filter(pl.col("combination").is_in([p.index for p in kept])).drop("row").with_row_index("row")
     tables = {name: _table(study, name, kept, done) for name in frames.TABLES}
     index = study.index.filter(pl.col("status") == "done").select("key", "fingerprint", "events").unique("key")
-    return [(p, _result(study, p, done.filter(pl.col("point") == p.index), tables, index)) for p in kept]
+    return [(p, _result(study, p, done.filter(pl.col("combination") == p.index), tables, index)) for p in kept]
 
 
 def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | None = None) -> list[tuple[str, str, Result]]:
-    """Title of the panel, label and result of each point; panels are the levels of a factor."""
+    """Title of the panel, label and result of each combination; panels are the levels of a factor."""
     if panel:
         study.factor(panel)
     found = results(study, where)
@@ -52,16 +52,16 @@ def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | Non
     return [(told(study, p, [panel]) if panel else "", told(study, p, varied) or study.spec.name, r) for p, r in found]
 
 
-def named(study: StudyResult, point: Point) -> str:
+def named(study: StudyResult, combination: Combination) -> str:
     """The levels of all factors that have several."""
-    return told(study, point, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
+    return told(study, combination, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
 
 
-def told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
+def told(study: StudyResult, combination: Combination, names: Sequence[str]) -> str:
     """The levels of some factors in words: a number needs the name of its factor."""
     parts = []
     for name in names:
-        label: Label = point.labels[name]
+        label: Label = combination.labels[name]
         if isinstance(label, bool):
             parts.append(f"{name} {str(label).lower()}")
         elif isinstance(label, (int, float)):
@@ -71,16 +71,16 @@ def told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
-    """The points with these levels."""
-    points = list(study.points)
+def chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Combination]:
+    """The combinations with these levels."""
+    combinations = list(study.combinations)
     for name, level in where.items():
         known = [x.label for x in study.factor(name).levels]
         same = meant(known, level)
         if len(same) != 1:
             raise suggest(str(level), [str(x) for x in known], f"level of {name}")
-        points = [p for p in points if p.labels[name] == same[0]]
-    return points
+        combinations = [p for p in combinations if p.labels[name] == same[0]]
+    return combinations
 
 
 def meant(known: Sequence[Label], level: Any) -> list[Label]:
@@ -104,24 +104,24 @@ def _number(level: Any) -> Any:
         return None
 
 
-def _table(study: StudyResult, name: str, points: Sequence[Point], done: pl.DataFrame) -> pl.DataFrame:
-    """A table of all these points as results have it, with the number of the row of its cell in front."""
-    frame = frames.wide(name, study.spec, points, study.store, done)
+def _table(study: StudyResult, name: str, combinations: Sequence[Combination], done: pl.DataFrame) -> pl.DataFrame:
+    """A table of all these combinations as results have it, with the number of the row of its run in front."""
+    frame = frames.wide(name, study.spec, combinations, study.store, done)
     one = name[:-1] if name in ("flows", "groups", "links") else name.removesuffix("_series")
     back = {c: c.removeprefix(f"{one}_") for c in frame.columns if c.removeprefix(f"{one}_") in study.factors and c.startswith(f"{one}_")}
-    # What has no value is left out of cells, and NaN in results.
+    # What has no value is left out of runs, and NaN in results.
     return frame.rename(back).with_columns(cs.float().fill_null(float("nan")))
 
 
-def _result(study: StudyResult, point: Point, cells: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame) -> Result:
-    sets = [s for f in study.spec.factors for level in f.levels if str(level.label) == str(point.labels[f.name]) for s in level.sets]
-    own = cells.select("row", "seed")
-    runs = cells.join(index, on="key", how="left", maintain_order="left")
+def _result(study: StudyResult, combination: Combination, finished: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame) -> Result:
+    sets = [s for f in study.spec.factors for level in f.levels if str(level.label) == str(combination.labels[f.name]) for s in level.sets]
+    own = finished.select("row", "seed")
+    runs = finished.join(index, on="key", how="left", maintain_order="left")
     none = {"packet_hops": 0, "cpu_s": 0.0, "setup_s": 0.0, "peak_packets": 0, "warnings": []}
     facts = [
         {"seed": r["seed"], "fingerprint": r["fingerprint"] or "", "events": r["events"] or 0, **none} for r in runs.iter_rows(named=True)
     ]
     parts = {name: own.join(frame, on="row", how="inner", maintain_order="left_right").drop("row") for name, frame in tables.items()}
-    there = names_of(point.reports)
+    there = names_of(combination.reports)
     empty = {name: part if part.height else pl.DataFrame() for name, part in parts.items() if name in there}
     return Result(resolve_base(study.spec, sets), facts, empty)

@@ -1,4 +1,4 @@
-"""What makes a difference in a study: variance explained, levels against one of them, the best point; all with common random numbers."""
+"""What makes a difference in a study: variance explained, levels against one of them, the best combination; all with common random numbers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def varied(result: StudyResult) -> list[str]:
 
 
 def anova(result: StudyResult, metric: str, order: int) -> stats.Anova:
-    """See `StudyResult.anova`. The seeds are blocks, because all points share them."""
-    return stats.anova(result.cells(), result.metric(metric).label, _varied(result), order, block=_block(result))
+    """See `StudyResult.anova`. The seeds are blocks, because all combinations share them."""
+    return stats.anova(result.runs(), result.metric(metric).label, _varied(result), order, block=_block(result))
 
 
 def effects(result: StudyResult, metric: str, order: int) -> pl.DataFrame:
     """See `StudyResult.effects`."""
     return stats.effects(
-        result.cells(), result.metric(metric).label, _varied(result), result.spec.confidence, order=order, block=_block(result)
+        result.runs(), result.metric(metric).label, _varied(result), result.spec.confidence, order=order, block=_block(result)
     )
 
 
@@ -53,7 +53,7 @@ def _varied(result: StudyResult) -> list[str]:
 
 
 def _block(result: StudyResult) -> str | None:
-    """What the points have in common: the setting, or the seeds, if there are several."""
+    """What the combinations have in common: the setting, or the seeds, if there are several."""
     if result.spec.settings is not None:
         return SETTING
     return "seed" if result._done["seed"].n_unique() > 1 else None
@@ -70,10 +70,10 @@ def compare(result: StudyResult, metric: str, factor: str, baseline: Label | Non
     levels = [frames.label_value(x.label, dtype) for x in f.levels]
     base = levels[0] if baseline is None else _level(baseline, levels, factor)
     others = [n for n in result.factors if n != factor]
-    cells = result._cells.select(*others, factor, "seed", label)
+    runs = result._runs.select(*others, factor, "seed", label)
     places: list[dict[str, Any]] = []
     pairs: list[tuple[list[float], list[float]]] = []
-    for key, part in cells.group_by(list(by), maintain_order=True) if by else [((), cells)]:
+    for key, part in runs.group_by(list(by), maintain_order=True) if by else [((), runs)]:
         at = dict(zip(by, key, strict=True))
         for level in levels:
             if level != base:
@@ -103,12 +103,12 @@ def _pairing(result: StudyResult) -> str:
 def _paired(
     part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str, by: str
 ) -> tuple[list[float], list[float]]:
-    """A level and the baseline, seed by seed (or setting by setting); one that lacks a point on either side does not count."""
+    """A level and the baseline, seed by seed (or setting by setting); one that lacks a combination on either side does not count."""
     a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
     both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
     grouped = both.group_by(by, maintain_order=True)
-    per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort(by)
-    per_seed = per_seed.filter(pl.col("_points") == pl.col("_points").max())
+    per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_combinations")).sort(by)
+    per_seed = per_seed.filter(pl.col("_combinations") == pl.col("_combinations").max())
     return per_seed[label].to_list(), per_seed[f"{label}_base"].to_list()
 
 
@@ -137,12 +137,12 @@ def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
     if summary.is_empty():
         raise FairlaneError(f"{s.label} has no values")
     ordered = summary.sort("mean", descending=chosen == "max", maintain_order=True)
-    first = ordered["point"][0]
+    first = ordered["combination"][0]
     values: dict[int, dict[int, float | None]] = {}
-    for (p,), part in result._cells.group_by(["point"], maintain_order=True):
+    for (p,), part in result._runs.group_by(["combination"], maintain_order=True):
         values[p] = dict(zip(part["seed"], part[s.label], strict=True))
     pairs = []
-    for p in ordered["point"][1:]:
+    for p in ordered["combination"][1:]:
         seeds = sorted(values[p].keys() & values[first].keys())
         pairs.append(([values[p][x] for x in seeds], [values[first][x] for x in seeds]))
     told = stats.contrasts(pairs, confidence=result.spec.confidence)
@@ -190,7 +190,7 @@ def sentence(result: StudyResult, table: stats.Anova) -> str:
     rest = "" if len(shares) == 1 else f", {shares[1]}" if len(shares) == 2 else f", {', '.join(shares[1:-1])} and {shares[-1]}"
     order = max(r.term.count(":") + 1 for r in rows)
     more = " or what more factors do together" if order < len(varied(result)) else ""
-    uneven = "" if table.balanced else " Points have unequal numbers of runs, so the shares do not add up to all."
+    uneven = "" if table.balanced else " Combinations have unequal numbers of runs, so the shares do not add up to all."
     return f"{_first(shares[0])}{rest}; {_share(chance)} is chance{more}.{uneven}"
 
 

@@ -15,9 +15,9 @@ from ..base.paths import split
 from ..errors import FairlaneError, ScenarioError
 from . import selection
 from .diagnostics import MOST, Place, Troubles, near, whole
-from .model import Factor, Level, Point, Selector, StudySpec
+from .model import Combination, Factor, Level, Selector, StudySpec
 
-Combination = tuple[int, ...]
+Indices = tuple[int, ...]
 """A level of each factor, by number."""
 _SHOWN = 5
 _ENDS = ("from", "to", "rate", "delay")
@@ -85,25 +85,25 @@ class Diagnosis:
 
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
-        self.tested: list[Combination] = []
+        self.tested: list[Indices] = []
         self._failed: dict[Problem, list[int]] = {}
 
-    def add(self, combination: Combination, error: ScenarioError | None) -> None:
+    def add(self, indices: Indices, error: ScenarioError | None) -> None:
         """A combination that was tried, and what came of it."""
         at = len(self.tested)
-        self.tested.append(combination)
+        self.tested.append(indices)
         if error is None:
             return
-        sources = self._sources(combination)
+        sources = self._sources(indices)
         for d, piece in zip(error.diagnostics, pieces(error), strict=True):
             self._failed.setdefault(_problem(d, piece, sources), []).append(at)
 
-    def _sources(self, combination: Combination) -> dict[str, tuple[tuple[int, int] | None, int, str]]:
+    def _sources(self, indices: Indices) -> dict[str, tuple[tuple[int, int] | None, int, str]]:
         """Where each option of a combination comes from, by the name that diagnoses give it."""
         out: dict[str, tuple[tuple[int, int] | None, int, str]] = {}
         for i, (path, text) in enumerate(pairs_of(self.spec.sets)):
             out[f"--set {path}={text}"] = (None, i, path)
-        for f, k in enumerate(combination):
+        for f, k in enumerate(indices):
             for i, (path, text) in enumerate(pairs_of(self.spec.factors[f].levels[k].sets)):
                 out[f"--set {path}={text}"] = ((f, k), i, path)
         return out
@@ -193,11 +193,11 @@ class Diagnosis:
 
     # --- causes ---------------------------------------------------------------------------------------
 
-    def _always(self, level: tuple[int, int], failed: list[Combination]) -> bool:
+    def _always(self, level: tuple[int, int], failed: list[Indices]) -> bool:
         f, k = level
         return sum(c[f] == k for c in failed) == sum(c[f] == k for c in self.tested)
 
-    def causes(self, failed: list[Combination]) -> list[tuple[tuple[int, int], ...]]:
+    def causes(self, failed: list[Indices]) -> list[tuple[tuple[int, int], ...]]:
         """The least sets of levels that all fail whatever the others are, and together have all that failed; [()] if everything failed.
 
         Levels on their own first, then pairs, then whole combinations.
@@ -298,24 +298,24 @@ def _row(p: Problem) -> dict[str, Any]:
     }
 
 
-def check_metrics(spec: StudySpec, points: Sequence[Point], combinations: Sequence[Combination]) -> ScenarioError | None:
-    """What is wrong with metrics: those that no point has, or only some have."""
+def check_metrics(spec: StudySpec, combinations: Sequence[Combination], all_indices: Sequence[Indices]) -> ScenarioError | None:
+    """What is wrong with metrics: those that no combination has, or only some have."""
     troubles = Troubles(*spec.source) if spec.source is not None else Troubles("#", "<study>", "toml")
-    # Most points have the same flows and links: each such network is looked at once.
+    # Most combinations have the same flows and links: each such network is looked at once.
     shapes: dict[Any, list[int]] = defaultdict(list)
-    for i, point in enumerate(points):
-        shapes[(tuple(point.groups.items()), point.links, point.reports)].append(i)
+    for i, combination in enumerate(combinations):
+        shapes[(tuple(combination.groups.items()), combination.links, combination.reports)].append(i)
     for s in spec.metrics:
         lacking: list[int] = []
         said: FairlaneError | None = None
         for members in shapes.values():
             try:
-                selection.names(s, points[members[0]])
+                selection.names(s, combinations[members[0]])
             except FairlaneError as e:
                 said = said or e
                 lacking += members
         if said is not None:
-            _lacking(spec, s, sorted(lacking), said, points, combinations, troubles)
+            _lacking(spec, s, sorted(lacking), said, combinations, all_indices, troubles)
     return troubles.error()
 
 
@@ -324,36 +324,36 @@ def _lacking(
     s: Selector,
     lacking: list[int],
     said: FairlaneError,
-    points: Sequence[Point],
     combinations: Sequence[Combination],
+    all_indices: Sequence[Indices],
     troubles: Troubles,
 ) -> None:
-    if len(lacking) == len(points):
+    if len(lacking) == len(combinations):
         troubles.add(s.place, *selection.told(said))
         return
     diagnosis = Diagnosis(spec)
-    diagnosis.tested = list(combinations)
-    causes = diagnosis.causes([combinations[i] for i in lacking])
+    diagnosis.tested = list(all_indices)
+    causes = diagnosis.causes([all_indices[i] for i in lacking])
     which = "; ".join(diagnosis._words(c) for c in causes[:_SHOWN]) + ("; ..." if len(causes) > _SHOWN else "")
     what = "link" if s.table == "links" else "group" if s.table == "groups" else "flow"
-    told = f"only some points have the {what} `{s.name}`: {len(lacking)} of {len(points)} lack it, those with {which}"
+    told = f"only some combinations have the {what} `{s.name}`: {len(lacking)} of {len(combinations)} lack it, those with {which}"
     troubles.add(s.place, told, f"name a {what} that all have" + (", or a group" if what == "flow" else ""))
 
 
-def same_points(spec: StudySpec, points: Sequence[Point], combinations: Sequence[Combination]) -> list[str]:
-    """Warnings about points that are the same scenario: their cells are computed once."""
+def same_combinations(spec: StudySpec, combinations: Sequence[Combination], all_indices: Sequence[Indices]) -> list[str]:
+    """Warnings about combinations that are the same scenario: their runs are computed once."""
     first: dict[str, int] = {}
     told: Counter[str] = Counter()
-    for i, point in enumerate(points):
-        other = first.setdefault(point.essence, i)
+    for i, combination in enumerate(combinations):
+        other = first.setdefault(combination.essence, i)
         if other == i:
             continue
-        differ = [f for f, (a, b) in enumerate(zip(combinations[other], combinations[i], strict=True)) if a != b]
+        differ = [f for f, (a, b) in enumerate(zip(all_indices[other], all_indices[i], strict=True)) if a != b]
         if len(differ) == 1:
             (f,) = differ
             factor = spec.factors[f]
-            a, b = (factor.levels[combinations[k][f]].text for k in (other, i))
+            a, b = (factor.levels[all_indices[k][f]].text for k in (other, i))
             told[f"the levels {a} and {b} of {factor.name} give the same scenario"] += 1
         else:
             told["different combinations of levels give the same scenario"] += 1
-    return [f"{text}: {n} point{'s' * (n != 1)} computed once" for text, n in told.items()]
+    return [f"{text}: {n} combination{'s' * (n != 1)} computed once" for text, n in told.items()]

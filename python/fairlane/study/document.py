@@ -1,4 +1,4 @@
-"""The JSON document of a study (`fairlane.study/1`); docs/reference/json.md describes it, schemas/study.json defines it."""
+"""The JSON document of a study (`fairlane.study/2`); docs/reference/json.md describes it, schemas/study.json defines it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .selection import unit_of
 if TYPE_CHECKING:
     from .result import StudyResult
 
-STUDY_SCHEMA = "fairlane.study/1"
+STUDY_SCHEMA = "fairlane.study/2"
 
 
 def head(spec: StudySpec) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
             "fairlane": _core.version(),
             "engine": engine(),
             "study": head(result.spec),
-            "cells": {
+            "runs": {
                 "planned": result.index.height,
                 "done": states.get("done", 0),
                 "reused": result.tally.reused if result.tally is not None else states.get("done", 0),

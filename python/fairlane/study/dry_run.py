@@ -1,4 +1,4 @@
-"""What a study would do: how many points and cells, how many are there already, how long the rest may take. Nothing is run or written."""
+"""What a study would do: how many combinations and runs, how many are there already, how long the rest may take. Nothing is run or written."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Rehearsal:
 
     spec: StudySpec
     folder: Path
-    points: int
-    cells: int
-    """Cells planned; with a precision, those of the first replications and of what was added to finished points."""
+    combinations: int
+    runs: int
+    """Runs planned; with a precision, those of the first replications and of what was added to finished combinations."""
     reused: int
-    """Cells whose results are in the folder."""
+    """Runs whose results are in the folder."""
     shared: int
-    """Cells that need no run of their own, because two points come to the same scenario."""
+    """Runs that need no run of their own, because two combinations come to the same scenario."""
     workers: int
     cpu_s: float | None
-    """CPU seconds that the missing cells will take, if those of the folder are like them; None if there are none."""
+    """CPU seconds that the missing runs will take, if those of the folder are like them; None if there are none."""
 
     @property
     def to_run(self) -> int:
-        """Cells that would be run."""
-        return self.cells - self.reused - self.shared
+        """Runs that would be run."""
+        return self.runs - self.reused - self.shared
 
     @property
     def seconds(self) -> float | None:
@@ -61,12 +61,12 @@ class Rehearsal:
             "fairlane": _core.version(),
             "engine": engine(),
             "study": head(self.spec),
-            "cells": {
-                "planned": self.cells,
+            "runs": {
+                "planned": self.runs,
                 "done": self.reused,
                 "reused": self.reused,
                 "failed": 0,
-                "points": self.points,
+                "combinations": self.combinations,
                 "to_run": self.to_run,
             },
             "estimate_s": self.seconds,
@@ -81,20 +81,20 @@ class Rehearsal:
         seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
         seeds += f" ({labels.seeds(list(spec.seeds))})"
         settings = "" if spec.settings is None else f"{labels.count(len(spec.settings.values), 'setting')}, "
-        lines = [f"{spec.name}: {settings}{labels.count(self.points, 'point')}, {seeds}, {labels.count(self.cells, 'cell')}", *opened, *factors]
+        lines = [f"{spec.name}: {settings}{labels.count(self.combinations, 'combination')}, {seeds}, {labels.count(self.runs, 'run')}", *opened, *factors]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
         shared = f", {self.shared} the same as others" if self.shared else ""
-        lines.append(f"to run: {labels.count(self.to_run, 'cell')} ({there}{shared})")
+        lines.append(f"to run: {labels.count(self.to_run, 'run')} ({there}{shared})")
         if spec.precision is not None:
             asked = spec.precision
             lines.append(f"more seeds follow until intervals are within ± {100 * asked.relative:g} %, {asked.maximum} at most")
         if not self.to_run:
             lines.append("nothing is left to do but tables and pictures")
         elif self.seconds is None:
-            lines.append("how long that takes is known once a cell is done")
+            lines.append("how long that takes is known once a run is done")
         else:
             lines.append(
-                f"about {duration(self.seconds)} on {labels.count(self.workers, 'worker')}, if these cells are like those that are done"
+                f"about {duration(self.seconds)} on {labels.count(self.workers, 'worker')}, if these runs are like those that are done"
             )
         return "\n".join(lines)
 
@@ -115,13 +115,13 @@ def rehearse(study: Study, folder: str | PathLike[str], workers: int = 0) -> Reh
     known = index.filter(pl.col("cpu_s").is_not_null())
     cpu = None
     if known.height:
-        per_point = known.group_by("point").agg(pl.col("cpu_s").mean().alias("mean"))
-        costs = runs.join(per_point, on="point", how="left")["mean"].fill_null(float(known["cpu_s"].mean()))  # type: ignore[arg-type]
+        per_combination = known.group_by("combination").agg(pl.col("cpu_s").mean().alias("mean"))
+        costs = runs.join(per_combination, on="combination", how="left")["mean"].fill_null(float(known["cpu_s"].mean()))  # type: ignore[arg-type]
         cpu = float(costs.sum())
     return Rehearsal(
         study.spec,
         path,
-        len(plan.points),
+        len(plan.combinations),
         index.height,
         tally.reused,
         index.height - tally.reused - runs.height,

@@ -20,7 +20,7 @@ UNITS = {"rate": "bit/s", "dur": "s", "bytes": "byte", "packets": "packets"}
 _LONGEST = 60
 _KEYS = {"path", "values", "levels", "from", "to", "count", "step", "scale"}
 RESERVED = (
-    "point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s",
+    "combination", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s",
     "name", "table", "time", "metric", "value", "text", "mean", "low", "high", "sd", "n", "unit",
 )  # fmt: skip
 """Columns of the tables of every study, which no factor can be called."""
@@ -181,7 +181,7 @@ class Reader:
         elif isinstance(values, list):
             rows = [(None, v, (*place, str(i))) for i, v in enumerate(values)]
         else:
-            told = f"write a list, [{toml.value(values)}, ...], or a value for all points in [set]"
+            told = f"write a list, [{toml.value(values)}, ...], or a value for all combinations in [set]"
             self.troubles.add(place, f"a factor needs several levels, found {_short(values)}", told)
             return []
         if not rows:

@@ -1,7 +1,7 @@
-"""From the long tables of cells to the wide ones that people read: one row a cell, a flow, a link or an instant.
+"""From the long tables of runs to the wide ones that people read: one row a run, a flow, a link or an instant.
 
-Rows follow points, then seeds, then the order of flows and links in the scenario, whatever order the cells were computed in; sums are
-formed in that order too, so that tables are the same to the last bit wherever the cells ran.
+Rows follow combinations, then seeds, then the order of flows and links in the scenario, whatever order the runs were computed in; sums are
+formed in that order too, so that tables are the same to the last bit wherever the runs ran.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .settings import SETTING, opens_of
 
 if TYPE_CHECKING:
     from ..multiverse import Open
-    from .model import Factor, Label, Point, StudySpec
+    from .model import Combination, Factor, Label, StudySpec
     from .store import Store
 
 TABLES = {"flows": "flow", "groups": "group", "links": "link", "network": "", "flow_series": "flow", "link_series": "link"}
-"""The tables that cells keep, and the column of each that says whose row it is."""
+"""The tables that runs keep, and the column of each that says whose row it is."""
 
 
 def levels_dtype(factor: Factor) -> pl.DataType:
@@ -42,14 +42,14 @@ def label_value(label: Any, dtype: pl.DataType) -> Any:
     return float(label) if dtype == pl.Float64() else label
 
 
-def labels(spec: StudySpec, points: Sequence[Point]) -> pl.DataFrame:
-    """One row a point: `point`, then a column a factor."""
-    columns: dict[str, pl.Series] = {"point": pl.Series([p.index for p in points], dtype=pl.Int64)}
+def labels(spec: StudySpec, combinations: Sequence[Combination]) -> pl.DataFrame:
+    """One row a combination: `combination`, then a column a factor."""
+    columns: dict[str, pl.Series] = {"combination": pl.Series([p.index for p in combinations], dtype=pl.Int64)}
     for f in spec.factors:
         dtype = levels_dtype(f)
-        columns[f.name] = pl.Series([label_value(p.labels[f.name], dtype) for p in points], dtype=dtype)
+        columns[f.name] = pl.Series([label_value(p.labels[f.name], dtype) for p in combinations], dtype=dtype)
         if spec.settings is not None and f.name == SETTING:
-            columns |= of_settings([spec.settings.values[int(p.labels[SETTING])] for p in points], opens_of(spec.settings))
+            columns |= of_settings([spec.settings.values[int(p.labels[SETTING])] for p in combinations], opens_of(spec.settings))
     return pl.DataFrame(columns)
 
 
@@ -68,17 +68,17 @@ def opened(spec: StudySpec) -> list[str]:
 
 
 def finished(index: pl.DataFrame) -> pl.DataFrame:
-    """The finished cells in order: `row`, `point`, `seed`, `key`."""
-    done = index.filter(pl.col("status") == "done").select(pl.col("point").cast(pl.Int64), pl.col("seed").cast(pl.UInt64), "key")
-    return done.sort("point", "seed").with_row_index("row")
+    """The finished runs in order: `row`, `combination`, `seed`, `key`."""
+    done = index.filter(pl.col("status") == "done").select(pl.col("combination").cast(pl.Int64), pl.col("seed").cast(pl.UInt64), "key")
+    return done.sort("combination", "seed").with_row_index("row")
 
 
-def _layouts(points: Sequence[Point]) -> tuple[list[int], list[Point]]:
-    """Points that have the same flows and links share a layout: number of the layout of each point, one point of each layout."""
+def _layouts(combinations: Sequence[Combination]) -> tuple[list[int], list[Combination]]:
+    """Combinations that have the same flows and links share a layout: number of the layout of each combination, one combination of each layout."""
     known: dict[Any, int] = {}
-    first: list[Point] = []
+    first: list[Combination] = []
     numbers = []
-    for p in points:
+    for p in combinations:
         shape = (tuple(p.groups.items()), p.links, p.reports)
         if shape not in known:
             known[shape] = len(first)
@@ -87,15 +87,15 @@ def _layouts(points: Sequence[Point]) -> tuple[list[int], list[Point]]:
     return numbers, first
 
 
-def _with_layouts(done: pl.DataFrame, points: Sequence[Point]) -> tuple[pl.DataFrame, list[Point]]:
-    numbers, first = _layouts(points)
-    where = pl.DataFrame({"point": [p.index for p in points], "layout": numbers}, schema={"point": pl.Int64, "layout": pl.Int32})
-    return done.select("row", "point", "key").join(where, on="point", how="left").drop("point"), first
+def _with_layouts(done: pl.DataFrame, combinations: Sequence[Combination]) -> tuple[pl.DataFrame, list[Combination]]:
+    numbers, first = _layouts(combinations)
+    where = pl.DataFrame({"combination": [p.index for p in combinations], "layout": numbers}, schema={"combination": pl.Int64, "layout": pl.Int32})
+    return done.select("row", "combination", "key").join(where, on="combination", how="left").drop("combination"), first
 
 
-def cells(spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataFrame) -> pl.DataFrame:
-    """One column a metric, one row a finished cell, in the order of `done`; null where a cell has no value."""
-    rows, first = _with_layouts(done, points)
+def runs(spec: StudySpec, combinations: Sequence[Combination], store: Store, done: pl.DataFrame) -> pl.DataFrame:
+    """One column a metric, one row a finished run, in the order of `done`; null where a run has no value."""
+    rows, first = _with_layouts(done, combinations)
     wanted = [
         (layout, i, j, s.table, name, metric, metric == s.metric)
         for layout, p in enumerate(first)
@@ -170,10 +170,10 @@ def _aggregate(spec: StudySpec, out: np.ndarray, row: np.ndarray, which: np.ndar
         out[row[own], i] = answer
 
 
-def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataFrame) -> pl.DataFrame:
+def wide(table: str, spec: StudySpec, combinations: Sequence[Combination], store: Store, done: pl.DataFrame) -> pl.DataFrame:
     """Everything kept of a table: `row`, the name of the flow or link, the time of a series, one column a metric."""
     key = TABLES[table]
-    rows, first = _with_layouts(done, points)
+    rows, first = _with_layouts(done, combinations)
     ids = ["row", *([key] if key else []), *(["time"] if table.endswith("_series") else [])]
     if not done.height:
         return pl.DataFrame(schema={"row": pl.UInt32})
@@ -202,7 +202,7 @@ def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, don
 _ONE = {"flows": "flow", "groups": "group", "links": "link", "network": "network", "flow_series": "flow", "link_series": "link"}
 
 
-def _names(p: Point, key: str) -> Sequence[str]:
+def _names(p: Combination, key: str) -> Sequence[str]:
     if key == "group":
         return list(p.groups)
     return p.links if key == "link" else [f for members in p.groups.values() for f in members]

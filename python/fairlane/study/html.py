@@ -33,7 +33,7 @@ def study_html(result: StudyResult) -> str:
     failed = [
         f"{len(where)} x {kind + ': ' if kind else ''}{error.splitlines()[0] if error else ''}" for kind, error, where in reasons(result)
     ]
-    hint = "Pictures: .plots(), .plot(metric, factor); tables: .summary(), .cells(), .best(metric); what matters: .anova(metric)."
+    hint = "Pictures: .plots(), .plot(metric, factor); tables: .summary(), .runs(), .best(metric); what matters: .anova(metric)."
     return card(head(result), *parts, notices(failed), notices(result.warnings), muted(hint))
 
 
@@ -45,7 +45,7 @@ def planned_html(spec: StudySpec) -> str:
         rows.append([f.name, str(len(f.levels)), ", ".join([*levels, "..."] if len(f.levels) > MOST_LEVELS else levels)])
     count = prod(len(f.levels) for f in spec.factors)
     seeds = len(spec.seeds)
-    told = f"{count} point{'s' * (count != 1)} on {seeds} seed{'s' * (seeds != 1)}: {count * seeds} cells."
+    told = f"{count} combination{'s' * (count != 1)} on {seeds} seed{'s' * (seeds != 1)}: {count * seeds} runs."
     looked = "Metrics: " + ", ".join(m.label for m in spec.metrics) + "." if spec.metrics else ""
     table = Sheet(["factor", "levels", ""], rows, words=(2,)) if rows else None
     return card(
@@ -54,5 +54,5 @@ def planned_html(spec: StudySpec) -> str:
         table,
         told,
         looked,
-        muted("run() runs it; run(out=FOLDER) keeps its cells, and goes on where it stopped."),
+        muted("run() runs it; run(out=FOLDER) keeps its runs, and goes on where it stopped."),
     )

@@ -37,7 +37,7 @@ def seal_of_part(name: str) -> str:
     return f"part/1 {name}"
 
 
-SEAL_OF_INDEX = "index/1"
+SEAL_OF_INDEX = "index/2"
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Found:
     damaged: dict[str, str] = field(default_factory=dict)
     """Files that do not count, and why."""
     doubled: list[str] = field(default_factory=list)
-    """Cells that a part has, too."""
+    """Runs that a part has, too."""
     left: list[str] = field(default_factory=list)
     """What a process that was killed had not finished."""
     strange: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ def survey(folder: Path, *, read_only: bool) -> Found:
     """Looks at everything in the folder; changes nothing.
 
     Raises:
-        FolderError: somebody who writes could not go on: a pipe where a cell belongs, a study of a later version.
+        FolderError: somebody who writes could not go on: a pipe where a run belongs, a study of a later version.
         FileNotFoundError: another process brings files together just now.
     """
     found = Found()
@@ -118,7 +118,7 @@ def survey(folder: Path, *, read_only: bool) -> Found:
             found.whole[name] = frozenset(keys)
             for key in keys:
                 found.files.setdefault(key, name)
-    for path, name in _kept(found, folder, "cells", refuse):
+    for path, name in _kept(found, folder, "runs", refuse):
         if path.stem in found.files:
             found.doubled.append(name)
         elif _compare(found, folder, name, seal_of(path.stem)):
@@ -170,7 +170,7 @@ def _entries(place: Path) -> Iterator[Path]:
 
 
 def is_named(path: Path) -> bool:
-    """Whether a file has the name of a cell or a part."""
+    """Whether a file has the name of a run or a part."""
     return path.suffix == ".parquet" and _KEY.fullmatch(path.stem) is not None
 
 
@@ -205,7 +205,7 @@ def _compare(found: Found, folder: Path, name: str, what: str) -> bool:
 
 
 def _keys_of(path: Path) -> list[str] | None:
-    """The keys of a part in their order; None if its table is not one of cells."""
+    """The keys of a part in their order; None if its table is not one of runs."""
     scan = pl.scan_parquet(path, glob=False)
     if dict(scan.collect_schema()) != SCHEMA:
         return None

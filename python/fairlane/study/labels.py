@@ -1,4 +1,4 @@
-"""Levels, points and numbers of a study as people read them."""
+"""Levels, combinations and numbers of a study as people read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..stats import Interval
 from .settings import SETTING
 
 if TYPE_CHECKING:
-    from .model import Factor, Label, Point, Selector, StudySpec
+    from .model import Combination, Factor, Label, Selector, StudySpec
     from .result import StudyResult
 
 SHARE_OF_VARIANCE = "share of the variance between settings that each accounts for alone"
@@ -41,8 +41,8 @@ def level(factor: Factor, x: Label) -> str:
     return label(x, factor.unit)
 
 
-def point(spec: StudySpec, p: Point) -> str:
-    """A point by its levels: "queue red, rate 1 Mbit/s"."""
+def combination(spec: StudySpec, p: Combination) -> str:
+    """A combination by its levels: "queue red, rate 1 Mbit/s"."""
     return ", ".join(f"{f.name} {level(f, p.labels[f.name])}" for f in spec.factors)
 
 
@@ -57,8 +57,8 @@ def cell(result: StudyResult, metric: str, iv: Interval) -> str:
 def count(n: int, word: str, many: str = "") -> str:
     """A number of things.
 
-    >>> count(1, "cell"), count(2, "cell"), count(0, "replication")
-    ('1 cell', '2 cells', '0 replications')
+    >>> count(1, "run"), count(2, "run"), count(0, "replication")
+    ('1 run', '2 runs', '0 replications')
     """
     return f"{n} {word if n == 1 else many or word + 's'}"
 

@@ -86,17 +86,17 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
     r, x, y = c.result, c.plot.x, c.plot.y
     f: Factor | None = r.factor(x) if x in r.factors else None
     sx, sy = _factor_scale(f) if f is not None else _metric_scale(r, x), _metric_scale(r, y)
-    frame = c._cells().drop_nulls([x, y])
-    told = {p.index: labels.point(r.spec, p) for p in r.points}
+    frame = c._runs().drop_nulls([x, y])
+    told = {p.index: labels.combination(r.spec, p) for p in r.combinations}
     lines = []
     if frame.height <= MOST_DOTS and frame["seed"].n_unique() > 1:
-        names = [f"{told[p]}, seed {s}" for p, s in frame.select("point", "seed").iter_rows()]
+        names = [f"{told[p]}, seed {s}" for p, s in frame.select("combination", "seed").iter_rows()]
         lines.append(
             Line("single runs", (frame[x] * sx.factor).to_list(), (frame[y] * sy.factor).to_list(), hue=None, size=2.2, labels=names)
         )
     for i, (by, of) in enumerate(zip(c._by_levels(), c._names() or ["means"], strict=True)):
         own = frame if by is None else frame.filter(pl.col(c.plot.by) == by)
-        parts = [(key[0], part) for key, part in own.group_by(["point"], maintain_order=True)]
+        parts = [(key[0], part) for key, part in own.group_by(["combination"], maintain_order=True)]
         if parts:
             across, up = (
                 [interval(p[m].to_list(), r.spec.confidence, _within(r, m)).times(k) for _, p in parts]
@@ -110,7 +110,7 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
 
 def _ecdf(c: Chart, name: str, title: str, caption: str) -> Live:
     s = _metric_scale(c.result, c.plot.y)
-    frame = c._cells().drop_nulls(c.plot.y)
+    frame = c._runs().drop_nulls(c.plot.y)
     lines = []
     for i, (by, of) in enumerate(zip(c._by_levels(), c._names() or ["all runs"], strict=True)):
         own = frame if by is None else frame.filter(pl.col(c.plot.by) == by)

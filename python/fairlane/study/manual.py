@@ -6,7 +6,7 @@ from typing import Any
 
 from ..base.manual import key_table
 from .factors import RESERVED
-from .reader import MOST_CELLS, schema
+from .reader import MOST_RUNS, schema
 from .settings import SETTING
 
 
@@ -49,7 +49,7 @@ def page() -> str:
         parts += _section(root, name, "##")
     parts += [
         "## Limits",
-        f"A study has at most {MOST_CELLS:,} cells (points times seeds). Columns cannot be called {reserved}.",
+        f"A study has at most {MOST_RUNS:,} runs (combinations times seeds). Columns cannot be called {reserved}.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""What a study is made of: factors with levels, points (one level of each factor), cells (a point and a seed)."""
+"""What a study is made of: factors with levels, combinations (one level of each factor), runs (a combination and a seed)."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ class Selector:
 
 @dataclass(frozen=True)
 class Precision:
-    """Sequential stopping: replications are added to a point until every metric's interval is narrow enough."""
+    """Sequential stopping: replications are added to a combination until every metric's interval is narrow enough."""
 
     relative: float
     """Half the width of the interval over the mean, at most; 0.02 for "2%"."""
     metrics: tuple[str, ...] = ()
     """Labels of the metrics that count; () for all."""
     minimum: int = 5
-    """Replications that every point gets."""
+    """Replications that every combination gets."""
     maximum: int = 1000
-    """Replications after which a point is given up, and told to be so."""
+    """Replications after which a combination is given up, and told to be so."""
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ class StudySpec:
     factors: tuple[Factor, ...]
     """All combinations of their levels are run."""
     seeds: tuple[int, ...]
-    """Every point sees the same ones: common random numbers."""
+    """Every combination sees the same ones: common random numbers."""
     metrics: tuple[Selector, ...]
     """What tables and plots show; everything else is kept as well."""
     sets: tuple[tuple[str, Any], ...] = ()
-    """Changes of the base that hold in every point."""
+    """Changes of the base that hold in every combination."""
     plots: tuple[PlotSpec, ...] = ()
     precision: Precision | None = None
     keep: str = "all"
@@ -164,8 +164,8 @@ class StudySpec:
     confidence: float = 0.95
     hop_probe: bool = False
     """Whether delays from the second node on are measured too, which takes longer."""
-    cell_limit: float | None = None
-    """Seconds on the clock that a cell may take; None for no limit. No part of what names a result."""
+    run_limit: float | None = None
+    """Seconds on the clock that a run may take; None for no limit. No part of what names a result."""
     description: str = ""
     source: tuple[str, str, str] | None = None
     """Text, name and format of the study file, for messages about it. A study made in Python has the text that says the same."""
@@ -181,7 +181,7 @@ class StudySpec:
 
 
 @dataclass(frozen=True)
-class Point:
+class Combination:
     """One combination of levels, resolved."""
 
     index: int
@@ -189,7 +189,7 @@ class Point:
     labels: Mapping[str, Label]
     """Level of each factor, by the factor's name."""
     parts: tuple[str, ...]
-    """The members of the complete scenario as JSON text; points share those in which they do not differ."""
+    """The members of the complete scenario as JSON text; combinations share those in which they do not differ."""
     essence: str
     """Hash of what decides the results, the seed aside."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -207,7 +207,7 @@ class Point:
 
 
 Wanted = tuple[tuple[str, str, tuple[str, ...]], ...]
-"""Parts of a cell's table: table, metric, and of which flows or links."""
+"""Parts of a run's table: table, metric, and of which flows or links."""
 
 
 class PlugIn(NamedTuple):
@@ -224,10 +224,10 @@ class PlugIn(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A cell, ready to be sent to a worker anywhere: it needs nothing but an installed fairlane."""
+    """A run, ready to be sent to a worker anywhere: it needs nothing but an installed fairlane."""
 
     key: str
-    """Content hash of (resolved scenario, seed, engine version): the cell's name in the store."""
+    """Content hash of (resolved scenario, seed, engine version): the run's name in the store."""
     resolved: str
     seed: int
     engine: str
@@ -248,7 +248,7 @@ class Outcome:
     key: str
     seed: int
     data: bytes = b""
-    """The cell's table as a Parquet file; see `fairlane.study.one_run`. Equal for equal cells, wherever they ran."""
+    """The run's table as a Parquet file; see `fairlane.study.one_run`. Equal for equal runs, wherever they ran."""
     error: str = ""
     """Why there is no result, in one message."""
     kind: str = ""

@@ -1,8 +1,8 @@
-"""A cell: one run, and the table that is kept of it.
+"""A run: one run, and the table that is kept of it.
 
 The table is long: `key`, `table` (run, flows or groups, links, network, flow_series, link_series), `name`, `time` (of a series),
-`metric`, `value`, `text`. One shape for all networks and queues, so the cells of any studies make one dataset. Rows of the table `run`
-tell of the run itself: its seed, events, fingerprint, engine and warnings. Nothing in it depends on the machine, so equal cells are
+`metric`, `value`, `text`. One shape for all networks and queues, so the runs of any studies make one dataset. Rows of the table `run`
+tell of the run itself: its seed, events, fingerprint, engine and warnings. Nothing in it depends on the machine, so equal runs are
 equal files.
 """
 
@@ -55,18 +55,18 @@ class Stopped(FairlaneError):
 
 @functools.cache
 def engine() -> str:
-    """The engine that runs cells: its version, and a hash of the sources that decide results. Cells of another engine are not reused."""
+    """The engine: its version, and a hash of the sources that decide results. Runs of another engine are not reused."""
     return f"{_core.version()}+{_core.engine()}"
 
 
 def key_of(essence: str, seed: int) -> str:
-    """The name of a cell: 128 bits of SHA-256 of engine, scenario and seed, in hexadecimal."""
+    """The name of a run: 128 bits of SHA-256 of engine, scenario and seed, in hexadecimal."""
     return hashlib.sha256(f"{engine()}\n{essence}\n{seed}".encode()).hexdigest()[:32]
 
 
 def seal_of(key: str) -> str:
-    """What the seal of a cell says it is: the shape of its table, and its key."""
-    return f"cell/1 {key}"
+    """What the seal of a run says it is: the shape of its table, and its key."""
+    return f"run/2 {key}"
 
 
 def is_whole(outcome: Outcome) -> bool:
@@ -87,17 +87,17 @@ class _Watch:
         return not self._halt.is_set() and not self.late()
 
     def late(self) -> bool:
-        """True if the cell has taken longer than it may."""
+        """True if the run has taken longer than it may."""
         return self._limit is not None and time.monotonic() - self._began >= self._limit
 
     def verdict(self) -> str:
-        """What to say of a cell that was late."""
+        """What to say of a run that was late."""
         assert self._limit is not None
-        return f"it took longer than the cell_limit of {self._limit:g} s: stopped at {100 * self._fraction:.0f} % of its simulated time"
+        return f"it took longer than the run_limit of {self._limit:g} s: stopped at {100 * self._fraction:.0f} % of its simulated time"
 
 
 def run_task(task: Task, halt: Halt = stop) -> Outcome:
-    """Runs a cell and gives its table, or says why there is none. A failing cell is an answer, too; raises `Stopped` when `halt` is set."""
+    """Runs a run and gives its table, or says why there is none. A failing run is an answer, too; raises `Stopped` when `halt` is set."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
     watch = _Watch(task.limit, halt)
     try:
@@ -135,7 +135,7 @@ def run_task(task: Task, halt: Halt = stop) -> Outcome:
 
 @functools.lru_cache(maxsize=8)
 def _whole(resolved: str, _announced: int) -> _core.Resolved:
-    """The scenario of a cell, which the same engine checked and wrote: read once for the seeds of a point that follow one another.
+    """The scenario of a run, which the same engine checked and wrote: read once for the seeds of a combination that follow one another.
 
     It holds the plug-ins that had the names when it was read, so it is read again when others have been announced.
     """
@@ -183,5 +183,5 @@ def digest_of(path: str) -> str:
 
 
 def _encode(task: Task, run: _core.Run) -> bytes:
-    """The cell's table as Parquet, sealed where it is made, so that neither the way here nor a disk can change it unnoticed."""
+    """The run's table as Parquet, sealed where it is made, so that neither the way here nor a disk can change it unnoticed."""
     return seal_parquet(run.cell(task.key, task.engine, task.wanted), seal_of(task.key))

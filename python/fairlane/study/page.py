@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..stats import Anova
     from .result import StudyResult
 
-MOST_POINTS = 200
+MOST_COMBINATIONS = 200
 """Rows of the table of means."""
 MOST_LEVELS = 12
 """Levels of a factor that are compared with its first one."""
@@ -54,7 +54,7 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
     return render(
         "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
-        points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
+        combinations=len(result.combinations), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=labels.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
         claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.settings),
         matters=_matters(result),
@@ -64,17 +64,17 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
         pictures=pictures, live=Charts(drawn, scripts(moving)), insets=moving,
         whys=whys, limits=limits, of_all=of_all, repeat=_again(result, command),
-        means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
+        means=(heads, rows[:MOST_COMBINATIONS], max(0, len(rows) - MOST_COMBINATIONS), len(spec.factors)),
         margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
-        summary=result.summary(), cells=result.cells(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
+        summary=result.summary(), runs=result.runs(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
     )  # fmt: skip
 
 
 def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bool]:
-    """What held flows back at each point: as watched, or as far as kept counters say; and whether those are all points."""
+    """What held flows back at each combination: as watched, or as far as kept counters say; and whether those are all combinations."""
     if not result._done.height:
         return [], [], True
-    of_all = result.index.filter(pl.col("status") == "done")["point"].n_unique() <= replay.MOST
+    of_all = result.index.filter(pl.col("status") == "done")["combination"].n_unique() <= replay.MOST
     if why:
         found = [(combinations.named(result, p), why_told(r)) for p, _, r in replay.watched(result)]
         return [(name, told) for name, told in found if told is not None], [], of_all
@@ -155,7 +155,7 @@ def _caption(result: StudyResult, plot: Any) -> str:
     text = {
         "line": f"Mean {y} over {plot.x}{colours}, with {share}.",
         "bar": f"Mean {y} for each {plot.x}{colours}, with {share}.",
-        "scatter": f"One mark a point of the study{colours}: means with {share}; faint dots are single runs.",
+        "scatter": f"One mark a combination of the study{colours}: means with {share}; faint dots are single runs.",
         "heatmap": f"Mean {y} for each {plot.x} and {plot.by}.",
         "box": f"All runs by {plot.x}{colours}: median, quartiles, and the farthest run within 1.5 interquartile ranges.",
         "ecdf": f"Share of the runs whose {y} is at most so much{colours}.",

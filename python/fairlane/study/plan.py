@@ -1,4 +1,4 @@
-"""From a study to its cells: every combination of levels resolved, every cell named by its content."""
+"""From a study to its runs: every combination of levels resolved, every run named by its content."""
 
 from __future__ import annotations
 
@@ -16,80 +16,80 @@ from ..base.cores import available_threads
 from ..base.threads import Pool
 from ..errors import ScenarioError
 from . import selection
-from .diagnosis import Diagnosis, check_metrics, resolve_base, same_points
-from .model import Label, Level, PlugIn, Point, StudySpec, Task, Wanted
+from .diagnosis import Diagnosis, check_metrics, resolve_base, same_combinations
+from .model import Combination, Label, Level, PlugIn, StudySpec, Task, Wanted
 from .one_run import engine, key_of, planned
 from .settings import SETTING
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
 _MANY = 5_000
-"""Points from which on a sample is looked at first."""
+"""Combinations from which on a sample is looked at first."""
 _PROBES = 500
 _CHUNK = 500
 _compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class Cells:
-    """The cells of a point; they differ in their seeds alone."""
+class Runs:
+    """The runs of a combination; they differ in their seeds alone."""
 
-    __slots__ = ("_essence", "_hop_probe", "_limit", "_plugins", "_point", "_wanted")
+    __slots__ = ("_essence", "_hop_probe", "_limit", "_plugins", "_combination", "_wanted")
 
     def __init__(
         self,
-        point: Point,
+        combination: Combination,
         wanted: Wanted | None = None,
         plugins: tuple[PlugIn, ...] = (),
         hop_probe: bool = False,
         limit: float | None = None,
     ) -> None:
         self._limit = limit
-        self._point, self._wanted, self._plugins, self._hop_probe = point, wanted, plugins, hop_probe
-        self._essence = point.essence
+        self._combination, self._wanted, self._plugins, self._hop_probe = combination, wanted, plugins, hop_probe
+        self._essence = combination.essence
         if wanted is not None or plugins or hop_probe:
             digests = [p.digest for p in plugins]
-            self._essence = _hash([point.essence, wanted, digests, *(["hop probe"] if hop_probe else [])])
+            self._essence = _hash([combination.essence, wanted, digests, *(["hop probe"] if hop_probe else [])])
 
     def task(self, seed: int) -> Task:
-        """The cell of a seed."""
-        key, resolved = key_of(self._essence, seed), self._point.resolved
+        """The run of a seed."""
+        key, resolved = key_of(self._essence, seed), self._combination.resolved
         return Task(key, resolved, seed, engine(), self._plugins, self._wanted, self._hop_probe, self._limit)
 
 
 class Plan:
-    """All points of a study; cells follow from them and the seeds."""
+    """All combinations of a study; runs follow from them and the seeds."""
 
-    def __init__(self, spec: StudySpec, points: list[Point], warnings: list[str] | None = None) -> None:
+    def __init__(self, spec: StudySpec, combinations: list[Combination], warnings: list[str] | None = None) -> None:
         self.spec = spec
-        self.points = points
+        self.combinations = combinations
         self.warnings = warnings or []
-        """What to know about the study as a whole, such as points that are the same scenario."""
+        """What to know about the study as a whole, such as combinations that are the same scenario."""
         self.engine = engine()
         self._plugins = tuple(planned(p) for p in spec.plugins)
-        self._cells: dict[int, Cells] = {}
+        self._runs: dict[int, Runs] = {}
 
-    def task(self, point: Point, seed: int) -> Task:
-        """The cell of a point and a seed."""
-        cells = self._cells.get(point.index)
-        if cells is None:
-            cells = self._cells[point.index] = Cells(point, self._wanted(point), self._plugins, self.spec.hop_probe, self.spec.cell_limit)
-        return cells.task(seed)
+    def task(self, combination: Combination, seed: int) -> Task:
+        """The run of a combination and a seed."""
+        runs = self._runs.get(combination.index)
+        if runs is None:
+            runs = self._runs[combination.index] = Runs(combination, self._wanted(combination), self._plugins, self.spec.hop_probe, self.spec.run_limit)
+        return runs.task(seed)
 
-    def _wanted(self, point: Point) -> Wanted | None:
-        """What is kept of the cells of a point; None for all."""
+    def _wanted(self, combination: Combination) -> Wanted | None:
+        """What is kept of the runs of a combination; None for all."""
         if self.spec.keep != "selected":
             return None
-        return tuple((s.table, metric, selection.names(s, point)) for s in self.spec.metrics for metric in selection.parts(s))
+        return tuple((s.table, metric, selection.names(s, combination)) for s in self.spec.metrics for metric in selection.parts(s))
 
-    def tasks(self) -> Iterator[tuple[Point, Task]]:
-        """All cells that do not depend on results: every point with every seed."""
-        for point in self.points:
+    def tasks(self) -> Iterator[tuple[Combination, Task]]:
+        """All runs that do not depend on results: every combination with every seed."""
+        for combination in self.combinations:
             for seed in self.spec.seeds:
-                yield point, self.task(point, seed)
+                yield combination, self.task(combination, seed)
 
 
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:
-    """Resolves every point; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
+    """Resolves every combination; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
     if spec.ends:
         # What is wrong with a range shows at its ends, and is told there once, not in each of the settings.
         tried = replace(spec, factors=(*spec.ends, *(f for f in spec.factors if f.name != SETTING)), ends=(), settings=None)
@@ -99,34 +99,34 @@ def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None =
     if total > _MANY:
         # A mistake in a large study shows without all of it.
         _resolve_all(spec, sorted(set(_sample(sizes))), None)
-    combinations = list(itertools.product(*(range(n) for n in sizes)))
-    points = _resolve_all(spec, combinations, progress)
-    wrong = check_metrics(spec, points, combinations)
+    all_indices = list(itertools.product(*(range(n) for n in sizes)))
+    combinations = _resolve_all(spec, all_indices, progress)
+    wrong = check_metrics(spec, combinations, all_indices)
     if wrong is not None:
         raise wrong
-    return Plan(spec, points, same_points(spec, points, combinations))
+    return Plan(spec, combinations, same_combinations(spec, combinations, all_indices))
 
 
-def _resolve_all(spec: StudySpec, combinations: list[tuple[int, ...]], progress: Callable[[float, str], object] | None) -> list[Point]:
-    """The points of these combinations of levels; raises what is wrong with any of them."""
-    points: list[Point] = []
+def _resolve_all(spec: StudySpec, all_indices: list[tuple[int, ...]], progress: Callable[[float, str], object] | None) -> list[Combination]:
+    """The combinations of these combinations of levels; raises what is wrong with any of them."""
+    combinations: list[Combination] = []
     diagnosis = Diagnosis(spec)
     with Pool(available_threads()) as pool:
-        for start in range(0, len(combinations), _CHUNK):
-            part = combinations[start : start + _CHUNK]
+        for start in range(0, len(all_indices), _CHUNK):
+            part = all_indices[start : start + _CHUNK]
             made = pool.map(lambda i, c: _try(spec, i, c), range(start, start + len(part)), part)
-            for combination, answer in zip(part, made, strict=True):
-                if isinstance(answer, Point):
-                    points.append(answer)
-                    diagnosis.add(combination, None)
+            for indices, answer in zip(part, made, strict=True):
+                if isinstance(answer, Combination):
+                    combinations.append(answer)
+                    diagnosis.add(indices, None)
                 else:
-                    diagnosis.add(combination, answer)
+                    diagnosis.add(indices, answer)
             if progress is not None:
-                progress((start + len(part)) / len(combinations), "planning")
+                progress((start + len(part)) / len(all_indices), "planning")
     error = diagnosis.error()
     if error is not None:
         raise error
-    return points
+    return combinations
 
 
 def _sample(sizes: list[int], more: int = _PROBES) -> Iterator[tuple[int, ...]]:
@@ -143,19 +143,19 @@ def _sample(sizes: list[int], more: int = _PROBES) -> Iterator[tuple[int, ...]]:
         yield tuple(reversed(out))
 
 
-def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Point:
+def resolve_combination(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Combination:
     """One combination of levels, resolved; raises `ScenarioError`."""
     tree = resolve_base(spec, (s for level in levels for s in level.sets))
-    return point_of(tree, index, {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)})
+    return combination_of(tree, index, {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)})
 
 
-def point_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, Label] | None = None) -> Point:
-    """A resolved scenario as a point; takes the tree apart."""
+def combination_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, Label] | None = None) -> Combination:
+    """A resolved scenario as a combination; takes the tree apart."""
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
     # The core writes parameters in the order of their declaration; links and flows keep the order of the file, on which results depend.
     parts = {k: f'"{k}":{_compact(v)}' for k, v in tree.items()}
     groups, links = _layout(tuple((f["group"], f["name"]) for f in expanded["flows"]), tuple(x["name"] for x in expanded["links"]))
-    return Point(
+    return Combination(
         index,
         labels or {},
         tuple(sys.intern(part) for part in parts.values()),
@@ -169,16 +169,16 @@ def point_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, Label] |
 
 @functools.lru_cache(maxsize=256)
 def _layout(flows: tuple[tuple[str, str], ...], links: tuple[str, ...]) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
-    """Flow names of each group, and the links: one copy for all points that have the same."""
+    """Flow names of each group, and the links: one copy for all combinations that have the same."""
     groups: dict[str, list[str]] = {}
     for group, name in flows:
         groups.setdefault(group, []).append(name)
     return {g: tuple(members) for g, members in groups.items()}, links
 
 
-def _try(spec: StudySpec, index: int, combination: tuple[int, ...]) -> Point | ScenarioError:
+def _try(spec: StudySpec, index: int, indices: tuple[int, ...]) -> Combination | ScenarioError:
     try:
-        return resolve_point(spec, index, tuple(f.levels[k] for f, k in zip(spec.factors, combination, strict=True)))
+        return resolve_combination(spec, index, tuple(f.levels[k] for f, k in zip(spec.factors, indices, strict=True)))
     except ScenarioError as e:
         return e
 

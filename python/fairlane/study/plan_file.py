@@ -12,19 +12,19 @@ from typing import Any
 from ..base.files import open_file, reason, save_bytes
 from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
-from .model import Claim, Factor, LeftOpen, Level, PlotSpec, Point, Precision, Selector, Settings, StudySpec
+from .model import Claim, Combination, Factor, LeftOpen, Level, PlotSpec, Precision, Selector, Settings, StudySpec
 
 NAME = "study.json"
-SCHEMA = "fairlane.study-plan/2"
+SCHEMA = "fairlane.study-plan/3"
 _NUMBER = re.compile(rb'"schema": "fairlane\.study-plan/(\d{1,9})"')
 
 
-def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, Any]:
-    """The study and its points as values that JSON knows; points that have the same flows and links share one list of them."""
+def as_dict(spec: StudySpec, combinations: Iterable[Combination], engine: str) -> dict[str, Any]:
+    """The study and its combinations as values that JSON knows; combinations that have the same flows and links share one list of them."""
     layouts: list[dict[str, Any]] = []
     known: dict[tuple[Any, ...], int] = {}
     rows = []
-    for p in points:
+    for p in combinations:
         shape = (tuple(p.groups.items()), p.links, p.reports)
         if shape not in known:
             known[shape] = len(layouts)
@@ -33,11 +33,11 @@ def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, 
     told = asdict(spec)
     # What few studies have is left out of all others; what is tried before a run is not needed after it.
     told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("settings", "claims"))}
-    return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "points": rows}
+    return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "combinations": rows}
 
 
-def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
-    """The study, its points (without their scenarios) and the engine."""
+def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Combination], str]:
+    """The study, its combinations (without their scenarios) and the engine."""
     s = tree["spec"]
     spec = StudySpec(
         **{
@@ -57,11 +57,11 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
         }
     )
     layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"]), x.get("report", "flows")) for x in tree["layouts"]]
-    points = []
-    for i, p in enumerate(tree["points"]):
+    combinations = []
+    for i, p in enumerate(tree["combinations"]):
         groups, links, report = layouts[p["layout"]]
-        points.append(Point(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"]), report))
-    return spec, points, tree["engine"]
+        combinations.append(Combination(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"]), report))
+    return spec, combinations, tree["engine"]
 
 
 def _settings(w: Mapping[str, Any] | None) -> Settings | None:
@@ -79,9 +79,9 @@ def _pairs(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, Any], ...]:
     return tuple((path, value) for path, value in rows)
 
 
-def write(folder: str | PathLike[str], spec: StudySpec, points: Iterable[Point], engine: str) -> None:
+def write(folder: str | PathLike[str], spec: StudySpec, combinations: Iterable[Combination], engine: str) -> None:
     """Writes `study.json` of a folder, whole or not at all."""
-    save_bytes(Path(fspath(folder)) / NAME, dump_json(as_dict(spec, points, engine)))
+    save_bytes(Path(fspath(folder)) / NAME, dump_json(as_dict(spec, combinations, engine)))
 
 
 def fault(folder: Path) -> str:
@@ -110,7 +110,7 @@ def is_later(folder: Path) -> bool:
     return format_of(folder) > int(SCHEMA.rpartition("/")[2])
 
 
-def read(folder: str | PathLike[str]) -> tuple[StudySpec, list[Point], str]:
+def read(folder: str | PathLike[str]) -> tuple[StudySpec, list[Combination], str]:
     """Reads `study.json` of a folder; raises `FolderError` if it is none of a study, of another version, or damaged."""
     path = Path(fspath(folder))
     try:

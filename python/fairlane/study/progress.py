@@ -7,19 +7,19 @@ from collections.abc import Callable
 
 
 class Tally:
-    """Cells of a study by what became of them."""
+    """Runs of a study by what became of them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.cells = 0
-        """Cells known to be needed; may grow while replications are added."""
+        self.runs = 0
+        """Runs known to be needed; may grow while replications are added."""
         self.done = 0
-        """Cells with a result, those kept from before included."""
+        """Runs with a result, those kept from before included."""
         self.reused = 0
-        """Cells kept from before."""
+        """Runs kept from before."""
         self.failed = 0
-        """Cells without a result."""
+        """Runs without a result."""
         self.expected = 0
-        """Cells that may still be added for the precision, by what is known of the points so far."""
+        """Runs that may still be added for the precision, by what is known of the combinations so far."""
         self._clock = clock
         self._began = clock()
         self._left: dict[int, int] = {}
@@ -29,61 +29,61 @@ class Tally:
         self._ran = 0
 
     def begin(self) -> None:
-        """The first cell is about to run."""
+        """The first run is about to run."""
         self._began = self._clock()
 
-    def add(self, point: int, cells: int = 1) -> None:
-        """Cells of a point have to be run."""
-        self._left[point] = self._left.get(point, 0) + cells
-        if point in self._cost:
-            self._known_left += cells * self._mean(point)
+    def add(self, combination: int, runs: int = 1) -> None:
+        """Runs of a combination have to be run."""
+        self._left[combination] = self._left.get(combination, 0) + runs
+        if combination in self._cost:
+            self._known_left += runs * self._mean(combination)
         else:
-            self._unknown += cells
+            self._unknown += runs
 
-    def ran(self, point: int, cost: float) -> None:
-        """A cell of a point was run, for `cost` CPU seconds; 0 if it failed and tells nothing about the others."""
+    def ran(self, combination: int, cost: float) -> None:
+        """A run of a combination was run, for `cost` CPU seconds; 0 if it failed and tells nothing about the others."""
         self._ran += 1
-        left = self._left[point]
-        if point in self._cost:
-            self._known_left -= left * self._mean(point)
+        left = self._left[combination]
+        if combination in self._cost:
+            self._known_left -= left * self._mean(combination)
         else:
             self._unknown -= left
-        self._left[point] = left = left - 1
+        self._left[combination] = left = left - 1
         if cost > 0:
-            total, n = self._cost.get(point, (0.0, 0))
-            self._cost[point] = (total + cost, n + 1)
+            total, n = self._cost.get(combination, (0.0, 0))
+            self._cost[combination] = (total + cost, n + 1)
             self._spent += cost
             self._counted += 1
-        if point in self._cost:
-            self._known_left += left * self._mean(point)
+        if combination in self._cost:
+            self._known_left += left * self._mean(combination)
         else:
             self._unknown += left
 
-    def _mean(self, point: int) -> float:
-        total, n = self._cost[point]
+    def _mean(self, combination: int) -> float:
+        total, n = self._cost[combination]
         return total / n
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the first cell of this run began."""
+        """Seconds since the first run of this run began."""
         return max(0.0, self._clock() - self._began)
 
     @property
     def rate(self) -> float:
-        """Cells a second that this run finished, failed ones included; cells kept from before do not count."""
+        """Runs a second that this run finished, failed ones included; runs kept from before do not count."""
         return self._ran / self.elapsed if self.elapsed > 0 else 0.0
 
     @property
     def fraction(self) -> float:
-        """Share of the cells that are finished, of those that are needed by what is known now."""
-        total = self.cells + self.expected
+        """Share of the runs that are finished, of those that are needed by what is known now."""
+        total = self.runs + self.expected
         return min(1.0, (self.done + self.failed) / total) if total else 1.0
 
     @property
     def eta(self) -> float | None:
-        """Seconds left: what is left costs what cells of the same point cost so far, or the mean of all; None before the first is done.
+        """Seconds left: what is left costs what runs of the same combination cost so far, or the mean of all; None before the first is done.
 
-        Cells of different points differ in what they cost, often by orders of magnitude, and a study runs its points in order: cells a
+        Runs of different combinations differ in what they cost, often by orders of magnitude, and a study runs its combinations in order: runs a
         second would tell little.
         """
         if not self._counted or self.elapsed <= 0:

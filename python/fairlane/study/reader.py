@@ -30,7 +30,7 @@ from .sentences import read_claims
 from .settings import SETTING, draw, read_open
 
 Sets = Iterable[tuple[str, str]]
-MOST_CELLS = 10_000_000
+MOST_RUNS = 10_000_000
 _HELP = "\n  = help: "
 
 
@@ -178,7 +178,7 @@ class _Study:
             plugins=tuple(plugins),
             confidence=float(tree.get("confidence", 0.95)),
             hop_probe=tree.get("hop_probe", False),
-            cell_limit=_core.quantity("dur", tree["cell_limit"])[0] if "cell_limit" in tree else None,
+            run_limit=_core.quantity("dur", tree["run_limit"])[0] if "run_limit" in tree else None,
             description=tree.get("description", ""),
             source=(t.text, t.name, t.format),
             inline=isinstance(tree.get("scenario"), dict),
@@ -326,16 +326,16 @@ class _Study:
         self.troubles.add(at, message, help, key=at == where or where[: len(at)] == at)
 
     def _size(self, spec: StudySpec) -> None:
-        cells = len(spec.seeds)
+        runs = len(spec.seeds)
         for f in spec.factors:
-            cells *= len(f.levels)
-        if cells > MOST_CELLS:
+            runs *= len(f.levels)
+        if runs > MOST_RUNS:
             product = " x ".join([*(str(len(f.levels)) for f in spec.factors), f"{len(spec.seeds)} seeds"])
             place: Place = (
                 ("settings",) if spec.settings else ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
             )
             self.troubles.add(
-                place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True
+                place, f"the study has {runs:,} runs ({product}), the most is {MOST_RUNS:,}", "write fewer levels or seeds", key=True
             )
 
 

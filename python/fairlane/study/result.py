@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from .verdicts import StudyClaim
 
 
-TABLES = ("cells.csv", "summary.csv", "settings.csv")
+TABLES = ("runs.csv", "summary.csv", "settings.csv")
 """The tables that are written for people."""
 
 
 class StudyResult(StudyTables):
     """The results of a study: of `Study.run`, or of a folder (`load_study`).
 
-    Rows of all tables follow the points of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
-    the cells were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
+    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
+    the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
 
@@ -44,7 +44,7 @@ class StudyResult(StudyTables):
     def anova(self, metric: str, order: int = 2) -> Anova:
         """What explains a metric: main effects of the factors, and interactions of up to `order` of them; see `fairlane.stats.anova`.
 
-        The seeds are blocks: what a seed does to all points alike is no chance when points are compared.
+        The seeds are blocks: what a seed does to all combinations alike is no chance when combinations are compared.
         """
         from .contrast import anova
 
@@ -72,11 +72,11 @@ class StudyResult(StudyTables):
         return compare(self, metric, factor, baseline, listed(by))
 
     def best(self, metric: str, goal: str | None = None) -> pl.DataFrame:
-        """All points, the best first: factors, the mean with its interval, and how sure the first place is.
+        """All combinations, the best first: factors, the mean with its interval, and how sure the first place is.
 
         `goal` is "max" or "min"; without it, less is better of delays, losses and what waits, more of the rest. `difference` is that
         from the best, paired by seed, `p_holm` its corrected p; `tied` says that it may be chance, and `finding` whether
-        a point is equivalent to the best (`p_equivalent`, within 5 %), which `tied` alone does not show.
+        a combination is equivalent to the best (`p_equivalent`, within 5 %), which `tied` alone does not show.
         """
         from .contrast import best
 
@@ -114,7 +114,7 @@ class StudyResult(StudyTables):
 
     @functools.cached_property
     def warnings(self) -> list[str]:
-        """What to check before trusting the numbers: warnings of runs, points that chance does not touch, intervals that are too wide."""
+        """What to check before trusting the numbers: warnings of runs, combinations that chance does not touch, intervals that are too wide."""
         from .checks import warnings
 
         return [*self.notes, *warnings(self)]
@@ -142,7 +142,7 @@ class StudyResult(StudyTables):
         faint), heatmap (factors `x` and `by`), box, or ecdf (the distribution of all runs). `by` gives each level of a factor a colour,
         `panel` a panel. `log` names logarithmic axes: "x", "y" or both. Factors that have no place are averaged over within each seed.
 
-        Where `y` is a kind of `fairlane plot --list` ("queue-events", "ellipses"...), it is drawn of every point, `where` leaving those
+        Where `y` is a kind of `fairlane plot --list` ("queue-events", "ellipses"...), it is drawn of every combination, `where` leaving those
         with these levels, over one another or in panels by the levels of the factor `panel`; `ax` and `options` are as in
         `fairlane.plot`.
         """
@@ -181,14 +181,14 @@ class StudyResult(StudyTables):
         from ..runs.plots.overlay import save
         from .combinations import panelled
 
-        points = panelled(self, panel, where)
-        figure = draw([(name, r) for _, name, r in points], kind, ax=ax, panels=[t for t, *_ in points] if panel else (), **options).figure
+        combinations = panelled(self, panel, where)
+        figure = draw([(name, r) for _, name, r in combinations], kind, ax=ax, panels=[t for t, *_ in combinations] if panel else (), **options).figure
         if path is not None:
             save(figure, path, options.get("style", "screen"))
         return figure
 
     def results(self, **where: Any) -> dict[str, Result]:
-        """The finished points as results, by their levels; `where` leaves those with these levels: `results(queue="red")`.
+        """The finished combinations as results, by their levels; `where` leaves those with these levels: `results(queue="red")`.
 
         They have the tables of a `Result`, as far as the study kept them, but no events.
         """
@@ -198,13 +198,13 @@ class StudyResult(StudyTables):
 
     @functools.cached_property
     def _watched(self) -> dict[int, Result]:
-        """First runs of points that were made again, by point: the page and the document ask for the same ones."""
+        """First runs of combinations that were made again, by combination: the page and the document ask for the same ones."""
         return {}
 
     def why(self, **where: Any) -> dict[str, Why]:
-        """What limited the flows of each finished point, or of those with these levels, by its levels: `why(queue="red")`.
+        """What limited the flows of each finished combination, or of those with these levels, by its levels: `why(queue="red")`.
 
-        The first run of each point is made again, watched; it has the fingerprint of the one that is kept. See `Result.why`.
+        The first run of each combination is made again, watched; it has the fingerprint of the one that is kept. See `Result.why`.
         """
         from .combinations import MOST, named
         from .replay import watched
@@ -221,7 +221,7 @@ class StudyResult(StudyTables):
     # --- what is written ------------------------------------------------------------------------------
 
     def document(self, *, why: bool = False) -> dict[str, Any]:
-        """The document that `fairlane study --json` prints; with `why` what limited flows in the first run of each point."""
+        """The document that `fairlane study --json` prints; with `why` what limited flows in the first run of each combination."""
         from .document import document
 
         return document(self, why=why)
@@ -238,12 +238,12 @@ class StudyResult(StudyTables):
         room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{n}.svg" for n in names)), ("plots",))
 
     def save_tables(self) -> list[Path]:
-        """Writes `cells.csv` and `summary.csv` into the folder; over settings `settings.csv` as well."""
+        """Writes `runs.csv` and `summary.csv` into the folder; over settings `settings.csv` as well."""
         from ..base.csv_text import csv_of
         from ..base.sums import listed
 
         with listed(self.folder) as put:
-            tables = {"cells.csv": self.cells(), "summary.csv": self.summary()}
+            tables = {"runs.csv": self.runs(), "summary.csv": self.summary()}
             if self.spec.settings is not None:
                 tables["settings.csv"] = self.settings()
             return [put(name, csv_of(frame)) for name, frame in tables.items()]
@@ -259,7 +259,7 @@ class StudyResult(StudyTables):
     def page(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
         """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it.
 
-        `why`: what limited the flows of each point, from its first run made again. `replays`: up to four runs that move in the page, each
+        `why`: what limited the flows of each combination, from its first run made again. `replays`: up to four runs that move in the page, each
         named by levels, such as "queue=codel load=0.8".
         """
         from .page import page
@@ -280,21 +280,21 @@ class StudyResult(StudyTables):
         return study_html(self)
 
     def __repr__(self) -> str:
-        n, points = self._done.height, len(self.points)
-        return f"StudyResult({self.spec.name}: {points} point{'s' * (points != 1)}, {n} of {self.index.height} cells done)"
+        n, combinations = self._done.height, len(self.combinations)
+        return f"StudyResult({self.spec.name}: {combinations} combination{'s' * (combinations != 1)}, {n} of {self.index.height} runs done)"
 
 
 def load_study(folder: str | PathLike[str]) -> StudyResult:
     """Reads the folder of a study, without running anything; raises `FolderError` if it is none.
 
-    What is not finished yet is not in the tables: `index` says which cells those are.
+    What is not finished yet is not in the tables: `index` says which runs those are.
     """
     from ..errors import FolderError
 
     path = Path(fspath(folder))
-    spec, points, _ = plan_file.read(path)
+    spec, combinations, _ = plan_file.read(path)
     store = Store(path, read_only=True)
     index = store.read_index()
     if index is None:
         raise FolderError(f"{path} is not the folder of a study: its index.parquet is missing or damaged; run the study again")
-    return StudyResult(spec, points, store, index)
+    return StudyResult(spec, combinations, store, index)

@@ -1,4 +1,4 @@
-"""The long tables of cells, read cell by cell. `cell.py` writes them, `frames.py` makes wide tables of all cells of a study."""
+"""The long tables of runs, read run by run. `run.py` writes them, `frames.py` makes wide tables of all runs of a study."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 
 class Rows(NamedTuple):
-    """The rows of one cell; words by their numbers, for they are few and the rows are many."""
+    """The rows of one run; words by their numbers, for they are few and the rows are many."""
 
     words: list[str]
     table: np.ndarray
@@ -51,8 +51,8 @@ class Rows(NamedTuple):
         return times, made
 
 
-def cells_of(batch: pl.DataFrame) -> Iterator[tuple[str, Rows]]:
-    """The cells of a batch, in which the rows of a cell are together, each with its key."""
+def runs_of(batch: pl.DataFrame) -> Iterator[tuple[str, Rows]]:
+    """The runs of a batch, in which the rows of a run are together, each with its key."""
     written = pl.concat([batch["table"], batch["name"], batch["metric"]])
     words = written.unique(maintain_order=True).to_list()
     codes = written.cast(pl.Enum(words)).to_physical().to_numpy().reshape(3, len(batch))

@@ -1,4 +1,4 @@
-"""A study on its way: which cells are open, what becomes of them, and the index that says so at any time."""
+"""A study on its way: which runs are open, what becomes of them, and the index that says so at any time."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import polars as pl
 
 from ..errors import FolderError
 from .executors import Crew
-from .model import Outcome, Point, Task
+from .model import Combination, Outcome, Task
 from .plan import Plan
 from .progress import Tally
 from .stopping import Stopping, replication_seeds
 from .store import Store, index_frame
 
 INDEX_SECONDS = 5.0
-"""The index is written this often while cells run, unless writing takes long."""
+"""The index is written this often while runs run, unless writing takes long."""
 
 
 @dataclass(slots=True)
 class Row:
-    """A row of the index: a replication of a point. Rows with one key (points that come to the same scenario) share its result."""
+    """A row of the index: a replication of a combination. Rows with one key (combinations that come to the same scenario) share its result."""
 
-    point: int
+    combination: int
     replication: int
     seed: int
     key: str
@@ -50,7 +50,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Drive:
-    """Runs the cells of a plan that a store does not have."""
+    """Runs the runs of a plan that a store does not have."""
 
     def __init__(self, plan: Plan, store: Store, tally: Tally) -> None:
         self.plan, self.store, self.tally = plan, store, tally
@@ -59,23 +59,23 @@ class Drive:
         self._known = _facts_of(store.read_index())
         self._rows: list[Row] = []
         self._of_key: dict[str, list[Row]] = {}
-        self._of_point: list[list[Row]] = [[] for _ in plan.points]
-        self._open: list[int] = [0] * len(plan.points)
-        """Cells of each point without an answer."""
-        self._beyond: list[int] = [0] * len(plan.points)
-        """Cells that each point is expected to need beyond those."""
+        self._of_combination: list[list[Row]] = [[] for _ in plan.combinations]
+        self._open: list[int] = [0] * len(plan.combinations)
+        """Runs of each combination without an answer."""
+        self._beyond: list[int] = [0] * len(plan.combinations)
+        """Runs that each combination is expected to need beyond those."""
         self._queue: deque[Row] = deque()
         self._running: set[str] = set()
         self._next_index = 0.0
         seeds = plan.spec.seeds
         first = list(seeds) if self._stopping is None else replication_seeds(seeds, self._stopping.first)
-        for point in plan.points:
-            self._add(point, first, 0)
+        for combination in plan.combinations:
+            self._add(combination, first, 0)
         self._recall()
         if self._stopping is not None:
             self._stopping.remember([k for k in self._of_key if k in store], store)
-        for point in plan.points:
-            self._settle(point)
+        for combination in plan.combinations:
+            self._settle(combination)
 
     def notes(self) -> list[str]:
         """What is worth telling about what was found in the folder."""
@@ -116,22 +116,22 @@ class Drive:
             if isinstance(e, KeyboardInterrupt):
                 t = self.tally
                 raise Interrupted(
-                    f"{t.done} of {t.cells} cells are finished and kept in {self.store.folder}; run the study again to go on"
+                    f"{t.done} of {t.runs} runs are finished and kept in {self.store.folder}; run the study again to go on"
                 ) from None
             raise
         self.write_index()
 
-    # --- cells ------------------------------------------------------------------------------------------
+    # --- runs ------------------------------------------------------------------------------------------
 
-    def _add(self, point: Point, seeds: list[int], first: int) -> None:
-        """More replications of a point."""
+    def _add(self, combination: Combination, seeds: list[int], first: int) -> None:
+        """More replications of a combination."""
         for i, seed in enumerate(seeds, first):
-            row = Row(point.index, i, seed, self.plan.task(point, seed).key)
+            row = Row(combination.index, i, seed, self.plan.task(combination, seed).key)
             self._rows.append(row)
-            self._of_point[point.index].append(row)
+            self._of_combination[combination.index].append(row)
             twins = self._of_key.setdefault(row.key, [])
             twins.append(row)
-            self.tally.cells += 1
+            self.tally.runs += 1
             answered = next((t for t in twins[:-1] if t.status != "open"), None)
             if answered is not None:
                 row.answer(answered)
@@ -142,8 +142,8 @@ class Drive:
                 self._count(row)
                 self.tally.reused += 1
             else:
-                self._open[point.index] += 1
-                self.tally.add(point.index)
+                self._open[combination.index] += 1
+                self.tally.add(combination.index)
                 if len(twins) == 1:
                     self._queue.append(row)
 
@@ -181,7 +181,7 @@ class Drive:
             row = self._queue.popleft()
             if row.status == "open":
                 self._running.add(row.key)
-                return self.plan.task(self.plan.points[row.point], row.seed)
+                return self.plan.task(self.plan.combinations[row.combination], row.seed)
         return None
 
     def _done(self, outcome: Outcome) -> None:
@@ -191,37 +191,37 @@ class Drive:
         if not error:
             self.store.put(outcome)
         self._running.discard(outcome.key)
-        settled: dict[int, Point] = {}
+        settled: dict[int, Combination] = {}
         for row in self._of_key[outcome.key]:
             if error:
                 row.status, row.kind, row.error = "failed", kind, error
             else:
                 row.status, row.fingerprint, row.events, row.cpu_s = "done", outcome.fingerprint, outcome.events, outcome.cpu_s
             self._count(row)
-            self.tally.ran(row.point, outcome.cpu_s if not error else 0.0)
-            self._open[row.point] -= 1
-            if not self._open[row.point]:
-                settled[row.point] = self.plan.points[row.point]
-        for point in settled.values():
-            self._settle(point)
+            self.tally.ran(row.combination, outcome.cpu_s if not error else 0.0)
+            self._open[row.combination] -= 1
+            if not self._open[row.combination]:
+                settled[row.combination] = self.plan.combinations[row.combination]
+        for combination in settled.values():
+            self._settle(combination)
         self._tidy()
         if time.monotonic() >= self._next_index:
             self.write_index()
 
-    def _settle(self, point: Point) -> None:
-        """All replications of a point have an answer: are they enough?"""
+    def _settle(self, combination: Combination) -> None:
+        """All replications of a combination have an answer: are they enough?"""
         stopping = self._stopping
-        while stopping is not None and not self._open[point.index]:
-            rows = self._of_point[point.index]
+        while stopping is not None and not self._open[combination.index]:
+            rows = self._of_combination[combination.index]
             more, beyond = 0, 0
-            # A point with failed cells gets no more: they are tried again first, next time.
+            # A combination with failed runs gets no more: they are tried again first, next time.
             if all(r.status == "done" for r in rows):
-                more, beyond = stopping.more(point, [r.key for r in rows], self.store)
-            self.tally.expected += beyond - self._beyond[point.index]
-            self._beyond[point.index] = beyond
+                more, beyond = stopping.more(combination, [r.key for r in rows], self.store)
+            self.tally.expected += beyond - self._beyond[combination.index]
+            self._beyond[combination.index] = beyond
             if not more:
                 return
-            self._add(point, replication_seeds(self.plan.spec.seeds, len(rows) + more)[len(rows) :], len(rows))
+            self._add(combination, replication_seeds(self.plan.spec.seeds, len(rows) + more)[len(rows) :], len(rows))
 
     def _tidy(self) -> None:
         if self.store.untidy:
@@ -230,11 +230,11 @@ class Drive:
     # --- index ------------------------------------------------------------------------------------------
 
     def index(self) -> pl.DataFrame:
-        """One row a cell, in the order of points and replications."""
+        """One row a run, in the order of combinations and replications."""
         columns = {c: [getattr(r, c) for r in self._rows] for c in _COLUMNS}
-        points = self.plan.points
-        factors = {f.name: [points[r.point].labels[f.name] for r in self._rows] for f in self.plan.spec.factors}
-        return index_frame(columns, factors, self.store.file).sort("point", "replication")
+        combinations = self.plan.combinations
+        factors = {f.name: [combinations[r.combination].labels[f.name] for r in self._rows] for f in self.plan.spec.factors}
+        return index_frame(columns, factors, self.store.file).sort("combination", "replication")
 
     def write_index(self) -> None:
         """Writes the index, and sees to it that this takes no more than a thousandth of the time."""
@@ -245,7 +245,7 @@ class Drive:
 
 
 def _facts_of(index: pl.DataFrame | None) -> dict[str, tuple[str | None, int | None, float | None]]:
-    """What the last index knew of finished cells."""
+    """What the last index knew of finished runs."""
     if index is None:
         return {}
     rows = index.filter(pl.col("status") == "done").select("key", "fingerprint", "events", "cpu_s")

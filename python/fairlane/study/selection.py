@@ -15,7 +15,7 @@ from ..base.metrics import AGGREGATES, jain, metrics_in, unit, within
 from ..base.paths import split
 from ..errors import FairlaneError, short, suggest
 from ..stats import Range
-from .model import Point, Selector
+from .model import Combination, Selector
 
 TABLES = ("flows", "groups", "links", "network")
 
@@ -78,41 +78,41 @@ def within_of(s: Selector) -> Range:
     return within(s.metric, s.aggregate)
 
 
-def names(s: Selector, point: Point) -> tuple[str, ...]:
+def names(s: Selector, combination: Combination) -> tuple[str, ...]:
     """The flows or links that a selector means in a scenario; raises `FairlaneError` if there are none."""
     if s.table == "network":
         return ("",)
     if s.table == "links":
         if s.name == "*":
-            return point.links
-        if s.name in point.links:
+            return combination.links
+        if s.name in combination.links:
             return (s.name,)
-        raise suggest(s.name, list(point.links), f"link in {short(s.text)}")
+        raise suggest(s.name, list(combination.links), f"link in {short(s.text)}")
     if s.table == "groups":
-        if point.reports == "flows":
+        if combination.reports == "flows":
             told = s.metric in {m.name for m in metrics_in("flows")}
             written = f"flows.{s.name}.{s.metric}" if told else "a metric of flows"
             raise FairlaneError(
                 f'the scenario has a row for each flow and none for groups: write {written}, or report = "groups" in the scenario'
             )
         if s.name == "*":
-            return tuple(point.groups)
-        if s.name in point.groups:
+            return tuple(combination.groups)
+        if s.name in combination.groups:
             return (s.name,)
-        raise suggest(s.name, list(point.groups), f"group of flows in {short(s.text)}")
-    if point.reports == "groups":
-        raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, point)}')
-    members = {f: (f,) for group in point.groups.values() for f in group} | dict(point.groups)
+        raise suggest(s.name, list(combination.groups), f"group of flows in {short(s.text)}")
+    if combination.reports == "groups":
+        raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, combination)}')
+    members = {f: (f,) for group in combination.groups.values() for f in group} | dict(combination.groups)
     if s.name == "*":
-        return tuple(f for group in point.groups.values() for f in group)
+        return tuple(f for group in combination.groups.values() for f in group)
     if s.name not in members:
         raise suggest(s.name, list(members), f"flow in {short(s.text)}")
     return members[s.name]
 
 
-def _of_group(s: Selector, point: Point) -> str:
+def _of_group(s: Selector, combination: Combination) -> str:
     """What to write of groups in place of a selector of flows."""
-    group = next((g for g, flows in point.groups.items() if s.name == g or s.name in flows), s.name)
+    group = next((g for g, flows in combination.groups.items() if s.name == g or s.name in flows), s.name)
     of_goodput = {"mean": "goodput_mean", "min": "goodput_min", "max": "goodput_max", "jain": "jain"}
     own = of_goodput.get(s.aggregate, s.metric) if s.metric == "goodput" else s.metric
     if own not in {m.name for m in metrics_in("groups")}:

@@ -1,7 +1,7 @@
 """What a study leaves open, and the settings it is run in: `[open]` and `settings` become a factor whose levels are settings.
 
 A setting is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
-cells it is a level like any other, so a study over settings stops, goes on and runs on clusters as every study does.
+runs it is a level like any other, so a study over settings stops, goes on and runs on clusters as every study does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Replications until the intervals are narrow enough: how many more a point gets, from its results alone.
+"""Replications until the intervals are narrow enough: how many more a combination gets, from its results alone.
 
-The sequential procedure of Law, Simulation Modeling and Analysis, section 9.4.1, in batches: all replications of a point are finished
+The sequential procedure of Law, Simulation Modeling and Analysis, section 9.4.1, in batches: all replications of a combination are finished
 before more are asked for, so the number depends neither on how many run at once nor on which is finished first.
 """
 
@@ -13,12 +13,12 @@ import polars as pl
 
 from ..stats import verdict
 from . import selection
-from .model import Point, Precision, Selector, StudySpec
+from .model import Combination, Precision, Selector, StudySpec
 from .store import Store
 
 
 def replication_seeds(given: Sequence[int], n: int) -> list[int]:
-    """The first `n` seeds of a point: those given, then the numbers after the largest of them.
+    """The first `n` seeds of a combination: those given, then the numbers after the largest of them.
 
     >>> replication_seeds((3, 1), 4)
     [3, 1, 4, 5]
@@ -35,31 +35,31 @@ def replication_seeds(given: Sequence[int], n: int) -> list[int]:
 
 
 class Stopping:
-    """The decision for all points of a study."""
+    """The decision for all combinations of a study."""
 
     def __init__(self, spec: StudySpec, precision: Precision) -> None:
         self.precision = precision
         self.confidence = spec.confidence
         self.selectors = [s for s in spec.metrics if not precision.metrics or s.label in precision.metrics]
         self.first = min(max(precision.minimum, len(spec.seeds), 2), max(precision.maximum, len(spec.seeds)))
-        """Replications of every point: the minimum, or all seeds that were given if they are more."""
+        """Replications of every combination: the minimum, or all seeds that were given if they are more."""
         self._values: dict[int, list[list[float]]] = {}
-        """One row a replication, for each point."""
+        """One row a replication, for each combination."""
         self._found: dict[str, dict[tuple[str, str, str], float]] = {}
 
     def remember(self, keys: Sequence[str], store: Store) -> None:
-        """Reads the values of many cells at once."""
+        """Reads the values of many runs at once."""
         self._found.update(_numbers(store, keys, self.selectors))
 
-    def more(self, point: Point, keys: Sequence[str], store: Store) -> tuple[int, int]:
+    def more(self, combination: Combination, keys: Sequence[str], store: Store) -> tuple[int, int]:
         """How many replications more than these, all of which have results, and how many are expected to follow those.
 
-        None if the point has enough of them.
+        None if the combination has enough of them.
         """
-        values = self._values.setdefault(point.index, [])
+        values = self._values.setdefault(combination.index, [])
         new = keys[len(values) :]
         self.remember([k for k in new if k not in self._found], store)
-        names = [selection.names(s, point) for s in self.selectors]
+        names = [selection.names(s, combination) for s in self.selectors]
         for key in new:
             found = self._found.pop(key)
             values.append([selection.formed(s, own, found) for s, own in zip(self.selectors, names, strict=True)])
@@ -70,7 +70,7 @@ class Stopping:
                 target = max(target, v.needed or 2 * n)
         if not target or n >= self.precision.maximum:
             return 0, 0
-        # Few values tell little about their variance: never more than twice as many, and never so few that a point needs many rounds.
+        # Few values tell little about their variance: never more than twice as many, and never so few that a combination needs many rounds.
         target = min(max(target, n + math.ceil(n / 10)), self.precision.maximum)
         total = min(target, 2 * n)
         return total - n, target - total

@@ -1,14 +1,14 @@
-"""Where the results of cells are kept: a folder that a study may be torn out of at any instant, and lose no result and double none.
+"""Where the results of runs are kept: a folder that a study may be torn out of at any instant, and lose no result and double none.
 
-* `cells/KEY.parquet`: one file a cell, written beside and renamed. The name is the cell's content hash, so a result that comes twice is
+* `runs/KEY.parquet`: one file a run, written beside and renamed. The name is the run's content hash, so a result that comes twice is
   the same file twice.
-* `parts/*.parquet`: the same rows of many cells, made of small files so that ten thousand cells are opened in a moment. A part is on the
+* `parts/*.parquet`: the same rows of many runs, made of small files so that ten thousand runs are opened in a moment. A part is on the
   disk, and named in the index, before its small files go; whoever reads takes each key from one file, so a key that is in two does not
   count twice.
-* `index.parquet`: one row a cell, with the file that holds it.
+* `index.parquet`: one row a run, with the file that holds it.
 
-What is renamed survives the end of the process. A power failure may cost the cells of the last seconds, which the system had not written
-yet: they are found to be torn or missing when the folder is opened, and run again. Only parts and large cells wait for the disk.
+What is renamed survives the end of the process. A power failure may cost the runs of the last seconds, which the system had not written
+yet: they are found to be torn or missing when the folder is opened, and run again. Only parts and large runs wait for the disk.
 
 Each of these files carries a checksum of all its bytes, compared before it is read (`survey.py`): a damaged one does not count.
 """
@@ -32,23 +32,23 @@ from ..base.files import in_place_of_file, open_file, reason, remove_empty
 from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
 from . import plan_file, run_list
-from .integrity import INDEX, SEAL_OF_INDEX, Stamp, changed, seal_of_part, stamp, survey
+from .integrity import INDEX, SEAL_OF_INDEX, Stamp, changed, is_named, seal_of_part, stamp, survey
 from .lock import Lock
 from .model import Outcome
 from .one_run import SCHEMA, seal_of
 
-PART_CELLS = 512
+PART_RUNS = 512
 """Small files that become one part."""
 PART_BYTES = 32 << 20
 """A part is made sooner if the files have this much in them."""
 SMALL = 256 << 10
-"""Larger cells stay files of their own, and are written through to the disk at once."""
+"""Larger runs stay files of their own, and are written through to the disk at once."""
 _AT_ONCE = 256
 """Files that are not parts, in one batch of what is read."""
-INDEX_COLUMNS = ("point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
+INDEX_COLUMNS = ("combination", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
 """Columns of the index; those of the factors follow."""
 
-_GO_ON = "all finished cells are kept, run the study again to go on"
+_GO_ON = "all finished runs are kept, run the study again to go on"
 
 
 @contextmanager
@@ -65,12 +65,12 @@ def opened(folder: str | PathLike[str]) -> Iterator[Store]:
                     shutil.rmtree(path, ignore_errors=True)
                 raise
     except FairlaneError:
-        remove_empty([path / "cells", *made] if made else [])
+        remove_empty([path / "runs", *made] if made else [])
         raise
 
 
 class Store:
-    """The cells of a folder; holds its lock until `close`.
+    """The runs of a folder; holds its lock until `close`.
 
     `read_only` takes no lock and changes nothing, for readers of results.
     """
@@ -79,7 +79,7 @@ class Store:
         self.folder = Path(fspath(folder))
         self.notes: list[str] = []
         """What was found that is worth telling."""
-        self._cells, self._parts = self.folder / "cells", self.folder / "parts"
+        self._runs, self._parts = self.folder / "runs", self.folder / "parts"
         self._files: dict[str, str] = {}
         """Where each key is read from: path below the folder."""
         self._small: dict[str, int] = {}
@@ -104,15 +104,15 @@ class Store:
     def _claim(self) -> None:
         """Makes the folder and locks it; refuses one that has other things in it."""
         try:
-            for place in (self.folder, self._cells, self._parts):
+            for place in (self.folder, self._runs, self._parts):
                 if os.path.lexists(place) and not place.is_dir():
                     raise FolderError(
                         f"{place} is {in_place_of_file(place) or 'a file'}, not a folder: move it away, or choose another folder"
                     )
-            own = self._cells.is_dir() or not self.folder.is_dir() or run_list.is_one(self.folder) or plan_file.is_one(self.folder)
+            own = not self.folder.is_dir() or _is_ours(self._runs) or run_list.is_one(self.folder) or plan_file.is_one(self.folder)
             if not own and any(not p.name.startswith(".") for p in self.folder.iterdir()):
                 raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
-            self._cells.mkdir(parents=True, exist_ok=True)
+            self._runs.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise FolderError(f"cannot write {self.folder}: {reason(e)}") from e
         self._lock = Lock(self.folder)
@@ -176,20 +176,20 @@ class Store:
         """Keeps a result; when this returns it survives the end of the process."""
         if outcome.key in self._files:
             return
-        path = self._cells / f"{outcome.key}.parquet"
+        path = self._runs / f"{outcome.key}.parquet"
         self._write(path, outcome.data, through=len(outcome.data) > SMALL)
-        name = self._files[outcome.key] = f"cells/{path.name}"
+        name = self._files[outcome.key] = f"runs/{path.name}"
         self._stamps[name] = stamp(path)
         if len(outcome.data) <= SMALL:
             self._small[outcome.key] = len(outcome.data)
 
     def scan(self, keys: Iterable[str]) -> pl.LazyFrame:
-        """The tables of these cells below one another, each key once, in no particular order."""
+        """The tables of these runs below one another, each key once, in no particular order."""
         frames = self._frames(keys)
         return pl.concat(frames) if frames else pl.LazyFrame(schema=SCHEMA)
 
     def batches(self, keys: Iterable[str]) -> Iterator[pl.DataFrame]:
-        """The same as whole cells, some at a time, for readers that need not have all in memory."""
+        """The same as whole runs, some at a time, for readers that need not have all in memory."""
         return (frame.collect() for frame in self._frames(keys))
 
     def _frames(self, keys: Iterable[str]) -> list[pl.LazyFrame]:
@@ -199,7 +199,7 @@ class Store:
         missing = [k for k in wanted if k not in self._files]
         if missing:
             why = f" ({self._damaged[0]})" if self._damaged else ""
-            raise FolderError(f"{self.folder} has no result for {len(missing)} cells, such as {missing[0]}{why}: run the study again")
+            raise FolderError(f"{self.folder} has no result for {len(missing)} runs, such as {missing[0]}{why}: run the study again")
         taken: dict[str, list[str]] = {}
         for key in wanted:
             taken.setdefault(self._files[key], []).append(key)
@@ -229,7 +229,7 @@ class Store:
     @property
     def untidy(self) -> bool:
         """Whether there are enough small files for a part."""
-        return len(self._small) >= PART_CELLS or sum(self._small.values()) >= PART_BYTES
+        return len(self._small) >= PART_RUNS or sum(self._small.values()) >= PART_BYTES
 
     def tidy(self, write_index: Callable[[], object] = lambda: None) -> None:
         """Brings small files together while there are enough of them.
@@ -243,21 +243,21 @@ class Store:
             for key, n in self._small.items():
                 chosen.append(key)
                 size += n
-                if len(chosen) == PART_CELLS or size >= PART_BYTES:
+                if len(chosen) == PART_RUNS or size >= PART_BYTES:
                     break
             self._bring_together(sorted(chosen), write_index)
 
     def _bring_together(self, keys: list[str], write_index: Callable[[], object]) -> None:
         stem = hashlib.sha256("".join(keys).encode()).hexdigest()[:32]
         name = f"parts/{stem}.parquet"
-        small = [self._cells / f"{k}.parquet" for k in keys]
+        small = [self._runs / f"{k}.parquet" for k in keys]
         self._be_sure(self._files[k] for k in keys)
         out = io.BytesIO()
         try:
             rows = pl.read_parquet(small, glob=False)
             rows.write_parquet(out, compression="zstd", statistics=True, row_group_size=1 << 17)
         except (OSError, pl.exceptions.PolarsError) as e:
-            raise FolderError(f"cannot read the cells in {self._cells}: {e}; run the study again to go on") from e
+            raise FolderError(f"cannot read the runs in {self._runs}: {e}; run the study again to go on") from e
         try:
             if not self._parts.is_dir():
                 self._parts.mkdir()
@@ -277,7 +277,7 @@ class Store:
     # --- index ------------------------------------------------------------------------------------------
 
     def write_index(self, index: pl.DataFrame) -> None:
-        """Replaces `index.parquet`, the list of the study's cells."""
+        """Replaces `index.parquet`, the list of the study's runs."""
         out = io.BytesIO()
         index.write_parquet(out, compression="zstd")
         self._write(self.folder / INDEX, seal_parquet(out.getvalue(), SEAL_OF_INDEX))
@@ -315,6 +315,14 @@ class Store:
             raise FolderError(f"cannot write {path}: {reason(e)}; {_GO_ON}") from e
 
 
+def _is_ours(runs: Path) -> bool:
+    """True if `runs` is the folder of a store: empty, or with results. Other programs have folders of this name."""
+    if not runs.is_dir():
+        return False
+    there = [p for p in runs.iterdir() if not p.name.startswith(".")]
+    return not there or any(is_named(p.with_suffix(".parquet")) for p in there)
+
+
 def _sync_folder(path: Path) -> None:
     if os.name == "nt":  # no folder can be opened there; renaming is on the disk when it returns
         return
@@ -330,7 +338,7 @@ def _sync_folder(path: Path) -> None:
 
 def index_frame(columns: Mapping[str, list[Any]], factors: Mapping[str, list[Any]], file: Callable[[str], str | None]) -> pl.DataFrame:
     """An index of columns: those of `INDEX_COLUMNS`, where `file` tells the file of a key, then those of the factors."""
-    types = {**dict.fromkeys(("point", "replication", "events"), pl.Int64), "cpu_s": pl.Float64, "seed": pl.UInt64}
+    types = {**dict.fromkeys(("combination", "replication", "events"), pl.Int64), "cpu_s": pl.Float64, "seed": pl.UInt64}
     every = {**columns, "file": [file(k) for k in columns["key"]]}
     series = [pl.Series(c, every[c], dtype=types.get(c, pl.String)) for c in INDEX_COLUMNS]
     return pl.DataFrame([*series, *(_labels(name, labels) for name, labels in factors.items())])

@@ -63,7 +63,7 @@ class Study:
         plots: Iterable[Mapping[str, Any] | PlotSpec] | None = None,
         confidence: float | None = None,
         hop_probe: bool | None = None,
-        cell_limit: str | None = None,
+        run_limit: str | None = None,
         name: str | None = None,
         description: str | None = None,
     ) -> None:
@@ -84,7 +84,7 @@ class Study:
             plugins=plugins,
             confidence=confidence,
             hop_probe=hop_probe,
-            cell_limit=cell_limit,
+            run_limit=run_limit,
             set=set,
             factors=factors,
             zip=[zip] if isinstance(zip, Mapping) else zip,
@@ -115,7 +115,7 @@ class Study:
         return self.spec.source[0]
 
     def plan(self) -> Plan:
-        """Resolves all points; raises `ScenarioError` with everything that is wrong."""
+        """Resolves all combinations; raises `ScenarioError` with everything that is wrong."""
         return make_plan(self.spec)
 
     def run(
@@ -130,15 +130,15 @@ class Study:
         crew: Crew | None = None,
         progress: StudyProgress | None = None,
     ) -> StudyResult:
-        """Runs all cells that the folder `out` does not have yet; without `out` the results live as long as what is returned.
+        """Runs all runs that the folder `out` does not have yet; without `out` the results live as long as what is returned.
 
-        The cells run on threads, one a core, or on so many `threads` or `processes`, on the Dask `cluster` at an address, on the processes
+        The runs run on threads, one a core, or on so many `threads` or `processes`, on the Dask `cluster` at an address, on the processes
         that `mpi4py.futures` started, or on any `executor`. `progress` is called about ten times a second.
 
         Raises:
-            ScenarioError: the study or one of its points is wrong. Then nothing was run or written.
-            FolderError: the folder is in use, cannot be written, or its disk is full. Finished cells are kept, as after the next two.
-            CrewError: nobody is left who could run cells.
+            ScenarioError: the study or one of its combinations is wrong. Then nothing was run or written.
+            FolderError: the folder is in use, cannot be written, or its disk is full. Finished runs are kept, as after the next two.
+            CrewError: nobody is left who could run anything.
             Interrupted: Ctrl-C; a `KeyboardInterrupt`.
         """
         workers = crew or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
@@ -160,9 +160,9 @@ class Study:
     def _run(self, out: str | PathLike[str], plan: Plan, workers: Crew, progress: StudyProgress | None) -> StudyResult:
         tally = Tally()
         with opened(out) as store:
-            plan_file.write(store.folder, self.spec, plan.points, plan.engine)
+            plan_file.write(store.folder, self.spec, plan.combinations, plan.engine)
             drive = Drive(plan, store, tally)
             notes = [*plan.warnings, *drive.notes()]
             drive.run(workers, None if progress is None else lambda: progress(tally))
         notes += [n for n in workers.notes if n not in notes]
-        return StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)
+        return StudyResult(self.spec, plan.combinations, store, drive.index(), tally, notes)

@@ -14,7 +14,7 @@ from ..errors import FairlaneError, suggest
 from ..runs.tables import missing_table as absent
 from ..stats import interval
 from . import frames
-from .model import Factor, Point, Selector, StudySpec
+from .model import Combination, Factor, Selector, StudySpec
 from .selection import unit_of, within_of
 from .settings import SETTING
 from .store import Store
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 class StudyTables:
     """What a study ran, and tables of it in polars and in what other libraries take: what `StudyResult` begins with.
 
-    Rows of all tables follow the points of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
-    the cells were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
+    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
+    the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
 
     def __init__(
         self,
         spec: StudySpec,
-        points: Sequence[Point],
+        combinations: Sequence[Combination],
         store: Store | None,
         index: pl.DataFrame,
         tally: Tally | None = None,
         notes: Iterable[str] = (),
     ) -> None:
         self.spec = spec
-        self.points = points
+        self.combinations = combinations
         self.index = index
-        """One row a cell: point, seed, key, status (done, failed, open), kind and text of the error."""
+        """One row a run: combination, seed, key, status (done, failed, open), kind and text of the error."""
         self.tally = tally
-        """How many cells were run, reused and failed; None if the result was loaded."""
+        """How many runs were run, reused and failed; None if the result was loaded."""
         self.notes = list(notes)
         """What there is to tell of how the study ran: files that had to be set aside, and the like."""
         self.seconds = None if tally is None else tally.elapsed
-        """How long the cells took that were run; None if the result was loaded."""
+        """How long the runs took that were run; None if the result was loaded."""
         assert store is not None or index.is_empty()
         self._store: Store = store  # type: ignore[assignment]
 
@@ -66,7 +66,7 @@ class StudyTables:
 
     @property
     def store(self) -> Store:
-        """Where the cells are kept."""
+        """Where the runs are kept."""
         return self._store
 
     @property
@@ -108,11 +108,11 @@ class StudyTables:
 
     @functools.cached_property
     def _labels(self) -> pl.DataFrame:
-        return frames.labels(self.spec, self.points)
+        return frames.labels(self.spec, self.combinations)
 
     @functools.cached_property
-    def _cells(self) -> pl.DataFrame:
-        values = frames.cells(self.spec, self.points, self._store, self._done)
+    def _runs(self) -> pl.DataFrame:
+        values = frames.runs(self.spec, self.combinations, self._store, self._done)
         return pl.concat([self._head(), values], how="horizontal")
 
     @property
@@ -122,22 +122,22 @@ class StudyTables:
         return [n for f in self.factors for n in ([f, *opened] if f == SETTING else [f])]
 
     def _head(self) -> pl.DataFrame:
-        """One row a finished cell: row, point, factors, seed."""
-        joined = self._done.drop("key").join(self._labels, on="point", how="left", maintain_order="left")
-        return joined.select("row", "point", *self._keys, "seed")
+        """One row a finished run: row, combination, factors, seed."""
+        joined = self._done.drop("key").join(self._labels, on="combination", how="left", maintain_order="left")
+        return joined.select("row", "combination", *self._keys, "seed")
 
-    def cells(self) -> pl.DataFrame:
-        """One row a finished cell: its factors, its seed, one column a metric; null where a metric has no value."""
-        return self._cells.drop("row", "point")
+    def runs(self) -> pl.DataFrame:
+        """One row a finished run: its factors, its seed, one column a metric; null where a metric has no value."""
+        return self._runs.drop("row", "combination")
 
-    def per_seed(self, metric: str, point: Point) -> dict[int, float | None]:
-        """The values of a metric at a point, by the seed of the cell; cells that are not done have none."""
+    def per_seed(self, metric: str, combination: Combination) -> dict[int, float | None]:
+        """The values of a metric at a combination, by the seed of the run; runs that are not done have none."""
         label = next(s.label for s in self.spec.metrics if metric in (s.label, s.text))
-        own = self._cells.filter(pl.col("point") == point.index).select("seed", pl.col(label).cast(pl.Float64))
+        own = self._runs.filter(pl.col("combination") == combination.index).select("seed", pl.col(label).cast(pl.Float64))
         return dict(own.iter_rows())
 
     def flows(self) -> pl.DataFrame:
-        """Everything kept of flows, one row a cell and flow.
+        """Everything kept of flows, one row a run and flow.
 
         A metric that is called like a factor gets the table before its name, here and in `links`, `network` and `series`: `flow_loss`,
         `link_queue`.
@@ -145,54 +145,54 @@ class StudyTables:
         return self._wide("flows")
 
     def groups(self) -> pl.DataFrame:
-        """Everything kept of groups of flows, one row a cell and group, where the scenario has `report = "groups"`."""
+        """Everything kept of groups of flows, one row a run and group, where the scenario has `report = "groups"`."""
         return self._wide("groups")
 
     def links(self) -> pl.DataFrame:
-        """Everything kept of links, one row a cell and direction of a link."""
+        """Everything kept of links, one row a run and direction of a link."""
         return self._wide("links")
 
     def network(self) -> pl.DataFrame:
-        """Everything kept of whole networks, one row a cell."""
+        """Everything kept of whole networks, one row a run."""
         return self._wide("network")
 
     def series(self, of: str = "links") -> pl.DataFrame:
-        """The time series of links or flows, one row a cell, link or flow, and instant; without rows unless the scenario sets `sample`."""
+        """The time series of links or flows, one row a run, link or flow, and instant; without rows unless the scenario sets `sample`."""
         if of not in ("links", "flows"):
             raise suggest(of, ["links", "flows"], "kind of time series")
         return self._wide(f"{of[:-1]}_series")
 
     def _wide(self, table: str) -> pl.DataFrame:
-        told = {absent(table, p.reports) for p in self.points}
+        told = {absent(table, p.reports) for p in self.combinations}
         if told and "" not in told:
             raise FairlaneError(told.pop())
-        frame = frames.wide(table, self.spec, self.points, self._store, self._done)
-        return self._head().join(frame, on="row", how="inner", maintain_order="left_right").drop("row", "point")
+        frame = frames.wide(table, self.spec, self.combinations, self._store, self._done)
+        return self._head().join(frame, on="row", how="inner", maintain_order="left_right").drop("row", "combination")
 
     @functools.cached_property
     def _summary(self) -> pl.DataFrame:
-        """`summary` with the column `point` in front."""
+        """`summary` with the column `combination` in front."""
         rows = []
-        for (point,), part in self._cells.group_by(["point"], maintain_order=True):
+        for (combination,), part in self._runs.group_by(["combination"], maintain_order=True):
             for s in self.spec.metrics:
                 iv = interval(part[s.label].to_list(), self.spec.confidence, within_of(s))
-                rows.append({"point": point, "metric": s.label, **iv.as_dict(), "unit": unit_of(s)})
+                rows.append({"combination": combination, "metric": s.label, **iv.as_dict(), "unit": unit_of(s)})
         floats = dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64)
-        schema = {"point": pl.Int64, "metric": pl.String, **floats, "n": pl.Int64, "unit": pl.String}
-        return self._labels.join(pl.DataFrame(rows, schema=schema), on="point", maintain_order="right")
+        schema = {"combination": pl.Int64, "metric": pl.String, **floats, "n": pl.Int64, "unit": pl.String}
+        return self._labels.join(pl.DataFrame(rows, schema=schema), on="combination", maintain_order="right")
 
     def summary(self) -> pl.DataFrame:
-        """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row a point and metric.
+        """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row a combination and metric.
 
         The interval is at the confidence of the study, and within what the metric can be; see `fairlane.stats.interval`.
         """
-        return self._summary.drop("point")
+        return self._summary.drop("combination")
 
     def table(self, metric: str, rows: str | Iterable[str] | None = None, columns: str | None = None) -> pl.DataFrame:
         """The means of a metric as a table: a row for each level of the factors `rows`, a column for each level of the factor `columns`.
 
         By default the last factor goes across and all others down. A factor that is in neither is averaged over: each mean is over all
-        its cells.
+        its runs.
         """
         label = self.metric(metric).label
         across = columns if columns is not None else next((f for f in reversed(self.factors) if f not in listed(rows)), None)
@@ -201,7 +201,7 @@ class StudyTables:
             self.factor(name)
         if across in down:
             raise FairlaneError(f"factor {across!r} cannot be both in the rows and in the columns of a table")
-        chosen = self._cells.select(*down, *([across] if across is not None else []), label)
+        chosen = self._runs.select(*down, *([across] if across is not None else []), label)
         if across is None:
             return chosen.select(pl.col(label).mean())
         keys = [*down, across]
@@ -219,30 +219,30 @@ class StudyTables:
 
     # --- other libraries ------------------------------------------------------------------------------
 
-    def frame(self, name: str = "cells") -> pl.DataFrame:
-        """A table by name: cells, summary, flows (or groups), links, network, link_series or flow_series."""
+    def frame(self, name: str = "runs") -> pl.DataFrame:
+        """A table by name: runs, summary, flows (or groups), links, network, link_series or flow_series."""
         if name.endswith("_series"):
             return self.series(name.removesuffix("_series") + "s")
-        known = ("cells", "summary", "flows", "groups", "links", "network")
+        known = ("runs", "summary", "flows", "groups", "links", "network")
         if name not in known:
             raise suggest(name, [*known, "link_series", "flow_series"], "table")
         frame: pl.DataFrame = getattr(self, name)()
         return frame
 
-    def to_arrow(self, table: str = "cells") -> pa.Table:
+    def to_arrow(self, table: str = "runs") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""
         need("arrow")
         return self.frame(table).to_arrow()
 
-    def to_pandas(self, table: str = "cells") -> pd.DataFrame:
+    def to_pandas(self, table: str = "runs") -> pd.DataFrame:
         """A table as a pandas DataFrame (needs the extra `pandas`)."""
         need("pandas")
         return self.frame(table).to_pandas()
 
     def to_xarray(self) -> xr.Dataset:
-        """All cells as an xarray Dataset (needs the extra `xarray`).
+        """All runs as an xarray Dataset (needs the extra `xarray`).
 
-        The dimensions are the factors and `seed`, the variables the metrics; `attrs["units"]` has the unit of each. Cells without a
+        The dimensions are the factors and `seed`, the variables the metrics; `attrs["units"]` has the unit of each. Runs without a
         result are NaN.
         """
         need("xarray")
@@ -254,11 +254,11 @@ class StudyTables:
 
     @property
     def failures(self) -> pl.DataFrame:
-        """The cells without a result because they failed: factors, seed, kind and text of the error."""
-        frame = self.index.filter(pl.col("status") == "failed").with_columns(pl.col("point").cast(pl.Int64))
+        """The runs without a result because they failed: factors, seed, kind and text of the error."""
+        frame = self.index.filter(pl.col("status") == "failed").with_columns(pl.col("combination").cast(pl.Int64))
         kind = pl.col("kind") if "kind" in frame.columns else pl.lit("").alias("kind")
-        joined = frame.select("point", "seed", kind, "error").sort("point", "seed")
-        return joined.join(self._labels, on="point", how="left", maintain_order="left").select(*self.factors, "seed", "kind", "error")
+        joined = frame.select("combination", "seed", kind, "error").sort("combination", "seed")
+        return joined.join(self._labels, on="combination", how="left", maintain_order="left").select(*self.factors, "seed", "kind", "error")
 
 
 def listed(names: str | Iterable[str] | None) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .result import StudyResult
 
 MAX_ROWS = 24
-"""Points shown; the files have all."""
+"""Combinations shown; the files have all."""
 MAX_METRICS = 8
 MAX_REASONS = 8
 """Kinds of failures shown."""
@@ -45,10 +45,10 @@ def _files(result: StudyResult, files: Sequence[Path]) -> str:
 
 
 def head(result: StudyResult) -> str:
-    """What was run: points, cells, seeds."""
+    """What was run: combinations, runs, seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
-    said = [labels.count(done, "cell") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
+    said = [labels.count(done, "run") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
     if result.tally is not None and result.tally.reused:
         said.append(f"{result.tally.reused} of them kept from before")
     if failed:
@@ -59,32 +59,32 @@ def head(result: StudyResult) -> str:
     else:
         said.append(f"seed {labels.seeds(seeds)}")
     settings = "" if result.spec.settings is None else f"{labels.count(len(result.spec.settings.values), 'setting')}, "
-    return f"{result.spec.name}: {settings}{labels.count(len(result.points), 'point')}, {', '.join(said)}"
+    return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(said)}"
 
 
 def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the means: one row a point with its factors and metrics, and its number of seeds if they differ."""
+    """Headings and rows of the means: one row a combination with its factors and metrics, and its number of seeds if they differ."""
     shown = result.metrics[:most_metrics]
     short = labels.short(result.metrics)
     table: dict[int, dict[str, Interval]] = {}
     for r in result._summary.iter_rows(named=True):
-        table.setdefault(r["point"], {})[r["metric"]] = Interval(r["mean"], r["low"], r["high"], r["sd"], r["n"])
-    counts = dict(result._cells.group_by("point").len().iter_rows())
+        table.setdefault(r["combination"], {})[r["metric"]] = Interval(r["mean"], r["low"], r["high"], r["sd"], r["n"])
+    counts = dict(result._runs.group_by("combination").len().iter_rows())
     uneven = len(set(counts.values())) > 1
     heads = [*result.factors, *(short[m] for m in shown), *(["seeds"] if uneven else [])]
     out = []
-    for point, per in table.items():
-        levels = [labels.level(f, result.points[point].labels[f.name]) for f in result.spec.factors]
-        out.append([*levels, *(labels.cell(result, m, per[m]) for m in shown), *([str(counts[point])] if uneven else [])])
+    for combination, per in table.items():
+        levels = [labels.level(f, result.combinations[combination].labels[f.name]) for f in result.spec.factors]
+        out.append([*levels, *(labels.cell(result, m, per[m]) for m in shown), *([str(counts[combination])] if uneven else [])])
     return heads, out
 
 
 def sheet(result: StudyResult) -> Sheet:
-    """The means of the first points and metrics, and what else there is."""
+    """The means of the first combinations and metrics, and what else there is."""
     heads, body = rows(result)
     rest = []
     if len(body) > MAX_ROWS:
-        rest.append(labels.count(len(body) - MAX_ROWS, "more point"))
+        rest.append(labels.count(len(body) - MAX_ROWS, "more combination"))
     if len(result.metrics) > MAX_METRICS:
         rest.append(labels.count(len(result.metrics) - MAX_METRICS, "more metric"))
     note = f"and {' and '.join(rest)} (summary.csv has all)" if rest else ""
@@ -92,7 +92,7 @@ def sheet(result: StudyResult) -> Sheet:
 
 
 def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
-    """Failed cells by their reason, the most frequent first: kind, text of one of them, the cells.
+    """Failed runs by their reason, the most frequent first: kind, text of one of them, the runs.
 
     Texts that differ in numbers only are one reason.
     """
@@ -105,11 +105,11 @@ def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
 
 
 def _failures(result: StudyResult) -> list[str]:
-    """Failed cells in lines."""
+    """Failed runs in lines."""
     found = reasons(result)
     if not found:
         return []
-    lines = [f"{labels.count(sum(len(where) for _, _, where in found), 'cell')} failed:"]
+    lines = [f"{labels.count(sum(len(where) for _, _, where in found), 'run')} failed:"]
     for kind, error, where in found[:MAX_REASONS]:
         first, *more = error.removeprefix("error: ").rstrip().splitlines() or [""]
         lines.append(f"  {len(where)} x {kind + ': ' if kind else ''}{first}")

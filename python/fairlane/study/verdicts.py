@@ -41,7 +41,7 @@ class StudyClaim:
     verdict: Word
     """holds, fails, depends or undecided; a study says nothing of the published values, so nothing is unexplained."""
     so_far: Word | None
-    """What the cells at hand alone would say, if some are not run yet: no verdict. None if all are there."""
+    """What the runs at hand alone would say, if some are not run yet: no verdict. None if all are there."""
     reason: str
     share: Share | None
     """In what share of the settings it holds, with the 95 % interval; None without settings."""
@@ -106,9 +106,9 @@ def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
 
 
 def _unfinished(result: StudyResult) -> str:
-    """Which cells are not run, in words; "" if all are."""
+    """Which runs are not run, in words; "" if all are."""
     open_ = result.index.filter(pl.col("status") == "open").height
-    return f"{labels.count(open_, 'cell')} of {result.index.height} not run yet" if open_ else ""
+    return f"{labels.count(open_, 'run')} of {result.index.height} not run yet" if open_ else ""
 
 
 def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
@@ -124,12 +124,12 @@ def _factors(result: StudyResult) -> list[Factor]:
 
 
 def _means(result: StudyResult) -> _Matrix:
-    """The mean of each metric (column) over the replications of each point (row); NaN where a cell that was planned is missing."""
-    counts = result.index.group_by(pl.col("point").cast(pl.Int64)).len("planned")
-    means = result._cells.group_by("point").agg(pl.len().alias("done"), *(pl.col(m).mean() for m in result.metrics))
-    whole = counts.join(means, on="point", how="left").filter(pl.col("done") == pl.col("planned"))
-    out = np.full((len(result.points), len(result.metrics)), np.nan)
-    out[whole["point"].to_numpy()] = whole.select(result.metrics).fill_null(float("nan")).to_numpy()
+    """The mean of each metric (column) over the replications of each combination (row); NaN where a run that was planned is missing."""
+    counts = result.index.group_by(pl.col("combination").cast(pl.Int64)).len("planned")
+    means = result._runs.group_by("combination").agg(pl.len().alias("done"), *(pl.col(m).mean() for m in result.metrics))
+    whole = counts.join(means, on="combination", how="left").filter(pl.col("done") == pl.col("planned"))
+    out = np.full((len(result.combinations), len(result.metrics)), np.nan)
+    out[whole["combination"].to_numpy()] = whole.select(result.metrics).fill_null(float("nan")).to_numpy()
     return out
 
 
@@ -175,14 +175,14 @@ def _of_settings(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClai
 
 
 def _per_seed(result: StudyResult) -> list[_Matrix]:
-    """For each point the metrics (columns) of its finished replications (rows)."""
-    parts = {int(p): part.select(result.metrics) for (p,), part in result._cells.group_by(["point"], maintain_order=True)}
+    """For each combination the metrics (columns) of its finished replications (rows)."""
+    parts = {int(p): part.select(result.metrics) for (p,), part in result._runs.group_by(["combination"], maintain_order=True)}
     empty = np.full((0, len(result.metrics)), np.nan)
-    return [parts[i].fill_null(float("nan")).to_numpy() if i in parts else empty for i in range(len(result.points))]
+    return [parts[i].fill_null(float("nan")).to_numpy() if i in parts else empty for i in range(len(result.combinations))]
 
 
 def _of_seeds(claim: Claim, result: StudyResult, values: Sequence[_Matrix]) -> StudyClaim:
-    """A claim on the means over the seeds, and on those of seeds drawn again: the same ones for all points, which share them."""
+    """A claim on the means over the seeds, and on those of seeds drawn again: the same ones for all combinations, which share them."""
     factors = result.spec.factors
     check, base = Check(claim.check), _Known(layout(result.metrics, factors, None), {}, spellings(factors))
     fewest = min((len(v) for v in values), default=0)

@@ -74,7 +74,7 @@ class Verified:
 def verify(folder: str | PathLike[str]) -> Verified:
     """Compares every file that fairlane keeps in a folder, and in folders inside of it, with its checksum.
 
-    Cells, parts and the index of a study, `study.json`, result folders by their manifest, and tables, pictures and pages by `SHA256SUMS`.
+    Runs, parts and the index of a study, `study.json`, result folders by their manifest, and tables, pictures and pages by `SHA256SUMS`.
     Nothing is removed: a study, search or reproduction that is run again does that itself, and runs again what is damaged.
 
     Raises `FolderError` if there is nothing that fairlane keeps, or it cannot be read.
@@ -99,7 +99,7 @@ def verify(folder: str | PathLike[str]) -> Verified:
                 _store(done, here)
                 lost = _lost(there)
                 _add(done, here, len(lost), lost)
-                folders[:] = [f for f in folders if f not in ("cells", "parts")]
+                folders[:] = [f for f in folders if f not in ("runs", "parts")]
             if results.MANIFEST in there and results.is_kept(here):
                 known = True
                 _add(done, here, *results.faults(here))
@@ -116,8 +116,8 @@ def verify(folder: str | PathLike[str]) -> Verified:
     return done
 
 
-_WRITTEN = {"index.html", "cells.csv", "summary.csv", "settings.csv", "trials.csv", "front.csv", "tune.json", "plots"}
-"""What a study or a search has beside its cells when its list of sums is written."""
+_WRITTEN = {"index.html", "runs.csv", "summary.csv", "settings.csv", "trials.csv", "front.csv", "tune.json", "plots"}
+"""What a study or a search has beside its runs when its list of sums is written."""
 _DOCUMENTS = {"reproduction.json": b'"fairlane.reproduc', "tune.json": b'"fairlane.tune/'}
 """What the folder of a reproduction or a search has, whose runs may be elsewhere or gone, and how it begins."""
 
@@ -134,11 +134,11 @@ def _document(here: Path, there: set[str]) -> list[str]:
 
 def _is_store(here: Path, there: set[str]) -> bool:
     """Whether a folder is that of a study, a search or the runs of a reproduction: other programs have files of these names, too."""
-    if (INDEX in there and "cells" in there) or (run_list.NAME in there and run_list.is_one(here)):
+    if (INDEX in there and "runs" in there) or (run_list.NAME in there and run_list.is_one(here)):
         return True
     if plan_file.NAME in there and not in_place_of_file(here / plan_file.NAME) and plan_file.format_of(here):
         return True
-    return (here / "cells").is_dir() and any(is_named(p) for p in (here / "cells").iterdir())
+    return (here / "runs").is_dir() and any(is_named(p) for p in (here / "runs").iterdir())
 
 
 def _raise(e: OSError) -> None:
@@ -152,14 +152,14 @@ def _add(done: Verified, here: Path, checked: int, faults: dict[str, str]) -> No
 
 
 def _store(done: Verified, here: Path) -> None:
-    """The cells, parts and index of a study; one that runs brings files together meanwhile."""
+    """The runs, parts and index of a study; one that runs brings files together meanwhile."""
     missing: dict[str, str] = {}
     for _ in range(_TRIES):
         try:
             found = survey(here, read_only=True)
         except FileNotFoundError:
             continue
-        # A cell that was just brought into a part is where the next look finds it.
+        # A run that was just brought into a part is where the next look finds it.
         before, missing = missing, _missing(here, found)
         if missing == before:
             break
@@ -180,7 +180,7 @@ def _lost(there: set[str]) -> dict[str, str]:
 
 
 def _missing(here: Path, found: Found) -> dict[str, str]:
-    """Cells that the index has as done, or the list of runs has, and that no file holds; those of damaged files are told with these."""
+    """Runs that the index has as done, or the list of runs has, and that no file holds; those of damaged files are told with these."""
     return _unlisted(here, found) | _unindexed(here, found)
 
 
@@ -194,7 +194,7 @@ def _unlisted(here: Path, found: Found) -> dict[str, str]:
     told = found.damaged.keys() | found.blocked.keys()
     if any(name.startswith("parts/") for name in told):
         return {}  # which runs a damaged part holds is not known
-    names = (f"cells/{key}.parquet" for key in keys if key not in found.files)
+    names = (f"runs/{key}.parquet" for key in keys if key not in found.files)
     return {name: f"is missing, and {run_list.NAME} has it" for name in names if name not in told}
 
 
@@ -211,7 +211,7 @@ def _unindexed(here: Path, found: Found) -> dict[str, str]:
     told = found.damaged.keys() | found.blocked.keys()
     done = index.filter(pl.col("status") == "done").select("key", "file").iter_rows()
     return {
-        f"cells/{key}.parquet": "is missing, and the index has it as done"
+        f"runs/{key}.parquet": "is missing, and the index has it as done"
         for key, file in done
         if key not in found.files and file not in told
     }

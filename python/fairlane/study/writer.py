@@ -44,7 +44,7 @@ def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts:
         "plugins",
         "confidence",
         "hop_probe",
-        "cell_limit",
+        "run_limit",
         "set",
         "open",
         "factors",

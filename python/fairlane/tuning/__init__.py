@@ -15,7 +15,7 @@ from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
 from ..runs.network import Network
-from .model import Constraint, Entry, HandMade, Mix, Objective, Trial, TuneSpec
+from .model import Baseline, Constraint, Entry, Objective, TrainingScenario, Trial, TuneSpec
 from .result import TuneResult, Verdict
 from .score import cost_of
 from .search import TuneProgress, TuneTally
@@ -23,8 +23,8 @@ from .search import TuneProgress, TuneTally
 __all__ = [
     "Constraint",
     "Entry",
-    "HandMade",
-    "Mix",
+    "Baseline",
+    "TrainingScenario",
     "Objective",
     "Trial",
     "TuneProgress",
@@ -41,7 +41,7 @@ __all__ = [
 class Tuning:
     """A search for the best queue; `Tuning.from_file` reads one, `run` runs it.
 
-    The arguments are the keys of a tune file: `objectives`, `search`, `constraints`, `mixes`, `seeds`... `scenario` is a `Network`, a dict
+    The arguments are the keys of a tune file: `objectives`, `search`, `constraints`, `training_scenarios`, `seeds`... `scenario` is a `Network`, a dict
     or a path.
 
     >>> Tuning(
@@ -111,10 +111,10 @@ class Tuning:
         executor: Any = None,
         progress: TuneProgress | None = None,
     ) -> TuneResult:
-        """Searches, and tests what was chosen on the mixes and seeds held out.
+        """Searches, and tests what was chosen on the held-out scenarios and seeds.
 
-        `out`: the folder for all files and the cells; with one, a search that was interrupted goes on where it stopped. The result does
-        not depend on where the cells run: `threads`, `processes`, a Dask `cluster` or any `concurrent.futures.Executor`.
+        `out`: the folder for all files and the runs; with one, a search that was interrupted goes on where it stopped. The result does
+        not depend on where the runs are executed: `threads`, `processes`, a Dask `cluster` or any `concurrent.futures.Executor`.
         `progress(tally)` is called about ten times a second.
         """
         need("tune")

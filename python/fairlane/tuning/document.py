@@ -1,4 +1,4 @@
-"""The JSON document of a tuning (`fairlane.tune/2`), defined by schemas/tune.json."""
+"""The JSON document of a tuning (`fairlane.tune/3`), defined by schemas/tune.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .model import Trial
     from .result import TuneResult
 
-TUNE_SCHEMA = "fairlane.tune/2"
+TUNE_SCHEMA = "fairlane.tune/3"
 
 
 def tune_document(r: TuneResult) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def tune_document(r: TuneResult) -> dict[str, Any]:
     s = r.spec
     head = {
         "name": s.name, "description": s.study.description, "link": s.link, "seeds": list(s.seeds), "holdout_seeds": list(s.holdout_seeds),
-        "mixes": [m.name for m in s.mixes], "holdout": [m.name for m in s.holdout], "over": s.over, "rule": s.rule, "trials": s.trials,
+        "training_scenarios": [m.name for m in s.training_scenarios], "holdout": [m.name for m in s.holdout], "over": s.over, "rule": s.rule, "trials": s.trials,
         "seed": s.seed, "batch": s.batch,
         "objectives": [
             {"label": o.label, "metric": o.selector.text, "unit": o.unit, "goal": o.goal, "good": r.scale[o.label][0],
@@ -41,7 +41,7 @@ def tune_document(r: TuneResult) -> dict[str, Any]:
     return finite(
         {
             "schema": TUNE_SCHEMA, "fairlane": _core.version(), "engine": engine(), "tune": head,
-            "cells": {"done": r.tally.done, "failed": r.tally.failed},
+            "runs": {"done": r.tally.done, "failed": r.tally.failed},
             "chosen": {**trial(r, r.chosen), "feasible": r.met},
             "front": [t.number for t in r.front],
             "trials": [trial(r, t) for t in r.trials],

@@ -22,14 +22,14 @@ _NOT_WRITTEN = ("expanded", "warnings")
 
 def resolved(r: TuneResult) -> dict[str, Any]:
     """The scenario with the chosen queue, resolved."""
-    return resolve_base(r.spec.study, (*r.spec.mixes[0].sets, (r.spec.path, r.chosen.queue)))
+    return resolve_base(r.spec.study, (*r.spec.training_scenarios[0].sets, (r.spec.path, r.chosen.queue)))
 
 
 def chosen_scenario(r: TuneResult) -> str:
     """See `TuneResult.scenario`."""
     tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
-    mix = f", mix {r.spec.mixes[0].name!r}" if len(r.spec.mixes) > 1 else ""
-    said = (f"Chosen by `fairlane tune`: {r.spec.name}{mix}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
+    scenario = f", scenario {r.spec.training_scenarios[0].name!r}" if len(r.spec.training_scenarios) > 1 else ""
+    said = (f"Chosen by `fairlane tune`: {r.spec.name}{scenario}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
     head = "".join(f"# {one_line(line)}\n" for line in said) + "\n"
     return head + toml.dumps(tree)
 
@@ -46,7 +46,7 @@ FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune
 
 
 def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
-    """Writes all files; each is there whole or not at all. `runs`: the keys of the cells in the folder."""
+    """Writes all files; each is there whole or not at all. `runs`: the keys of the runs in the folder."""
     from ..look import theme
     from .plots import picture
 

@@ -28,8 +28,8 @@ def planned_html(spec: TuneSpec) -> str:
     goals = Sheet(
         ["objective", ""], [[o.label, "more is better" if o.goal == "max" else "less is better"] for o in spec.objectives], labels=2
     )
-    mixes, seeds = len(spec.mixes), len(spec.seeds)
-    of = f"{mixes} mix{'es' * (mixes != 1)} and {seeds} seed{'s' * (seeds != 1)}"
+    scenarios, seeds = len(spec.training_scenarios), len(spec.seeds)
+    of = f"{scenarios} scenario{'s' * (scenarios != 1)} and {seeds} seed{'s' * (seeds != 1)}"
     told = f"{spec.trials} settings of the queue at {spec.link}, each on {of}."
     among = "Among: " + ", ".join(e.label for e in spec.entries) + "."
     return card(spec.name, goals, told, among, muted("run() searches; run(out=FOLDER) keeps what was run, and goes on where it stopped."))

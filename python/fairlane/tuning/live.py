@@ -31,13 +31,13 @@ def charts(r: TuneResult) -> list[Live]:
 def _chart(r: TuneResult, x: Objective | None, y: Objective, number: int) -> Live:
     on_front = {t.number for t in r.front}
     tried = [t for t in r.trials if not t.error]
-    plain = [t for t in tried if t.kind != "hand-made" and t.number not in on_front]
-    hand = [t for t in tried if t.kind == "hand-made"]
+    plain = [t for t in tried if t.kind != "baseline" and t.number not in on_front]
+    hand = [t for t in tried if t.kind == "baseline"]
     sets = [
         ("tried", [t for t in plain if t.feasible], None, "dot", 2.6),
         ("breaks a constraint", [t for t in tried if not t.feasible], None, "cross", 3.0),
-        ("hand-made", [t for t in hand if t.feasible], 1, "square", 4.0),
-        ("front", [t for t in r.front if t.kind != "hand-made"], 0, "dot", 4.0),
+        ("baseline", [t for t in hand if t.feasible], 1, "square", 4.0),
+        ("front", [t for t in r.front if t.kind != "baseline"], 0, "dot", 4.0),
         ("chosen", [r.chosen], 2, "star", 5.0),
     ]
     panel = Front(r, x, y)
@@ -50,7 +50,7 @@ def _chart(r: TuneResult, x: Objective | None, y: Objective, number: int) -> Liv
         across, up = panel.values(x, trials, fx), panel.values(y, trials, fy)
         names = [t.label or f"trial {t.number}" for t in trials]
         lines.append(Line(name, across, up, low, high, hue, mark=mark, size=size, labels=names))
-    seen = [t for t in tried if t.feasible or t.kind == "hand-made"] or tried
+    seen = [t for t in tried if t.feasible or t.kind == "baseline"] or tried
     label_x = "trial" if x is None else _label(x, fx[1], "←", "→")
     title = f"{y.label} against {'the trial' if x is None else x.label}"
     return Live(

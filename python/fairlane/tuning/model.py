@@ -1,4 +1,4 @@
-"""What a tuning is made of: objectives, constraints, mixes, the queues to choose from, and those that people chose."""
+"""What a tuning is made of: objectives, constraints, scenarios, the queues to choose from, and those that people chose."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Constraint:
-    """Bounds that the mean of a metric over the seeds has to keep in every mix."""
+    """Bounds that the mean of a metric over the seeds has to keep in every training scenario."""
 
     selector: Selector
     least: float | None = None
@@ -70,7 +70,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Mix:
+class TrainingScenario:
     """A variant of the scenario."""
 
     name: str
@@ -110,7 +110,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class HandMade:
+class Baseline:
     """A queue that somebody chose."""
 
     label: str
@@ -129,10 +129,10 @@ class TuneSpec:
     rule: Rule
     over: Over
     entries: tuple[Entry, ...]
-    mixes: tuple[Mix, ...]
-    holdout: tuple[Mix, ...]
+    training_scenarios: tuple[TrainingScenario, ...]
+    holdout: tuple[TrainingScenario, ...]
     holdout_seeds: tuple[int, ...]
-    hand_made: tuple[HandMade, ...]
+    baselines: tuple[Baseline, ...]
     trials: int = 100
     seed: int = 1
     batch: int = 8
@@ -162,9 +162,9 @@ class Trial:
 
     number: int
     label: str
-    """The queue as tables show it: the entry's label, or the name of a hand-made case."""
+    """The queue as tables show it: the entry's label, or the name of a baseline."""
     kind: str
-    """search, default or hand-made."""
+    """search, default or baseline."""
     queue: dict[str, Any]
     parameters: dict[str, Any] = field(default_factory=dict)
     """What the search chose, by the parameter's path in the queue."""
@@ -173,9 +173,9 @@ class Trial:
     values: dict[str, float] = field(default_factory=dict)
     """Objectives and constraints, means over the seeds, by label."""
     per_seed: dict[str, list[float]] = field(default_factory=dict)
-    """The same for each seed: mean or worst over the mixes."""
+    """The same for each seed: mean or worst over the scenarios."""
     excess: dict[str, float] = field(default_factory=dict)
-    """How far each constraint is broken in the worst mix; 0 or less if it is kept."""
+    """How far each constraint is broken in the worst training scenario; 0 or less if it is kept."""
     cost: float = float("nan")
     """What the rule of the choice gives for the values; on what is held out, the mean of `costs`."""
     costs: list[float] = field(default_factory=list)

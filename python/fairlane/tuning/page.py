@@ -26,7 +26,7 @@ RULES = {
     "worst": "the least of the largest cost: each objective x costs (x − good) / (bad − good), times its weight; the largest counts, plus "
     "a twentieth of their sum, which settles it where the largest is the same",
     "weighted": "the least weighted mean of the costs (x − good) / (bad − good) of the objectives x",
-    "knee": "the point nearest to the best of everything: the root mean square of (x − best) / (worst − best), best and worst those of the "
+    "knee": "the setting nearest to the best of everything: the root mean square of (x − best) / (worst − best), best and worst those of the "
     "front",
 }
 """The rules of the choice in words."""
@@ -44,9 +44,9 @@ def page(r: TuneResult) -> str:
         held_out=held_out_rows(r), importance=importance, tried=tried, exact_front=tried.filter(tried["front"] | tried["chosen"]),
         saved=svg_link(theme.svg(picture(r)), "front"),
         margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
-        scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.mixes,
+        scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.training_scenarios,
         repeat=_again(r),
-        words={"better": "holds", "worse": "fails", "equivalent": "undecided", "undecided": "undecided"},
+        words={"better": "holds", "worse": "fails", "equivalent": "inconclusive", "inconclusive": "inconclusive"},
     )  # fmt: skip
 
 

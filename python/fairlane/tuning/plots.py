@@ -41,7 +41,7 @@ class Front:
         r = self.result
         on_front = {t.number for t in r.front}
         tried = [t for t in r.trials if not t.error]
-        plain = [t for t in tried if t.kind != "hand-made" and t.number not in on_front]
+        plain = [t for t in tried if t.kind != "baseline" and t.number not in on_front]
         kept, broken = [t for t in plain if t.feasible], [t for t in plain if not t.feasible]
         fx, fy = self.factor(self.x), self.factor(self.y)
         ax.plot(
@@ -56,9 +56,9 @@ class Front:
         ax.plot(
             self.values(self.x, kept, fx), self.values(self.y, kept, fy), "o", ms=3, mew=0, color=theme.MUTED, alpha=0.55, label="tried"
         )
-        self._bars(ax, [t for t in r.front if t.kind != "hand-made"], fx, fy, "o", 4.2, theme.HUES[0], "front")
-        hand = [t for t in tried if t.kind == "hand-made"]
-        self._bars(ax, [t for t in hand if t.feasible], fx, fy, "s", 5, theme.HUES[1], "hand-made")
+        self._bars(ax, [t for t in r.front if t.kind != "baseline"], fx, fy, "o", 4.2, theme.HUES[0], "front")
+        hand = [t for t in tried if t.kind == "baseline"]
+        self._bars(ax, [t for t in hand if t.feasible], fx, fy, "s", 5, theme.HUES[1], "baseline")
         out = [t for t in hand if not t.feasible]
         ax.plot(
             self.values(self.x, out, fx),
@@ -67,7 +67,7 @@ class Front:
             ms=5,
             mfc="none",
             mec=theme.HUES[1],
-            label="hand-made, breaks one",
+            label="baseline, breaks one",
         )
         ax.plot(
             self.values(self.x, [r.chosen], fx),
@@ -80,7 +80,7 @@ class Front:
             label="chosen",
             zorder=6,
         )
-        seen = [t for t in tried if t.feasible or t.kind == "hand-made"] or tried
+        seen = [t for t in tried if t.feasible or t.kind == "baseline"] or tried
         self._axis(ax, "y", self.y, fy, seen)
         if self.x is None:
             ax.set_xlabel("trial")

@@ -19,12 +19,12 @@ from ..base.written import kind, quantity, si
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
 from ..study import selection
 from ..study.diagnosis import resolve_base
-from ..study.model import Level, Point, Selector, StudySpec
-from ..study.plan import resolve_point
+from ..study.model import Combination, Level, Selector, StudySpec
+from ..study.plan import resolve_combination
 from ..study.reader import options
 from . import space
 from .default_ranges import LEFT_OUT, ranges
-from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
+from .model import Baseline, Constraint, Entry, Objective, TrainingScenario, TuneSpec
 
 _BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
 
@@ -70,7 +70,7 @@ def flat(tree: Mapping[str, Any], lead: str = "") -> list[tuple[str, Any]]:
 class _Reader:
     def __init__(self, text: str, name: str, form: str, tree: dict[str, Any]) -> None:
         self.text, self.name, self.form, self.tree = text, name, form, tree
-        # In their order, each once: what is wrong with a metric is wrong in every mix.
+        # In their order, each once: what is wrong with a metric is wrong in every training scenario.
         self.found: dict[tuple[tuple[str, ...], bool, str, str, str], None] = {}
 
     def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False, code: str = "remark") -> None:
@@ -110,12 +110,12 @@ class _Reader:
             plugins=tuple(self._beside(f) for f in t.get("plugins", ())), description=t.get("description", ""),
             source=(self.text, self.name, self.form),
         )  # fmt: skip
-        mixes = self._mixes("mixes") or (Mix("as it is"),)
-        holdout = self._mixes("holdout") or mixes
+        scenarios = self._scenarios("training_scenarios") or (TrainingScenario("as it is"),)
+        holdout = self._scenarios("holdout") or scenarios
         entries = self._entries()
-        hand_made = self._hand_made()
+        baselines = self._baselines()
         self.tell()
-        link = self._check_base(study, (("mixes", mixes), ("holdout", holdout)))
+        link = self._check_base(study, (("training_scenarios", scenarios), ("holdout", holdout)))
         rule: Any = (t.get("choice") or {}).get("rule") or ("worst" if all(o.good is not None for o in objectives) else "knee")
         for o in objectives:
             if rule != "knee" and o.good is None:
@@ -123,7 +123,7 @@ class _Reader:
                 self.fail(keys, f'the rule "{rule}" needs a `good` and a `bad` value of each objective',
                           f'write {{ goal = "{o.goal}", good = ..., bad = ... }}')  # fmt: skip
         spec = TuneSpec(
-            study, link, objectives, constraints, rule, t["over"], entries, mixes, holdout, held, hand_made,
+            study, link, objectives, constraints, rule, t["over"], entries, scenarios, holdout, held, baselines,
             t["trials"], t["seed"], t["batch"],
         )  # fmt: skip
         self._check_queues(spec)
@@ -222,14 +222,14 @@ class _Reader:
             out.append(Constraint(s, bounds.get("least"), bounds.get("most"), text))
         return tuple(out)
 
-    def _mixes(self, section: str) -> tuple[Mix, ...]:
-        out: list[Mix] = []
+    def _scenarios(self, section: str) -> tuple[TrainingScenario, ...]:
+        out: list[TrainingScenario] = []
         seen: set[str] = set()
         for i, m in enumerate(self.tree.get(section) or ()):
             if m["name"] in seen:
-                self.fail((section, str(i), "name"), f"there are two mixes called {m['name']!r}", "give each a name of its own")
+                self.fail((section, str(i), "name"), f"there are two scenarios called {m['name']!r}", "give each a name of its own")
             seen.add(m["name"])
-            out.append(Mix(m["name"], tuple(flat(m.get("set") or {}))))
+            out.append(TrainingScenario(m["name"], tuple(flat(m.get("set") or {}))))
         return tuple(out)
 
     def _entries(self) -> tuple[Entry, ...]:
@@ -257,7 +257,7 @@ class _Reader:
         return tuple(out)
 
     def _named(self, parser: space.Parser, keys: tuple[str, ...], text: str) -> list[Entry]:
-        """Queues of a text: "all", or as `fairlane compare` takes them, with ranges of the house for those without parameters."""
+        """Queues of a text: "all", or as `fairlane compare` takes them, with default ranges for those without parameters."""
         if text.strip() == "all":
             return [Entry(n, {n: parser.parse(r, keys)}) for n, r in ranges().items()]
         out = []
@@ -272,11 +272,11 @@ class _Reader:
         return out
 
     def _auto(self, keys: tuple[str, ...], name: str) -> dict[str, Any] | None:
-        if name not in (house := ranges()):
+        if name not in (defaults := ranges()):
             why = LEFT_OUT.get(name, LEFT_OUT["plugin"])
-            self.fail(keys, f"there are no ranges of the house for {name}: {why}", "write its parameters with ranges")
+            self.fail(keys, f"there are no default ranges for {name}: {why}", "write its parameters with ranges")
             return None
-        return house[name]
+        return defaults[name]
 
     def _entry(self, parser: space.Parser, label: str, value: Any) -> Entry | None:
         keys: tuple[str, ...] = ("search", label)
@@ -315,10 +315,10 @@ class _Reader:
             self.fail(keys, f"expected one queue, found several in {text!r}", "give each a label of its own")
         return None
 
-    def _hand_made(self) -> tuple[HandMade, ...]:
+    def _baselines(self) -> tuple[Baseline, ...]:
         out = []
-        for label, value in (self.tree.get("hand_made") or {}).items():
-            keys = ("hand_made", label)
+        for label, value in (self.tree.get("baselines") or {}).items():
+            keys = ("baselines", label)
             queue = self._one(keys, value) if isinstance(value, str) else value
             if queue is None:
                 continue
@@ -328,16 +328,16 @@ class _Reader:
             if space.searched(space.Parser().parse(queue, keys)):
                 self.fail(keys, "a queue made by hand has no ranges", "put it into [search]")
                 continue
-            out.append(HandMade(label, queue))
+            out.append(Baseline(label, queue))
         return tuple(out)
 
     # --- against the scenario -------------------------------------------------------------------------------------------
 
-    def _point(self, study: StudySpec, sets: tuple[tuple[str, Any], ...]) -> Point:
-        return resolve_point(study, 0, (Level("", sets),))
+    def _combination(self, study: StudySpec, sets: tuple[tuple[str, Any], ...]) -> Combination:
+        return resolve_combination(study, 0, (Level("", sets),))
 
-    def _check_base(self, study: StudySpec, parts: tuple[tuple[str, tuple[Mix, ...]], ...]) -> str:
-        """Resolves the scenario and its mixes, finds the link, and looks for what the metrics name in each."""
+    def _check_base(self, study: StudySpec, parts: tuple[tuple[str, tuple[TrainingScenario, ...]], ...]) -> str:
+        """Resolves the scenario with each training scenario, finds the link, and looks for what the metrics name in each."""
         try:
             base = resolve_base(study)
         except ScenarioError as e:
@@ -356,10 +356,10 @@ class _Reader:
             self.fail(("link",), message, help)
         except FairlaneError as e:
             self.fail(("link",) if "link" in self.tree else ("scenario",), str(e).split("\n")[0], 'write link = "NAME"')
-        for section, mixes in parts:
-            for i, mix in enumerate(mixes):
+        for section, scenarios in parts:
+            for i, scenario in enumerate(scenarios):
                 try:
-                    point = self._point(study, mix.sets)
+                    combination = self._combination(study, scenario.sets)
                 except ScenarioError as e:
                     first = e.diagnostics[0] if e.diagnostics else {"code": "remark", "message": str(e), "help": "", "path": ""}
                     self.fail(
@@ -372,23 +372,23 @@ class _Reader:
                 for part in ("objectives", "constraints"):
                     for label in self.tree.get(part) or ():
                         if (chosen := selectors.get(label)) is not None:
-                            self._names(chosen, point, part, mix)
+                            self._names(chosen, combination, part, scenario)
         self.tell()
         return link
 
-    def _names(self, s: Selector, point: Point, part: str, mix: Mix) -> None:
+    def _names(self, s: Selector, combination: Combination, part: str, scenario: TrainingScenario) -> None:
         try:
-            selection.names(s, point)
+            selection.names(s, combination)
         except FairlaneError as e:
             message, _, help = str(e).partition(": ")
-            where = f" of the mix {mix.name}" if mix.sets else ""
+            where = f" of the scenario {scenario.name}" if scenario.sets else ""
             given = self.tree[part][s.label]
             own = isinstance(given, dict) and "metric" in given
             self.fail((part, s.label, *(("metric",) if own else ())), message + where, help, not own)
 
     def _check_queues(self, spec: TuneSpec) -> None:
-        """Resolves the corners of the space, and the hand-made queues."""
-        made = [Entry(h.label, h.queue, ("hand_made", h.label)) for h in spec.hand_made]
+        """Resolves the corners of the space, and the baselines."""
+        made = [Entry(h.label, h.queue, ("baselines", h.label)) for h in spec.baselines]
         for e in (*spec.entries, *made):
             corners = list(space.corners(e))
             for low, high in zip(corners[::2], corners[1::2], strict=True):
@@ -399,7 +399,7 @@ class _Reader:
 
     def _problems(self, spec: TuneSpec, setting: space.Setting) -> list[dict[str, Any]]:
         try:
-            self._point(spec.study, (*spec.mixes[0].sets, (spec.path, setting.queue)))
+            self._combination(spec.study, (*spec.training_scenarios[0].sets, (spec.path, setting.queue)))
         except ScenarioError as e:
             return e.diagnostics or [{"code": "remark", "path": "", "message": str(e), "help": ""}]
         return []
@@ -413,7 +413,7 @@ class _Reader:
             inside = parts[len(lead) :] if parts[: len(lead)] == lead else []
             path = (written, *inside[1:]) if inside else ()
             keys, unknown = _nearest(setting.places, path)
-            text_only = own or (e.keys[0] == "hand_made" and isinstance(self.tree["hand_made"][e.label], str))
+            text_only = own or (e.keys[0] == "baselines" and isinstance(self.tree["baselines"][e.label], str))
             where = (e.keys or ("search",)) if text_only else (*e.keys, *keys)
             help = (d.get("help") or "").replace(f"{spec.path}.", "")
             at_key = unknown and not text_only and d["code"] == "unknown-key"

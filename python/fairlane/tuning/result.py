@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The chosen setting against one rival, on the mixes and seeds that the search never saw."""
+    """The chosen setting against one rival, on the held-out scenarios and seeds."""
 
     rival: Trial
     word: str
-    """better, worse, equivalent (shown to cost the same but for `stats.MARGIN` of the rival's cost), or undecided: neither was shown."""
+    """better, worse, equivalent (shown to cost the same but for `stats.MARGIN` of the rival's cost), or inconclusive: neither was shown."""
     why: str
     """cost, or constraint: one of the two breaks one, or gives no value."""
     difference: Interval
@@ -64,7 +64,7 @@ class TuneResult:
         self.scale = search.scale
         """Good and bad value of each objective, as the costs measure them."""
         self.held_out: list[Trial] = search.held_out
-        """The chosen setting, then its rivals, on the mixes and seeds held out."""
+        """The chosen setting, then its rivals, on the held-out scenarios and seeds."""
         self.tally = search.tally
         self.failures = search.failures
         self.notes = list(search.store.notes)
@@ -78,7 +78,7 @@ class TuneResult:
 
     @property
     def chosen_held_out(self) -> Trial:
-        """The chosen setting on the mixes and seeds held out."""
+        """The chosen setting on the held-out scenarios and seeds."""
         return self.held_out[0]
 
     @property
@@ -90,15 +90,15 @@ class TuneResult:
             out.append(f"no setting keeps the constraints; the chosen one breaks them least: {broken}")
         elif self.held_out and not self.chosen_held_out.feasible:
             broken = self.chosen_held_out.error or ", ".join(self.broken(self.chosen_held_out))
-            out.append(f"on the mixes and seeds held out the chosen setting does not keep the constraints: {broken}")
+            out.append(f"on the held-out scenarios and seeds the chosen setting does not keep the constraints: {broken}")
         if self.chosen.kind != "search":
             what = (
-                f"the hand-made case {self.chosen.label}" if self.chosen.kind == "hand-made" else f"{self.chosen.label} with its defaults"
+                f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
             )
             out.append(f"the search found nothing better than {what}")
         if self.failures:
             n = len(self.failures)
-            out.append(f"{n} cell{'s' * (n != 1)} failed; the first: {next(iter(self.failures.values())).splitlines()[0]}")
+            out.append(f"{n} run{'s' * (n != 1)} failed; the first: {next(iter(self.failures.values())).splitlines()[0]}")
         return out
 
     def broken(self, t: Trial) -> list[str]:
@@ -184,7 +184,7 @@ def broken(spec: TuneSpec, t: Trial) -> list[str]:
     from .terminal import shown
 
     by_label = {c.label: c for c in spec.constraints}
-    where = " in the worst mix" if max(len(spec.mixes), len(spec.holdout)) > 1 else ""
+    where = " in the worst training scenario" if max(len(spec.training_scenarios), len(spec.holdout)) > 1 else ""
     return [f"{k} ({shown(t.values[k], by_label[k].selector)}{where}, allowed {by_label[k].text})" for k, e in t.excess.items() if e > 0]
 
 
@@ -210,7 +210,7 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
     valued = not (chosen.error or rival.error)
     difference = _difference(chosen.costs, rival.costs) if valued else Interval(None, None, None, None, 0)
     ps = (test.difference.p, test.p, test.p_equivalent)
-    who = rival.label if rival.kind == "hand-made" else f"{rival.label} with its defaults"
+    who = rival.label if rival.kind == "baseline" else f"{rival.label} with its defaults"
     percent = None
     if difference.mean is not None and rival.cost:
         percent = 100 * difference.mean / abs(rival.cost)
@@ -233,14 +233,14 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
         return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
     if difference.mean is None:
         sentence = f"not to be compared with {who}: neither has a value"
-        return Verdict(rival, "undecided", "constraint", difference, percent, *ps, sentence, objectives)
+        return Verdict(rival, "inconclusive", "constraint", difference, percent, *ps, sentence, objectives)
     word = {"more": "worse", "less": "better"}.get(test.finding, test.finding)
     costs = f"cost {chosen.cost:.3g} instead of {rival.cost:.3g}"
     if difference.half_width is not None:
         costs += f", difference {quantity(difference, '')}"
     if difference.n == 1:
         sentence = f"not to be told from {who} by one seed: {costs}"
-    elif word == "undecided":
+    elif word == "inconclusive":
         sentence = f"not shown to differ from {who}, nor to be equivalent ({stats.p_text(test.p)}): {costs}"
     elif word == "equivalent" and test.identical:
         sentence = f"as good as {who} with every seed: {costs}"

@@ -1,4 +1,4 @@
-"""From the cells of a setting to its values: per seed over the mixes, then over the seeds; costs, constraints, the Pareto front."""
+"""From the runs of a setting to its values: per seed over the scenarios, then over the seeds; costs, constraints, the Pareto front."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from ..study import selection
-from ..study.model import Point, Selector
+from ..study.model import Combination, Selector
 from .model import Objective, Over, Trial, TuneSpec
 
-Cells = dict[tuple[int, int], str]
-"""Key of the cell of each mix (by its place) and seed."""
+Runs = dict[tuple[int, int], str]
+"""Key of the run of each scenario (by its place) and seed."""
 
 
-def cell_values(long: pl.DataFrame, selectors: Sequence[Selector], points: dict[str, Point]) -> dict[tuple[str, str], float]:
-    """Value of each selector in each cell, by (key, label); `points` says which flows and links a cell has."""
+def run_values(long: pl.DataFrame, selectors: Sequence[Selector], combinations: dict[str, Combination]) -> dict[tuple[str, str], float]:
+    """Value of each selector in each run, by (key, label); `combinations` says which flows and links a run has."""
     wanted = {m for s in selectors for m in selection.parts(s)}
     table: dict[str, dict[tuple[str, str, str], float]] = {}
     rows = long.filter(pl.col("metric").is_in(sorted(wanted)) & pl.col("time").is_null()).select("key", "table", "metric", "name", "value")
     for key, name, metric, own, value in rows.iter_rows():
         table.setdefault(key, {})[name, metric, own] = value
     out = {}
-    for key, point in points.items():
+    for key, combination in combinations.items():
         for s in selectors:
-            out[key, s.label] = selection.formed(s, selection.names(s, point), table.get(key, {}))
+            out[key, s.label] = selection.formed(s, selection.names(s, combination), table.get(key, {}))
     return out
 
 
-def score(spec: TuneSpec, trial: Trial, values: dict[tuple[int, int, str], float], mixes: int, seeds: Sequence[int]) -> None:
-    """Fills in a trial's values; `values` by (mix, seed, label)."""
+def score(spec: TuneSpec, trial: Trial, values: dict[tuple[int, int, str], float], scenarios: int, seeds: Sequence[int]) -> None:
+    """Fills in a trial's values; `values` by (scenario, seed, label)."""
     for o in spec.objectives:
-        per_seed = [over_mixes(o, spec.over, [values[m, s, o.label] for m in range(mixes)]) for s in seeds]
+        per_seed = [over_scenarios(o, spec.over, [values[m, s, o.label] for m in range(scenarios)]) for s in seeds]
         trial.per_seed[o.label] = per_seed
         trial.values[o.label] = _mean(per_seed)
         if not math.isfinite(trial.values[o.label]) and not trial.error:
             trial.error = f"{o.label} has no value: nothing arrived"
     for c in spec.constraints:
-        means = [_mean([values[m, s, c.label] for s in seeds]) for m in range(mixes)]
+        means = [_mean([values[m, s, c.label] for s in seeds]) for m in range(scenarios)]
         broken = [c.excess(x) for x in means]
         trial.excess[c.label] = max(broken)
         trial.values[c.label] = means[broken.index(max(broken))]
-        trial.per_seed[c.label] = [_mean([values[m, s, c.label] for m in range(mixes)]) for s in seeds]
+        trial.per_seed[c.label] = [_mean([values[m, s, c.label] for m in range(scenarios)]) for s in seeds]
 
 
-def over_mixes(o: Objective, over: Over, values: Sequence[float]) -> float:
-    """The mean over the mixes, or the worst of them; NaN if one has no value."""
+def over_scenarios(o: Objective, over: Over, values: Sequence[float]) -> float:
+    """The mean over the scenarios, or the worst of them; NaN if one has no value."""
     if any(not math.isfinite(v) for v in values):
         return math.nan
     if over == "mean":

@@ -1,8 +1,8 @@
-"""The search: which settings are tried, in stages whose cells run on any crew.
+"""The search: which settings are tried, in stages whose runs any executor carries out.
 
-What is asked for follows from results alone: settings come in batches of fixed size, all cells of a batch are there before the next one is
+What is asked for follows from results alone: settings come in batches of fixed size, all runs of a batch are there before the next one is
 asked for, and the order in which they arrived does not count. So the same file gives the same trials on one core, on many, and after an
-interruption, when the cells of the first batches are found done.
+interruption, when the runs of the first batches are found done.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ScenarioError
-from ..study.model import Level, Outcome, Point, Task
-from ..study.plan import Plan, resolve_point
+from ..study.model import Combination, Level, Outcome, Task
+from ..study.plan import Plan, resolve_combination
 from ..study.store import Store
 from . import score, space
-from .model import Entry, Mix, Trial, TuneSpec
+from .model import Entry, TrainingScenario, Trial, TuneSpec
 
 START = 10
 """Trials drawn at random before the sampler learns from them, at least."""
@@ -28,17 +28,17 @@ START = 10
 class TuneTally:
     """How far a search is."""
 
-    def __init__(self, cells: int) -> None:
-        self.cells = cells
-        """Cells that are expected to be needed."""
+    def __init__(self, runs: int) -> None:
+        self.runs = runs
+        """Runs that are expected to be needed."""
         self.done = 0
-        """Cells with a result, those kept from before included."""
+        """Runs with a result, those kept from before included."""
         self.reused = 0
-        """Cells kept from before."""
+        """Runs kept from before."""
         self.failed = 0
-        """Cells without a result."""
+        """Runs without a result."""
         self.trials = 0
-        """Settings whose cells are all there."""
+        """Settings whose runs are all there."""
         self.stage = ""
         """What is being done."""
 
@@ -48,14 +48,14 @@ TuneProgress = Callable[[TuneTally], object]
 
 @dataclass
 class Job:
-    """A setting on some mixes and seeds."""
+    """A setting on some scenarios and seeds."""
 
     trial: Trial
-    mixes: tuple[Mix, ...]
+    scenarios: tuple[TrainingScenario, ...]
     seeds: tuple[int, ...]
-    points: list[Point]
+    combinations: list[Combination]
     tasks: dict[tuple[int, int], Task]
-    """By the mix's place and seed; empty if the setting is not valid."""
+    """By the scenario's place and seed; empty if the setting is not valid."""
 
 
 class Search:
@@ -65,17 +65,17 @@ class Search:
         self.spec = spec
         self.store = store
         self.plan = Plan(spec.study, [])
-        self._points = 0
+        self._combinations = 0
         self.trials: list[Trial] = []
         self.chosen: Trial | None = None
         self.scale: score.Scale = {}
         self.held_out: list[Trial] = []
-        """The chosen setting and its rivals on the mixes and seeds held out; the chosen one first."""
+        """The chosen setting and its rivals on the held-out scenarios and seeds; the chosen one first."""
         self.failures: dict[str, str] = {}
-        """Cells without a result, and why."""
-        rivals = len(spec.hand_made) or len(spec.entries)
+        """Runs without a result, and why."""
+        rivals = len(spec.baselines) or len(spec.entries)
         self.tally = TuneTally(
-            (len(spec.hand_made) + len(spec.entries) + self.asked) * len(spec.mixes) * len(spec.seeds)
+            (len(spec.baselines) + len(spec.entries) + self.asked) * len(spec.training_scenarios) * len(spec.seeds)
             + (rivals + 1) * len(spec.holdout) * len(spec.holdout_seeds)
         )
 
@@ -87,7 +87,7 @@ class Search:
     # --- running --------------------------------------------------------------------------------------------------------
 
     def run(self, crew: Any, progress: TuneProgress | None = None) -> None:
-        """Runs all stages. Cells that the store has are not run again."""
+        """Runs all stages. Runs that the store has are not run again."""
         stages = self._stages()
         todo: deque[Task] = deque()
         under_way: set[str] = set()
@@ -99,7 +99,7 @@ class Search:
             while True:
                 while todo:
                     task = todo.popleft()
-                    # Settings that are the same share their cells, which count once, whenever they were done.
+                    # Settings that are the same share their runs, which count once, whenever they were done.
                     if task.key in seen:
                         continue
                     seen.add(task.key)
@@ -128,25 +128,25 @@ class Search:
         with crew as workers:
             workers.run(feed, done, lambda: progress(self.tally) if progress is not None else None)
 
-    def _jobs(self, trials: Sequence[Trial], mixes: tuple[Mix, ...], seeds: tuple[int, ...]) -> list[Job]:
-        return [self._job(t, mixes, seeds) for t in trials]
+    def _jobs(self, trials: Sequence[Trial], scenarios: tuple[TrainingScenario, ...], seeds: tuple[int, ...]) -> list[Job]:
+        return [self._job(t, scenarios, seeds) for t in trials]
 
-    def _job(self, trial: Trial, mixes: tuple[Mix, ...], seeds: tuple[int, ...]) -> Job:
-        points = []
-        for mix in mixes:
+    def _job(self, trial: Trial, scenarios: tuple[TrainingScenario, ...], seeds: tuple[int, ...]) -> Job:
+        combinations = []
+        for scenario in scenarios:
             try:
-                # The plan knows points by their index.
-                self._points += 1
-                points.append(resolve_point(self.spec.study, self._points, (Level("", (*mix.sets, (self.spec.path, trial.queue))),)))
+                # The plan knows combinations by their index.
+                self._combinations += 1
+                combinations.append(resolve_combination(self.spec.study, self._combinations, (Level("", (*scenario.sets, (self.spec.path, trial.queue))),)))
             except ScenarioError as e:
                 first = e.diagnostics[0]["message"] if e.diagnostics else str(e).splitlines()[0]
                 trial.error = f"not valid: {first}"
-                return Job(trial, mixes, seeds, [], {})
-        tasks = {(m, s): self.plan.task(p, s) for m, p in enumerate(points) for s in seeds}
-        return Job(trial, mixes, seeds, points, tasks)
+                return Job(trial, scenarios, seeds, [], {})
+        tasks = {(m, s): self.plan.task(p, s) for m, p in enumerate(combinations) for s in seeds}
+        return Job(trial, scenarios, seeds, combinations, tasks)
 
     def _collect(self, jobs: Sequence[Job]) -> None:
-        """Scores the trials of a stage whose cells are there."""
+        """Scores the trials of a stage whose runs are there."""
         spec = self.spec
         whole = []
         for job in jobs:
@@ -155,22 +155,22 @@ class Search:
                 job.trial.error = failed.splitlines()[0]
             elif job.tasks:
                 whole.append(job)
-        points = {t.key: job.points[m] for job in whole for (m, _), t in job.tasks.items()}
-        if points:
-            values = score.cell_values(self.store.scan(points).collect(), spec.study.metrics, points)
+        combinations = {t.key: job.combinations[m] for job in whole for (m, _), t in job.tasks.items()}
+        if combinations:
+            values = score.run_values(self.store.scan(combinations).collect(), spec.study.metrics, combinations)
             for job in whole:
                 own = {(m, s, x.label): values[t.key, x.label] for (m, s), t in job.tasks.items() for x in spec.study.metrics}
-                score.score(spec, job.trial, own, len(job.mixes), job.seeds)
+                score.score(spec, job.trial, own, len(job.scenarios), job.seeds)
         self.tally.trials += len(jobs)
 
     # --- stages ---------------------------------------------------------------------------------------------------------
 
     def _stages(self) -> Iterator[list[Job]]:
-        """Each stage's jobs; asked for the next one when all cells of the last one are there."""
+        """Each stage's jobs; asked for the next one when all runs of the last one are there."""
         spec = self.spec
-        self.tally.stage = "hand-made settings and defaults"
+        self.tally.stage = "baselines and defaults"
         first = self._first()
-        jobs = self._jobs(first, spec.mixes, spec.seeds)
+        jobs = self._jobs(first, spec.training_scenarios, spec.seeds)
         yield jobs
         self._collect(jobs)
         self.trials += first
@@ -183,8 +183,8 @@ class Search:
         self.chosen = score.best(feasible) or score.nearest(self.trials)
         if self.chosen is None:
             return
-        self.tally.stage = "mixes and seeds held out"
-        rivals = [t for t in self.trials if t.kind == ("hand-made" if spec.hand_made else "default")]
+        self.tally.stage = "held-out scenarios and seeds"
+        rivals = [t for t in self.trials if t.kind == ("baseline" if spec.baselines else "default")]
         tested = [Trial(t.number, t.label, t.kind, t.queue, t.parameters) for t in (self.chosen, *rivals)]
         jobs = self._jobs(tested, spec.holdout, spec.holdout_seeds)
         yield jobs
@@ -195,7 +195,7 @@ class Search:
 
     def _first(self) -> list[Trial]:
         """What people chose, and the defaults of each queue: the chosen setting is never worse than they are on the training set."""
-        out = [Trial(i, h.label, "hand-made", h.queue) for i, h in enumerate(self.spec.hand_made)]
+        out = [Trial(i, h.label, "baseline", h.queue) for i, h in enumerate(self.spec.baselines)]
         for e in self.spec.entries:
             queue = space.bare(e.template)
             out.append(Trial(len(out), e.label, "default", queue))
@@ -222,7 +222,7 @@ class Search:
             asked = [study.ask() for _ in range(min(spec.batch, left))]
             left -= len(asked)
             batch = [self._drawn(t, entries, len(self.trials) + i) for i, t in enumerate(asked)]
-            jobs = self._jobs(batch, spec.mixes, spec.seeds)
+            jobs = self._jobs(batch, spec.training_scenarios, spec.seeds)
             yield jobs
             self._collect(jobs)
             self.trials += batch

@@ -42,14 +42,14 @@ def cell(t: Trial, label: str, s: Selector) -> str:
 
 def setting(t: Trial) -> str:
     """A setting in few words: its label and what was chosen."""
-    if t.kind == "hand-made":
+    if t.kind == "baseline":
         return t.label
     words = [f"{path.split('.')[-1]} {v}" for path, v in t.parameters.items()]
     return t.label + (": " + ", ".join(words) if words else " (defaults)")
 
 
 def front_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
-    """The front by cost, hand-made cases and defaults marked by their kind."""
+    """The front by cost, baselines and defaults marked by their kind."""
     heads = ["setting", "kind", *r.labels(), "cost"]
     selectors = {s.label: s for s in r.spec.study.metrics}
     rows = []
@@ -85,8 +85,8 @@ def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
 def head(r: TuneResult) -> str:
     """How much was tried."""
     s = r.spec
-    mixes = f"{len(s.mixes)} mixes, " if len(s.mixes) > 1 else ""
-    return f"{s.name}: {len(r.trials)} settings on {mixes}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"
+    scenarios = f"{len(s.training_scenarios)} scenarios, " if len(s.training_scenarios) > 1 else ""
+    return f"{s.name}: {len(r.trials)} settings on {scenarios}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"
 
 
 def chosen(r: TuneResult) -> str:
@@ -110,7 +110,7 @@ def report(r: TuneResult) -> list[Any]:
     if rows:
         parts += [Sheet(heads, rows[:MOST], title=f"Pareto front{cut}, * the chosen one"), ""]
     if r.held_out:
-        what = "mixes and seeds" if s.holdout != s.mixes else "seeds"
+        what = "scenarios and seeds" if s.holdout != s.training_scenarios else "seeds"
         parts += [Sheet(*held_out_rows(r), title=f"on {what} that the search never saw"), ""]
         parts += [Words(f"The chosen setting is {v.sentence}.") for v in r.verdicts]
         parts.append("")

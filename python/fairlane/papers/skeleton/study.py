@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from fairlane.papers import (
     Alternative,
     Built,
-    Cell,
     Change,
+    Combination,
     Comparison,
     Experiment,
     Paper,
@@ -42,14 +42,14 @@ class Study(Paper):
 
     # What is run
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """All scenarios: every combination of what the paper varies."""
-        return self._cells()
+        return self._combinations()
 
-    def _cells(self, change: Change | None = None) -> list[Cell]:
-        return [self._cell(n, q, change) for q in QUEUES for n in SENDERS]
+    def _combinations(self, change: Change | None = None) -> list[Combination]:
+        return [self._combination(n, q, change) for q in QUEUES for n in SENDERS]
 
-    def _cell(self, senders: int, queue: str, change: Change | None) -> Cell:
+    def _combination(self, senders: int, queue: str, change: Change | None) -> Combination:
         base = self.scenario("scenario.toml")
 
         def tree(seed: int) -> Tree:
@@ -59,15 +59,15 @@ class Study(Paper):
             t["topology"]["dumbbell"]["bottleneck"]["queue"] = copy.deepcopy(QUEUES[queue])
             t["flows"]["tcp"]["count"] = senders
             if change is not None:
-                change(t, cell)
+                change(t, combination)
             return t
 
-        cell = Cell(factors_of(senders=senders, queue=queue), tree)
-        return cell
+        combination = Combination(factors_of(senders=senders, queue=queue), tree)
+        return combination
 
     # What is measured of a run
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's quantities, in its units."""
         return {"use": 100 * run.link("bottleneck", "utilisation"), "wait": 1e3 * run.link("bottleneck", "sojourn_mean")}
 
@@ -76,7 +76,7 @@ class Study(Paper):
     def experiments(self) -> list[Experiment]:
         """All tables and figures, in the order of the page; their words are in paper.toml."""
         return [
-            self.experiment("fig1", self._topology, lambda cell: False),  # needs no cell
+            self.experiment("fig1", self._topology, lambda combination: False),  # needs no combination
             self.experiment("table1", self._table),
             self.experiment("fig2", self._figure),
         ]
@@ -120,15 +120,15 @@ class Study(Paper):
     def alternatives(self) -> list[Alternative]:
         """Other choices, each changed alone."""
 
-        def together(t: Tree, cell: Cell) -> None:
+        def together(t: Tree, combination: Combination) -> None:
             t["flows"]["tcp"]["spread"] = "0s"
 
-        def delayed(t: Tree, cell: Cell) -> None:
+        def delayed(t: Tree, combination: Combination) -> None:
             t["flows"]["tcp"]["tcp"]["ack_every"] = 2
 
         return [
-            Alternative("all start at once", "the paper may have done so", lambda: self._cells(together)),
-            Alternative("delayed acknowledgments", "the receivers of most systems", lambda: self._cells(delayed)),
+            Alternative("all start at once", "the paper may have done so", lambda: self._combinations(together)),
+            Alternative("delayed acknowledgments", "the receivers of most systems", lambda: self._combinations(delayed)),
         ]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:

@@ -1,4 +1,4 @@
-"""Who runs the cells: threads, processes, a Dask cluster, MPI, or any `concurrent.futures.Executor`.
+"""Executors of runs: threads, processes, a Dask cluster, MPI, or any `concurrent.futures.Executor`.
 
 All are executors of other people's; here is how they are made and renewed (`Threads`, `Processes`, `Given`, `Dask`, `Mpi`),
 and one loop over the standard interface (`loop`) that knows what to do when a worker dies.
@@ -38,12 +38,12 @@ def choose(
     >>> choose(threads=2, processes=2)
     Traceback (most recent call last):
       ...
-    fairlane.errors.FairlaneError: cells can run in one place only: choose threads or processes
+    fairlane.errors.FairlaneError: runs can run in one place only: choose threads or processes
     """
     asked = [("threads", threads), ("processes", processes), ("cluster", cluster), ("mpi", mpi or None), ("executor", executor)]
     named = [name for name, value in asked if value is not None]
     if len(named) > 1:
-        raise FairlaneError(f"cells can run in one place only: choose {' or '.join(named)}")
+        raise FairlaneError(f"runs can run in one place only: choose {' or '.join(named)}")
     for name, count in (("threads", threads), ("processes", processes)):
         if count is not None and count < 0:
             raise FairlaneError(f"{name} cannot be negative")

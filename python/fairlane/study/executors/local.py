@@ -33,7 +33,7 @@ class Threads(Crew):
     def open(self) -> None:
         """Starts the threads."""
         self._halt, self._own = Halt(), False
-        self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="cell")
+        self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="run")
 
     def close(self, *, hurry: bool) -> None:
         """Runs under way end within a tenth of a second, in the code of a plug-in, too; only that of one in C is left to itself."""
@@ -43,7 +43,7 @@ class Threads(Crew):
             self._executor.shutdown(wait=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell to a thread."""
+        """Hands a run to a thread."""
         self._own |= bool(task.plugins)
         return self._executor.submit(work, task, self._halt)
 
@@ -84,7 +84,7 @@ class Processes(Crew):
         self._pool.end(hurry=hurry)
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell to a process."""
+        """Hands a run to a process."""
         return self._pool.submit(work, task)
 
     def renew(self) -> None:
@@ -94,7 +94,7 @@ class Processes(Crew):
 
 
 class _One(Processes):
-    """A process for one cell; no need to try it first."""
+    """A process for one run; no need to try it first."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -137,7 +137,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 class Given(Crew):
-    """An executor of the caller's, who also ends it. `workers`: how many cells it runs at once, if it does not say so itself."""
+    """An executor of the caller's, who also ends it. `workers`: how many runs it runs at once, if it does not say so itself."""
 
     name = "executor"
     proof = 1
@@ -165,13 +165,13 @@ class Given(Crew):
             wait(running)
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell to the executor."""
+        """Hands a run to the executor."""
         try:
             future = self._executor.submit(work, task) if self._halt is None else self._executor.submit(work, task, self._halt)
         except BrokenExecutor:
             raise
         except RuntimeError as e:
-            raise CrewError(f"the executor takes no more cells ({e}): {KEPT}") from e
+            raise CrewError(f"the executor takes no more runs ({e}): {KEPT}") from e
         self._sent.add(future)
         future.add_done_callback(self._sent.discard)
         return future

@@ -1,4 +1,4 @@
-"""The loop that runs cells on an executor: keeps its workers busy, and finds the cell that kills them."""
+"""The loop that keeps the workers of an executor busy, and finds the run that kills them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..model import Outcome, Task
 HEARTBEAT = 0.1
 """Seconds between two calls of `tick`."""
 REFUSALS = 8
-"""A cell that so many workers of other versions refused is given up."""
-KEPT = "all finished cells are kept, run the study again to go on"
+"""A run that so many workers of other versions refused is given up."""
+KEPT = "all finished runs are kept, run the study again to go on"
 
 
 def work(task: Task, halt: Halt | None = None) -> Outcome:
-    """Runs a cell where a worker is; whatever the cell's code does comes back as an answer, so nothing strange has to travel."""
+    """Runs a run where a worker is; whatever the run's code does comes back as an answer, so nothing strange has to travel."""
     try:
         return one_run.run_task(task) if halt is None else one_run.run_task(task, halt)
     except one_run.Stopped:
@@ -38,16 +38,16 @@ def work(task: Task, halt: Halt | None = None) -> Outcome:
 class Crew(ABC):
     """Makes an executor, renews it when it breaks, and ends it. A context manager.
 
-    `notes` tells what the user should know of the workers, for instance which were left out; it may grow while cells run.
+    `notes` tells what the user should know of the workers, for instance which were left out; it may grow while runs run.
     """
 
     name: ClassVar[str]
     workers: int
-    """How many cells run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
+    """How many runs run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
     apart: Callable[[], Crew] | None = None
     """Makes a crew of one to run a suspect, whose death concerns nobody else; None: a suspect has this crew for itself."""
     proof: ClassVar[int] = 2
-    """A cell is taken for the culprit after so many deaths of a worker that had nothing else to do."""
+    """A run is taken for the culprit after so many deaths of a worker that had nothing else to do."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -65,23 +65,23 @@ class Crew(ABC):
 
     @abstractmethod
     def close(self, *, hurry: bool) -> None:
-        """Ends what was opened. With `hurry`, cells under way are given up at once."""
+        """Ends what was opened. With `hurry`, runs under way are given up at once."""
 
     @abstractmethod
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell over; raises `BrokenExecutor` if the executor has to be renewed."""
+        """Hands a run over; raises `BrokenExecutor` if the executor has to be renewed."""
 
     def renew(self) -> None:
         """Makes another executor in place of a broken one."""
         raise CrewError(f"the executor is broken, its workers died: {KEPT}")
 
     def refused(self, outcome: Outcome) -> bool:
-        """A worker of another version, or with another plug-in, refused a cell: True to try again."""
+        """A worker of another version, or with another plug-in, refused a run: True to try again."""
         return outcome.kind == "Version"
 
     def lost(self) -> CrewError:
         """What to say when futures are cancelled and it was not us."""
-        return CrewError(f"the executor gave up its cells: {KEPT}")
+        return CrewError(f"the executor gave up its runs: {KEPT}")
 
     def look(self) -> None:  # noqa: B027 (most crews never change)
         """Called now and then, to see who came and who went."""
@@ -107,9 +107,9 @@ class _Loop:
         self.landed: SimpleQueue[Future[Outcome]] = SimpleQueue()
         self.again: deque[Task] = deque()
         self.suspects: deque[Task] = deque()
-        """Cells that were under way when a worker died; each runs by itself from then on."""
+        """Runs that were under way when a worker died; each runs by itself from then on."""
         self.deaths: Counter[str] = Counter()
-        """Workers that died while they had nothing but this cell."""
+        """Workers that died while they had nothing but this run."""
         self.refusals: Counter[str] = Counter()
         self.lone: Task | None = None
         """The suspect that has the whole crew for itself."""
@@ -140,7 +140,7 @@ class _Loop:
                     flight.crew.close(hurry=True)
 
     def _fill(self) -> None:
-        """Keeps the workers busy: each has a cell and another one waiting, not more, for every result takes memory."""
+        """Keeps the workers busy: each has a run and another one waiting, not more, for every result takes memory."""
         if not self.crew.workers:
             if not self.again and not self.suspects and (task := self.feed()) is not None:
                 self.again.append(task)
@@ -214,7 +214,7 @@ class _Loop:
         if n < self.crew.proof:
             self.suspects.append(task)
             return
-        why = "its worker died while it ran nothing but this cell: a plug-in whose code crashes, or too little memory"
+        why = "its worker died while it ran nothing but this run: a plug-in whose code crashes, or too little memory"
         self.done(Outcome(task.key, task.seed, error=why, kind="Crash"))
 
     def _mend(self) -> None:

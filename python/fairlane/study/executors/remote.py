@@ -44,11 +44,11 @@ class Dask(Crew):
 
     `cluster`: the scheduler's address (`tcp://host:8786`), or a `distributed.Client` of the caller's, who also closes it.
     Workers with another engine or another plug-in, and those that do not answer, are left out and named in `notes`; some may come and go
-    while cells run. `patience`: seconds without any worker until the study stops.
+    while runs run. `patience`: seconds without any worker until the study stops.
     """
 
     name = "dask"
-    # The scheduler itself gives a cell to other workers first; what it calls KilledWorker has killed several.
+    # The scheduler itself gives a run to other workers first; what it calls KilledWorker has killed several.
     proof = 1
 
     def __init__(self, cluster: str | Client, *, patience: float = 60.0) -> None:
@@ -81,7 +81,7 @@ class Dask(Crew):
                 time.sleep(0.2)
                 self._muster()
             if not self.workers:
-                raise CrewError(f"no worker of the Dask cluster {self.address} can run cells{self._others()}")
+                raise CrewError(f"no worker of the Dask cluster {self.address} can run them{self._others()}")
         except BaseException:
             self.close(hurry=True)
             raise
@@ -119,7 +119,7 @@ class Dask(Crew):
                 log.setLevel(level)
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell to the cluster."""
+        """Hands a run to the cluster."""
         try:
             return self._executors[-1].submit(work, task)
         except Exception as e:
@@ -208,7 +208,7 @@ class Dask(Crew):
         self._silent = asked | lost
 
     def _employ(self, *, force: bool) -> None:
-        """Hands cells to the workers that are fit from here on."""
+        """Hands runs to the workers that are fit from here on."""
         fit = [a for a, engine in self._known.items() if engine == one_run.engine() and a not in self._silent]
         self.workers = sum(self._there[a]["nthreads"] for a in fit if a in self._there)
         if force and self._client is not None:
@@ -254,7 +254,7 @@ class Mpi(Crew):
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands a cell to a process."""
+        """Hands a run to a process."""
         future: Future[Outcome] = self._executor.submit(_work_unless_halted, task)
         return future
 
