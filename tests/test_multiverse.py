@@ -1,4 +1,4 @@
-"""Settings: samples over what is left open, shares with their intervals, and where claims turn. Against cases whose answer is known."""
+"""Settings: samples over what is left open, shares with their intervals, and where claims change. Against cases whose answer is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fairlane.multiverse import (
     settled,
     share,
     size,
-    turns_at,
+    changes_at,
 )
 
 X = Open("x", 0.5, Span(0.0, 1.0), "a known case")
@@ -162,75 +162,75 @@ def test_replications_of_one_setting_do_not_count_as_settings():
     assert share([None, None]) is None
 
 
-def test_a_claim_that_turns_at_three_tenths():
+def test_a_claim_that_changes_at_three_tenths():
     settings, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.3)
     s = share(found)
     assert s.low <= 0.7 <= s.high
-    t = turns_at([X, Y, Z], settings, found)
-    (turn,) = t.turns
-    assert (turn.name, turn.side) == ("x", "above")
-    assert float(turn.value) == pytest.approx(0.3, abs=0.01)
-    assert (turn.share_there, turn.share_else, t.explained) == (1.0, 0.0, 1.0)
-    assert judge(found, t.turns, t.explained).word == "depends"
-    assert str(turn).startswith("x above 0.")
+    t = changes_at([X, Y, Z], settings, found)
+    (boundary,) = t.boundaries
+    assert (boundary.name, boundary.side) == ("x", "above")
+    assert float(boundary.value) == pytest.approx(0.3, abs=0.01)
+    assert (boundary.share_there, boundary.share_else, t.explained) == (1.0, 0.0, 1.0)
+    assert judge(found, t.boundaries, t.explained).word == "depends"
+    assert str(boundary).startswith("x above 0.")
 
 
 def test_a_turn_is_written_in_the_unit_of_the_span():
     delay = Open("delay", "10ms", Span("2ms", "80ms", "log"), "not published")
     settings, found = outcomes([delay, X], 256, lambda w: float(w["delay"].removesuffix("ms")) < 20)
-    (turn,) = turns_at([delay, X], settings, found).turns
-    assert turn.side == "below"
-    assert turn.value.endswith("ms")
-    assert float(turn.value.removesuffix("ms")) == pytest.approx(20, rel=0.03)
+    (boundary,) = changes_at([delay, X], settings, found).boundaries
+    assert boundary.side == "below"
+    assert boundary.value.endswith("ms")
+    assert float(boundary.value.removesuffix("ms")) == pytest.approx(20, rel=0.03)
 
 
 def test_levels_turn_a_claim():
     settings, found = outcomes([X, Z], 128, lambda w: w["z"] != "b")
-    (turn,) = turns_at([X, Z], settings, found).turns
-    assert (turn.name, turn.value, turn.side) == ("z", ("a", "c"), "with")
+    (boundary,) = changes_at([X, Z], settings, found).boundaries
+    assert (boundary.name, boundary.value, boundary.side) == ("z", ("a", "c"), "with")
 
 
 def test_two_parameters_that_matter_together():
     settings, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.5 and w["y"] > 0.4)
-    s, t = share(found), turns_at([X, Y, Z], settings, found)
+    s, t = share(found), changes_at([X, Y, Z], settings, found)
     assert s.low <= 0.3 <= s.high
-    assert {turn.name for turn in t.turns} == {"x", "y"}
+    assert {boundary.name for boundary in t.boundaries} == {"x", "y"}
     assert t.explained > 0.98
-    assert any(turn.where for turn in t.turns)
-    assert judge(found, t.turns, t.explained).word == "depends"
+    assert any(boundary.where for boundary in t.boundaries)
+    assert judge(found, t.boundaries, t.explained).word == "depends"
 
 
 def test_two_parameters_neither_of_which_matters_alone():
     settings, found = outcomes([X, Y], 256, lambda w: (w["x"] > 0.5) == (w["y"] > 0.5))
-    t = turns_at([X, Y], settings, found)
-    assert {turn.name for turn in t.turns} == {"x", "y"}
+    t = changes_at([X, Y], settings, found)
+    assert {boundary.name for boundary in t.boundaries} == {"x", "y"}
     assert t.explained > 0.8
 
 
 def test_noise_is_undecided():
-    """Fair coins turn nowhere, and chance does not make a turn of them more often than it is allowed to."""
-    opens, turned = [X, Y, Z, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(6))], 0
+    """Fair coins change nowhere, and chance does not make a boundary of them more often than it is allowed to."""
+    opens, found_any = [X, Y, Z, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(6))], 0
     settings = design(opens, 128)
     for seed in range(25):
         rng = random.Random(seed)
         found = [rng.random() < 0.5 for _ in settings]
-        t = turns_at(opens, settings, found)
-        turned += bool(t.turns)
-        verdict = judge(found, t.turns, t.explained)
-        assert verdict.word == "undecided" or t.turns
-    assert turned <= 2
+        t = changes_at(opens, settings, found)
+        found_any += bool(t.boundaries)
+        verdict = judge(found, t.boundaries, t.explained)
+        assert verdict.word == "inconclusive" or t.boundaries
+    assert found_any <= 2
 
 
 def _chance_finds(trials, n=64):
-    """Of claims that depend on nothing, with 29 things open, those in which a turn is found all the same."""
+    """Of claims that depend on nothing, with 29 things open, those in which a boundary is found all the same."""
     opens = [Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)]
     opens += [Open(f"z{i}", "a", Levels(tuple("abcd"[: 2 + i % 3])), "") for i in range(9)]
-    settings, turned = design(opens, n), 0
+    settings, found_any = design(opens, n), 0
     for trial in range(trials):
         rng = random.Random(trial)
         share = (0.5, 0.3, 0.15)[trial % 3]
-        turned += bool(turns_at(opens, settings, [rng.random() < share for _ in settings], seed=trial).turns)
-    return turned
+        found_any += bool(changes_at(opens, settings, [rng.random() < share for _ in settings], seed=trial).boundaries)
+    return found_any
 
 
 def test_looking_at_many_parameters_makes_no_more_turns_of_noise():
@@ -251,27 +251,27 @@ def test_a_turn_below_a_turn_is_no_chance_find():
     for trial in range(6):
         rng = random.Random(trial)
         found = [rng.random() < (0.9 if w["x"] > 0.5 else 0.1) for w in settings]
-        turns = turns_at(opens, settings, found, seed=trial).turns
-        assert turns[0].name == "x"
-        more += len(turns) > 1
+        boundaries = changes_at(opens, settings, found, seed=trial).boundaries
+        assert boundaries[0].name == "x"
+        more += len(boundaries) > 1
     assert more <= 1
 
 
 def test_a_published_outcome_that_no_setting_reaches_is_unexplained():
     never = [False] * 200
-    assert judge(never, published="holds").word == "unexplained"
+    assert judge(never, published="holds").word == "not_reproduced"
     assert judge(never, published="holds", reached=True).word == "fails"
     assert judge(never, published="fails").word == "fails"
     assert judge([True] * 200, published="holds").word == "holds"
-    assert judge([True] * 200, published="fails").word == "unexplained"
+    assert judge([True] * 200, published="fails").word == "not_reproduced"
 
 
 def test_few_settings_or_silent_ones_decide_nothing():
-    assert judge([True] * 39).word == "undecided"
-    assert judge([True] * 60).word == "undecided"  # 94 % is within its interval
+    assert judge([True] * 39).word == "inconclusive"
+    assert judge([True] * 60).word == "inconclusive"  # 94 % is within its interval
     assert judge([True] * 80).word == "holds"
-    assert judge([True] * 80 + [None] * 10).word == "undecided"
-    assert judge([]).word == "undecided"
+    assert judge([True] * 80 + [None] * 10).word == "inconclusive"
+    assert judge([]).word == "inconclusive"
 
 
 def test_a_share_is_settled_when_more_settings_would_not_move_it_across():

@@ -38,8 +38,8 @@ def test_the_published_values_are_those_of_the_equation():
 
 
 def test_one_claim_holds_one_fails_one_is_left_to_chance(quick):
-    assert {j.claim.id: j.so_far for j in quick.claims} == {"M1": "holds", "M2": "fails", "M3": "undecided"}
-    assert {j.verdict for j in quick.claims} == {"undecided"}  # four of ten replications
+    assert {j.claim.id: j.so_far for j in quick.claims} == {"M1": "holds", "M2": "fails", "M3": "inconclusive"}
+    assert {j.verdict for j in quick.claims} == {"inconclusive"}  # four of ten replications
     inverse, equation, chance = quick.claims
     assert inverse.support > 0.95 and equation.support < 0.05 < chance.support < 0.95
     # What makes the second fail is what theory says: timeouts, where the windows are small.

@@ -169,14 +169,14 @@ def test_our_mean_in_a_cell_has_no_more_digits_than_its_interval_nor_than_five()
 def test_every_word_for_a_verdict_has_its_mark_its_count_and_its_colour():
     from conftest import ROOT
 
-    assert set(WORDS) == {"holds", "fails", "depends", "unexplained", "undecided"}
+    assert set(WORDS) == {"holds", "fails", "depends", "not_reproduced", "inconclusive"}
     style = (ROOT / "python" / "fairlane" / "look" / "page.css").read_text("utf-8")
     for word in WORDS:
         assert style.count(f"--{word}:") == style.count(f"--{word}-bg:") == 2  # light and dark
         assert f".{word} " in style
         assert f'class="badge {word}"' in badge(word)
     assert len({w.sign for w in WORDS.values()}) == len(WORDS)
-    assert counts(["holds", "depends", "holds"]) == {"holds": 2, "depends": 1, "fails": 0, "undecided": 0}
+    assert counts(["holds", "depends", "holds"]) == {"holds": 2, "depends": 1, "fails": 0, "inconclusive": 0}
     assert percent(0.9999) == "> 99.9 %" and percent(1) == "100 %" and percent(0.00001) == "< 0.1 %"
     assert "<b>" not in badge("holds", why='<b onload="x">')
 

@@ -62,7 +62,7 @@ def test_the_document_keeps_its_contract(part):
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     assert [c["id"] for c in document["claims"]] == CLAIMS
     for c in document["claims"]:
-        assert c["verdict"] in ("holds", "fails", "undecided")
+        assert c["verdict"] in ("holds", "fails", "inconclusive")
         assert c["evidence"], c["id"]
 
 

@@ -40,12 +40,12 @@ def test_a_claim_turns_where_arithmetic_says(made):
     a = of["A"]
     assert a.verdict == "depends"
     assert a.share.low <= 0.7 <= a.share.high  # of 5 to 15 Mbit/s seven tenths lie above 8
-    (turn,) = a.turns
-    assert (turn.name, turn.side) == ("rate", "above")
-    assert float(turn.value.removesuffix("Mbit/s")) == pytest.approx(8, abs=0.3)
+    (boundary,) = a.boundaries
+    assert (boundary.name, boundary.side) == ("rate", "above")
+    assert float(boundary.value.removesuffix("Mbit/s")) == pytest.approx(8, abs=0.3)
     assert (of["B"].verdict, of["B"].share.share) == ("holds", 1.0)
     assert (of["C"].verdict, of["C"].share.share) == ("fails", 0.0)
-    assert of["D"].verdict == "unexplained"  # the published 19 % are out of reach: 4 of 15 Mbit/s are 27 %
+    assert of["D"].verdict == "not_reproduced"  # the published 19 % are out of reach: 4 of 15 Mbit/s are 27 %
 
 
 def test_refinement_finds_the_setting_of_the_published_numbers(made):
@@ -95,9 +95,9 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
     assert document["schema"] == "fairlane.reproduction/2"
     a = document["claims"][0]
     assert 0 < a["share_low"] < a["share"] < a["share_high"] < 1
-    assert a["turns_at"][0]["name"] == "rate"
+    assert a["changes_at"][0]["name"] == "rate"
     assert a["settings"] == document["settings"]["sample"]
-    assert document["claims"][1]["turns_at"] is None
+    assert document["claims"][1]["changes_at"] is None
     assert document["settings"]["best"][0]["fit"] < document["settings"]["best"][-1]["fit"] + 1e-12
     assert document["settings"]["best"][0]["test"] is not None
 
@@ -105,9 +105,9 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
 def test_values_alone_have_a_verdict_beside_those_of_the_claims(made):
     r, _ = made
     (table,) = json.loads((r.folder / "reproduction.json").read_text())["experiments"]
-    assert table["claims"] == {"A": "depends", "B": "holds", "C": "fails", "D": "unexplained"}
+    assert table["claims"] == {"A": "depends", "B": "holds", "C": "fails", "D": "not_reproduced"}
     values = table["values"]
-    assert (values["verdict"], values["compared"], values["near"]) == ("unexplained", 8, 0)  # the base has 67 % on 6 Mbit/s
+    assert (values["verdict"], values["compared"], values["near"]) == ("not_reproduced", 8, 0)  # the base has 67 % on 6 Mbit/s
     (lost,) = values["unreached"]
     assert lost["factors"] == {"n": 8}
     assert 26.6 <= lost["low"] < 28
@@ -124,7 +124,7 @@ def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made
     n = len(r.joint.sample)
     for i, text in articles.items():
         holds = round(sum(s.outcomes[i] for s in r.joint.sample))
-        assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what turns
+        assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what boundaries
         summary, shown = text.index("<summary>In all settings"), text.index('class="curve small"')
         assert shown < summary  # the thumbnail is in view, the rest is folded
     assert "Depends: it holds with rate above 7." in articles["A"] or "Depends: it holds with rate above 8" in articles["A"]
@@ -217,9 +217,9 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
     truth = [4e6 / float(s.values["rate"].removesuffix("Mbit/s")) / 1e4 > 35 for s in r.joint.sample]
     assert d.share.share == pytest.approx(sum(truth) / 48)
     assert d.share.low < 0.643 < d.share.high
-    (turn,) = d.turns
-    assert (turn.name, turn.side, d.verdict) == ("rate", "below", "depends")
-    assert float(turn.value.removesuffix("Mbit/s")) == pytest.approx(4 / 0.35, abs=0.4)
+    (boundary,) = d.boundaries
+    assert (boundary.name, boundary.side, d.verdict) == ("rate", "below", "depends")
+    assert float(boundary.value.removesuffix("Mbit/s")) == pytest.approx(4 / 0.35, abs=0.4)
     assert "run whole" in d.reason
     assert [x.reached for x in r.reach] == [True] * 7 + [False] and r.reach[7].settings == 49
     document = json.loads((r.folder / "reproduction.json").read_text())
@@ -232,7 +232,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
     without, with_few = replace(r.joint, whole=None), replace(r.joint, whole=few)
     assert [x.reached for x in r.reach_of_sample] == [True] * 7 + [None]
     assert without.judged(d.claim, "no-data").share is None
-    assert (with_few.judged(d.claim, "no-data").share.n, with_few.judged(d.claim, "no-data").word) == (5, "undecided")
+    assert (with_few.judged(d.claim, "no-data").share.n, with_few.judged(d.claim, "no-data").word) == (5, "inconclusive")
     for j in r.claims[:3]:  # those are judged as without, in settings made alike
         assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
 
@@ -267,7 +267,7 @@ def test_a_part_of_the_runs_is_never_surer(tmp_path):
     folder = study(tmp_path)
     for kind in ({"quick": True}, {"only": "table1"}, {"seeds": [1]}, {"settings": 20}):
         r = reproduce(folder, out=tmp_path / "results", **kind)
-        assert {j.verdict for j in r.claims} == {"undecided"}, kind
+        assert {j.verdict for j in r.claims} == {"inconclusive"}, kind
         assert bool(r.joint) == ("settings" in kind)
 
 
@@ -313,7 +313,7 @@ def test_single_runs_are_judged_one_by_one(tmp_path):
     )
     r = reproduce(study(tmp_path, code), out=tmp_path / "results")
     a = r.claims[0]
-    assert a.verdict == "undecided"
+    assert a.verdict == "inconclusive"
     assert 0.2 < a.share.share < 0.8
     assert a.share.n == 40
 

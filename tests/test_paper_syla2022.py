@@ -48,7 +48,7 @@ def test_the_document_keeps_its_contract(quick):
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     assert [c["id"] for c in document["claims"]] == [c.id for c in read_claims(PUBLISHED / "claims.toml")]
     for c in document["claims"]:
-        assert c["verdict"] in ("holds", "fails", "undecided")
+        assert c["verdict"] in ("holds", "fails", "inconclusive")
         assert c["evidence"], c["id"]
         assert c["verdict"] == "holds" or c["cause"], c["id"]
         assert "{" not in c["cause"], c["id"]

@@ -60,15 +60,15 @@ def test_a_part_of_the_replications_never_says_more_than_all_of_them(key):
     for claim, seed, noise in settings:
         full = judged(claim, seed, whole, noise, _missing(study, None, whole))
         assert full.so_far is None
-        settled += full.verdict != "undecided"
+        settled += full.verdict != "inconclusive"
         for size in {len(study.quick_seeds), len(whole) - 1}:
             part = rng.sample(whole, size)
             missing = _missing(study, None, part)
             assert missing == f"{size} of {len(whole)} replications"
             found = judged(claim, seed, part, noise, missing)
-            assert found.verdict in (full.verdict, "undecided"), (claim.id, part)
+            assert found.verdict in (full.verdict, "inconclusive"), (claim.id, part)
             assert missing in found.reason
-            unruly += found.so_far not in (full.verdict, "undecided")
+            unruly += found.so_far not in (full.verdict, "inconclusive")
     # Claims are settled, and parts do look like something else: the rule is what keeps that from being a verdict.
     assert settled > len(settings) // 3
     assert unruly > 0
@@ -94,8 +94,8 @@ def test_one_replication_settles_nothing_in_a_study_of_ten(out):
     """What is published, drawn and written: table 1 of sarma2013 is arithmetic, and even that waits."""
     r = papers.reproduce("sarma2013", only="fig7,table1", quick=True, out=out, seeds=[1])
     assert r.missing == "1 of 10 replications"
-    assert {j.verdict for j in r.claims} == {"undecided"}
-    assert {e["verdict"] for e in r.to_json()["experiments"]} == {"undecided"}
+    assert {j.verdict for j in r.claims} == {"inconclusive"}
+    assert {e["verdict"] for e in r.to_json()["experiments"]} == {"inconclusive"}
     whole = replace(r, missing="")
     near = {e.id: whole.verdict(e, b)[0] for e, b in r.experiments if not any(f"sarma2013/{e.id}" in j.claim.experiments for j in r.claims)}
     assert near == {"table1": "holds"}
@@ -110,4 +110,4 @@ def test_a_claim_that_rests_on_what_was_left_out_has_no_verdict(out):
     assert r.missing == "" and r.claims
     for j in r.claims:
         rest = [e for e in j.claim.experiments if e != "sarma2013/fig7"]
-        assert rest and j.verdict == "undecided", j.claim.id
+        assert rest and j.verdict == "inconclusive", j.claim.id

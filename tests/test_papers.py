@@ -90,10 +90,10 @@ def test_a_verdict_waits_until_the_replications_agree():
     assert judge(_claim('v("t", n=1) < 20'), tables, copies).verdict == "holds"
     assert judge(_claim('v("t", n=1) > 20'), tables, copies).verdict == "fails"
     straddling = judge(_claim('v("t", n=1) < v("t", n=2)'), tables, copies)
-    assert straddling.verdict == "undecided"
+    assert straddling.verdict == "inconclusive"
     assert 0.05 < straddling.support < 0.95
     missing = judge(_claim('v("u", n=1) < 20'), tables, copies)
-    assert (missing.verdict, missing.support) == ("undecided", None)
+    assert (missing.verdict, missing.support) == ("inconclusive", None)
     assert judge(_claim('v("t", n=1) < 20'), tables, copies).comparisons[0].looked_up == ("t[1]",)
     assert [c.true for c in Check('all(v("t", n=n) > 20 for n in [1, 2])').comparisons(tables)] == [False, False]
 
@@ -182,7 +182,7 @@ def test_one_table_alone_and_resumed_after_a_stop(tmp_path):
     document = r.to_json()
     assert [e["id"] for e in document["experiments"]] == ["sarma2013/fig7"]
     assert [c["id"] for c in document["claims"]] == ["S17a", "S17b", "S17c"]
-    assert {c["verdict"] for c in document["claims"]} == {"undecided"}  # they also need the DropTail cells
+    assert {c["verdict"] for c in document["claims"]} == {"inconclusive"}  # they also need the DropTail cells
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_the_document_keeps_its_contract(quick):
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     assert [c["id"] for c in document["claims"]] == CLAIMS
     for c in document["claims"]:
-        assert c["verdict"] == "undecided" and c["so_far"] in ("holds", "fails", "undecided")
+        assert c["verdict"] == "inconclusive" and c["so_far"] in ("holds", "fails", "inconclusive")
         assert c["evidence"] and "2 of 10 replications" in c["reason"]
     assert json.loads((quick.folder / "reproduction.json").read_text())["claims"] == document["claims"]
     jsonschema.validate(document, json_schema("reproduction"))
@@ -235,8 +235,8 @@ def test_all_papers_have_one_document_and_one_page(quick, together):
     assert [{k: x for k, x in c.items() if k != "paper"} for c in document["claims"]] == alone["claims"]
     (paper,) = document["papers"]
     assert (paper["key"], paper["runs"], document["runs"]) == ("sarma2013", quick.runs, quick.runs)
-    assert [paper[v] for v in ("holds", "fails", "undecided")] == [
-        sum(c["verdict"] == v for c in alone["claims"]) for v in ("holds", "fails", "undecided")
+    assert [paper[v] for v in ("holds", "fails", "inconclusive")] == [
+        sum(c["verdict"] == v for c in alone["claims"]) for v in ("holds", "fails", "inconclusive")
     ]
     assert (paper["compared"], paper["score"]["without_flagged"]["compared"]) == (74, 74 - 2)  # Tables 2 to 4; those with a contradiction
     assert 0 < paper["near"] < paper["compared"] and paper["score"] == alone["score"]
@@ -266,9 +266,9 @@ def test_an_experiment_without_claims_is_judged_by_its_published_values(quick):
             continue
         published = [r for r in e["rows"] if r["published"] is not None and not r["contradiction"]]
         near = [r for r in published if abs(r["difference"]) <= 0.15 or (r["low"] is not None and r["low"] <= r["published"] <= r["high"])]
-        assert e["verdict"] == ("undecided" if not published else "holds" if len(near) == len(published) else "fails"), name
+        assert e["verdict"] == ("inconclusive" if not published else "holds" if len(near) == len(published) else "fails"), name
     assert verdicts["table1"]["verdict"] == "holds"
-    assert verdicts["fig1"]["verdict"] == "undecided"
+    assert verdicts["fig1"]["verdict"] == "inconclusive"
 
 
 def test_the_page_has_everything_and_needs_no_network(quick):
@@ -320,7 +320,7 @@ def test_a_table_has_a_badge_for_each_of_its_claims_and_none_of_its_own(quick):
     page = quick.page.read_text("utf-8")
     section = page.split('id="table2"')[1].split("</section>")[0]
     on = [j.claim.id for j in quick.claims if "sarma2013/table2" in j.claim.experiments]
-    assert re.findall(r'<li><a class="undecided" href="#(S\d+[a-c]?)"', section) == on
+    assert re.findall(r'<li><a class="inconclusive" href="#(S\d+[a-c]?)"', section) == on
     assert 'class="badge' not in section
     for title, number in (("Mean end-to-end delay", "Table 2"), ("Throughput against the number of clients", "Fig. 4")):
         assert f'<span class="number">{number}</span> {title}</h3>' in page

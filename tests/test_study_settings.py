@@ -76,13 +76,13 @@ def done(tmp_path_factory) -> StudyResult:
 def test_a_claim_holds_in_the_share_of_settings_that_a_formula_gives_and_turns_where_it_does(done):
     """The link is used BITS * 250 / rate: a fifth at 5.28 Mbit/s; rates are drawn evenly."""
     idle = done.claims[0]
-    turn = BITS * 250 / 0.2
-    expected = (20e6 - turn) / 18e6
+    threshold = BITS * 250 / 0.2
+    expected = (20e6 - threshold) / 18e6
     assert idle.share is not None and idle.share.n == 128
     assert idle.share.low < expected < idle.share.high and abs(idle.share.share - expected) < 0.03
     assert idle.verdict == "depends" and idle.explained > 0.95
-    (at,) = idle.turns
-    assert (at.name, at.side) == ("rate", "above") and abs(float(str(at.value).removesuffix("Mbit/s")) * 1e6 - turn) < 0.3e6
+    (at,) = idle.boundaries
+    assert (at.name, at.side) == ("rate", "above") and abs(float(str(at.value).removesuffix("Mbit/s")) * 1e6 - threshold) < 0.3e6
     assert max(idle.matters, key=lambda k: idle.matters[k]) == "rate" and idle.matters["rate"] > 0.8
     # Between the base and any other setting, the margin is that of the formula.
     settings = done.settings()
@@ -96,14 +96,14 @@ def test_a_range_on_a_logarithmic_scale_is_drawn_evenly_by_its_logarithm(done):
     near = done.claims[1]
     expected = math.log((8e-3 - BITS * math.log(10) / 18e6) / 1e-3) / math.log(64)
     assert near.share is not None and near.share.low < expected < near.share.high
-    assert near.turns[0].name == "wire.delay" and near.turns[0].side == "below"
-    assert 6.9 < float(str(near.turns[0].value).removesuffix("ms")) < 8.1
+    assert near.boundaries[0].name == "wire.delay" and near.boundaries[0].side == "below"
+    assert 6.9 < float(str(near.boundaries[0].value).removesuffix("ms")) < 8.1
     assert done.matters("delay")["wire.delay"] > 0.8 > 0.2 > done.matters("delay")["ecn"]
 
 
 def test_claims_that_are_always_or_never_true_depend_on_nothing(done):
     always, never = done.claims[2:]
-    assert (always.id, always.verdict, always.turns) == ("C3", "holds", ())
+    assert (always.id, always.verdict, always.boundaries) == ("C3", "holds", ())
     assert (never.id, never.verdict, never.share.share) == ("C4", "fails", 0.0)
     assert never.share.high < 0.05 < 0.95 < always.share.low
 
@@ -144,14 +144,14 @@ def test_a_part_of_the_runs_is_never_surer_than_all_of_them(done):
     """Of settings that are not run yet nothing is known, whatever the others say."""
     status = pl.when(pl.col("point") < 100).then(pl.col("status")).otherwise(pl.lit("open"))
     part = StudyResult(done.spec, done.points, done._store, done.index.with_columns(status.alias("status")))
-    assert [c.verdict for c in part.claims] == ["undecided"] * 4
+    assert [c.verdict for c in part.claims] == ["inconclusive"] * 4
     assert [c.share.n for c in part.claims] == [100, 100, 128, 100]  # the third reads what was drawn, and no run
     assert part.claims[2].so_far == "holds" and "so far only, with 28 cells of 128 not run yet" in part.claims[2].reason
 
 
 def test_few_settings_settle_nothing(done):
     few = study(20).run()
-    assert {c.verdict for c in few.claims} == {"undecided"}
+    assert {c.verdict for c in few.claims} == {"inconclusive"}
     assert "it takes 40" in few.claims[2].reason
 
 
@@ -198,11 +198,11 @@ def test_without_settings_a_claim_is_judged_on_seeds_drawn_again():
         metrics={"queue": "links.a-b.queue_mean", "goodput": "flows.tcp.goodput"},
     )  # fmt: skip
     result = made.run()
-    assert [c.verdict for c in result.claims] == ["holds", "fails", "undecided"]
+    assert [c.verdict for c in result.claims] == ["holds", "fails", "inconclusive"]
     assert [c.share for c in result.claims] == [None] * 3 and result.claims[0].support == 1.0 and result.settings().is_empty()
     assert 0 < result.claims[2].support < 1
     (few,) = {c.verdict for c in Study(read_text(made.to_toml().replace("1..8", "1..5"), "x.toml")).run().claims}
-    assert few == "undecided"
+    assert few == "inconclusive"
 
 
 def test_a_study_in_python_is_the_same_as_its_file(done):
@@ -236,7 +236,7 @@ def test_the_command_tells_and_writes_it_all(told):
     assert (shown.returncode, shown.stderr) == (0, "")
     out = " ".join(shown.stdout.split())
     assert "wire: 48 settings, 48 points, 48 cells" in out
-    assert "◐ idle: The link is used for less than a fifth. depends: holds in" in out and "it turns at rate above 5." in out
+    assert "◐ idle: The link is used for less than a fifth. depends: holds in" in out and "it changes at rate above 5." in out
     assert re.search(r"^rate +\d+ % +0 % ", shown.stdout, re.M)
     files = {p.relative_to(told / "results/wire").as_posix() for p in (told / "results/wire").rglob("*")}
     assert {"settings.csv", "plots/claim-idle-settings.svg", "plots/claim-near-map.svg", "index.html"} <= files
@@ -245,7 +245,7 @@ def test_the_command_tells_and_writes_it_all(told):
     document = json.loads(fairlane("study", "wire.toml", "--json", cwd=told, timeout=600).stdout)
     jsonschema.validate(document, json_schema("study"))
     assert document["cells"]["reused"] == 48 and [c["verdict"] for c in document["claims"]][:2] == ["depends", "depends"]
-    assert document["claims"][0]["turns_at"][0]["name"] == "rate" and document["claims"][2]["turns_at"] is None
+    assert document["claims"][0]["changes_at"][0]["name"] == "rate" and document["claims"][2]["changes_at"] is None
     assert document["study"]["settings"]["open"][0] | {"why": ""} == {
         "name": "rate", "base": "11Mbit/s", "low": "2Mbit/s", "high": "20Mbit/s", "scale": "linear", "step": None, "unit": "bit/s",
         "why": "", "choices": [], "paths": ["links.wire.rate"],
@@ -325,4 +325,4 @@ def test_the_example_says_what_is_true(root):
     assert spec.settings is not None and len(spec.settings.values) == 120
     delay, *_, price = Study(spec).run().claims
     assert delay.verdict == "holds"
-    assert price.verdict == "depends" and price.turns[0].name == "distance" and price.turns[0].side == "below"
+    assert price.verdict == "depends" and price.boundaries[0].name == "distance" and price.boundaries[0].side == "below"

@@ -425,7 +425,7 @@ def test_costs_that_chance_may_set_apart_are_not_called_equal():
     noisy, near, far = trial("noisy", 1.3, 0.9, 1.1, 1.2), trial("near", 1.005, 1.2, 0.9, 1.1), trial("far", 2.0, 2.3, 1.8, 2.2)
     spec = SimpleNamespace(objectives=[], constraints=[], mixes=[], holdout=[])
     found = _verdicts(spec, [chosen, noisy, near, far])
-    assert [v.word for v in found] == ["undecided", "equivalent", "better"]
+    assert [v.word for v in found] == ["inconclusive", "equivalent", "better"]
     ps = [ttest_rel(chosen.costs, r.costs).pvalue for r in (noisy, near, far)]
     assert [v.p for v in found] == pytest.approx(ps)
     order = sorted(ps)
@@ -433,6 +433,6 @@ def test_costs_that_chance_may_set_apart_are_not_called_equal():
     assert found[0].sentence.startswith("not shown to differ from noisy, nor to be equivalent (p = ")
     assert found[1].sentence.startswith("equivalent to near within 5 % (TOST p ")
     (alone,) = _verdicts(spec, [trial("chosen", 1.0), trial("rival", 2.0)])
-    assert alone.word == "undecided" and "by one seed" in alone.sentence
+    assert alone.word == "inconclusive" and "by one seed" in alone.sentence
     (same,) = _verdicts(spec, [chosen, trial("twin", *chosen.costs)])
     assert same.word == "equivalent" and same.sentence.startswith("as good as twin with every seed")

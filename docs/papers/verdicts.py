@@ -2,7 +2,7 @@
 
 Into findings.md the verdicts, into the file of each study the published values that no setting comes near, and its settings run whole.
 
-A study without a record has no verdicts: all of its claims are undecided, as they are after a run without settings.
+A study without a record has no verdicts: all of its claims are inconclusive, as they are after a run without settings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def verdicts(key: str) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {w: [] for w in WORDS}
     joint = of_record(paper)
     if joint is None:
-        return {**out, "undecided": [c.id for c in claims]}
+        return {**out, "inconclusive": [c.id for c in claims]}
     for c in claims:
         out[joint.judged(c, "no-data").word].append(c.id)
     return out
@@ -37,7 +37,7 @@ def verdicts(key: str) -> dict[str, list[str]]:
 
 def part() -> str:
     """What findings.md has between its marks: a table, and what the published numbers say of the claims."""
-    lines = [f"| study | settings | {' | '.join(WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
+    lines = [f"| study | settings | {' | '.join(w.replace('_', ' ') for w in WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
     published = Counter[str]()
     for key in papers.keys():  # noqa: SIM118
         found = verdicts(key)

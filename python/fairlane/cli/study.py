@@ -95,7 +95,7 @@ def study(
         raise other_kind(file, e, "study") from None
     check(todo.spec)
     check_replays(todo.spec, replays)
-    if why and any(point.reports == "groups" for point in todo.plan().points):
+    if why and any(c.reports == "groups" for c in todo.plan().combinations):
         raise FairlaneError('--why tells of each flow, and the scenario has report = "groups": add --set report=flows, or leave it out')
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if only_verify:
@@ -153,14 +153,14 @@ def progress_line(name: str, tally: Any) -> str:
     """One line: a bar, cells, cells a second, failures, the time left.
 
     >>> from types import SimpleNamespace
-    >>> progress_line("aqm", SimpleNamespace(cells=40, done=20, failed=1, fraction=0.525, rate=2.0, eta=9.5, expected=0))
-    'aqm [############............]  52%, 21/40 cells, 2.0 cells/s, 1 failed, 9.5 s left'
+    >>> progress_line("aqm", SimpleNamespace(runs=40, done=20, failed=1, fraction=0.525, rate=2.0, eta=9.5, expected=0))
+    'aqm [############............]  52%, 21/40 runs, 2.0 runs/s, 1 failed, 9.5 s left'
     """
     full = int(_WIDTH * tally.fraction)
     more = f" and about {tally.expected} more" if tally.expected else ""
-    said = [f"{name} [{'#' * full}{'.' * (_WIDTH - full)}] {tally.fraction:4.0%}", f"{tally.done + tally.failed}/{tally.cells} cells{more}"]
+    said = [f"{name} [{'#' * full}{'.' * (_WIDTH - full)}] {tally.fraction:4.0%}", f"{tally.done + tally.failed}/{tally.runs} runs{more}"]
     if tally.rate:
-        said.append(f"{tally.rate:.1f} cells/s")
+        said.append(f"{tally.rate:.1f} runs/s")
     if tally.failed:
         said.append(f"{tally.failed} failed")
     if tally.eta is not None and tally.fraction < 1:

@@ -109,9 +109,9 @@ def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
         def show(t: TuneTally) -> None:
             spent, fresh = time.monotonic() - began, t.done - t.reused + t.failed
             rate = fresh / spent if spent > 0.5 and fresh > 3 else 0.0
-            left = max(0, t.cells - t.done - t.failed)
-            eta = f", {rate:.1f} cells/s, at most {duration(left / rate)} left" if rate else ""
+            left = max(0, t.runs - t.done - t.failed)
+            eta = f", {rate:.1f} runs/s, at most {duration(left / rate)} left" if rate else ""
             failed = f", {t.failed} failed" if t.failed else ""
-            line(f"tuning {t.done}/{t.cells} cells{failed}{eta}, {t.stage}"[:140])
+            line(f"tuning {t.done}/{t.runs} runs{failed}{eta}, {t.stage}"[:140])
 
         yield show

@@ -1,7 +1,7 @@
 """Settings: one value for each thing that a paper, or a scenario, leaves open.
 
 What is left open is declared with the values that are plausible (`Open`, `Span`, `Levels`); `design` draws settings from all of them
-together, `near` more around some of them; `share` says in how many a claim holds, `turns_at` where it turns, `judge` the word for it, and
+together, `near` more around some of them; `share` says in how many a claim holds, `changes_at` where it changes, `judge` the word for it, and
 `matters` which of the parameters move a number. The field speaks of multiverse analysis (Steegen et al., Perspectives on Psychological
 Science 11, 2016), of the specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) and, where settings are held
 against measured numbers, of history matching (Vernon, Goldstein and Bower, Bayesian Analysis 5, 2010).
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from .design import design, key_of, near, size
 from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, text_of, told
-from .turns import Turns, matters, turns_at
-from .verdicts import WORDS, Judgement, Share, Turn, Word, judge, settled, share
+from .boundaries import Boundaries, matters, changes_at
+from .verdicts import WORDS, Judgement, Share, Boundary, Word, judge, settled, share
 
 __all__ = [
     "Judgement",
@@ -25,8 +25,8 @@ __all__ = [
     "OpenError",
     "Share",
     "Span",
-    "Turn",
-    "Turns",
+    "Boundary",
+    "Boundaries",
     "Value",
     "WORDS",
     "Word",
@@ -44,5 +44,5 @@ __all__ = [
     "size",
     "text_of",
     "told",
-    "turns_at",
+    "changes_at",
 ]

@@ -1,4 +1,4 @@
-"""A claim in many settings as pages draw it: the specification curve, the map of where it turns, and the curve alone beside a word."""
+"""A claim in many settings as pages draw it: the specification curve, the map of where it changes, and the curve alone beside a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ..look.curves import Choice
-    from .verdicts import Turn
+    from .verdicts import Boundary
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Outcomes:
     holds: Sequence[bool | None]
     margins: Sequence[float | None]
     matters: Mapping[str, float]
-    turns: Sequence[Turn] = ()
+    boundaries: Sequence[Boundary] = ()
 
     def known(self) -> list[int]:
         """The settings that say something, from the least margin to the greatest."""
@@ -32,8 +32,8 @@ class Outcomes:
         return [i for _, i in sorted(told)]
 
     def ranked(self) -> list[Open]:
-        """What is left open, what matters most first: where the claim turns, then the share of the margin's variance."""
-        first = [t.name for t in self.turns]
+        """What is left open, what matters most first: where the claim changes, then the share of the margin's variance."""
+        first = [t.name for t in self.boundaries]
         return sorted(self.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -self.matters.get(o.name, 0.0)))
 
 
@@ -55,7 +55,7 @@ def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
     if not known:
         return None
     holds, margins = [bool(of.holds[i]) for i in known], [float(of.margins[i] or 0.0) for i in known]
-    choices = [choice(o, [of.settings[i][o.name] for i in known], of.turns) for o in of.ranked()[:rows]]
+    choices = [choice(o, [of.settings[i][o.name] for i in known], of.boundaries) for o in of.ranked()[:rows]]
     said = f"{id}, {len(known)} settings: holds in {sum(holds)} of them"
     map = None
     if len(choices) > 1 and 0 < sum(holds) < len(holds):
@@ -64,8 +64,8 @@ def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
     return Drawn(curves.curve(holds, margins, choices, f"{said}, in the order of the margin"), map, curves.thumbnail(margins, said))
 
 
-def choice(o: Open, values: Sequence[Value], turns: Sequence[Turn] = ()) -> Choice:
-    """Something left open with its values in settings, as a row of a curve or an axis of a map; of the turns its own are marked."""
+def choice(o: Open, values: Sequence[Value], boundaries: Sequence[Boundary] = ()) -> Choice:
+    """Something left open with its values in settings, as a row of a curve or an axis of a map; of the boundaries its own are marked."""
     from ..look.curves import Choice
 
     ends: list[tuple[float, str]] = []
@@ -73,5 +73,5 @@ def choice(o: Open, values: Sequence[Value], turns: Sequence[Turn] = ()) -> Choi
         ends = [(o.over.place(v), text_of(v)) for v in o.over.values]
     elif isinstance(o.over, Span):
         ends = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
-    own = [o.over.place(t.value) for t in turns if t.name == o.name and not t.where and isinstance(t.value, str)]
+    own = [o.over.place(t.value) for t in boundaries if t.name == o.name and not t.where and isinstance(t.value, str)]
     return Choice(o.name, [o.over.place(v) for v in values], ends, own, isinstance(o.over, Levels))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Word = Literal["holds", "fails", "depends", "unexplained", "undecided"]
-WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "unexplained", "undecided")
+Word = Literal["holds", "fails", "depends", "not_reproduced", "inconclusive"]
+WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "not_reproduced", "inconclusive")
 """The words of verdicts, in the order in which they are counted."""
 
 NEARLY_ALL = 0.95
@@ -79,8 +79,8 @@ def settled(outcomes: Sequence[float | bool | None]) -> bool:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """Where a claim turns: one of the things left open, and the value, or the levels, on one side of which it holds more often."""
+class Boundary:
+    """Where a claim changes: one of the things left open, and the value, or the levels, on one side of which it holds more often."""
 
     name: str
     value: str | tuple[str, ...]
@@ -121,48 +121,48 @@ class Judgement:
 
     word: Word
     share: Share | None
-    turns: tuple[Turn, ...]
+    boundaries: tuple[Boundary, ...]
     explained: float
-    """How much of the variation between settings the turns explain, from 0 to 1."""
+    """How much of the variation between settings the boundaries explain, from 0 to 1."""
     reason: str
 
 
 def judge(
     outcomes: Sequence[float | bool | None],
-    turns: Sequence[Turn] = (),
+    boundaries: Sequence[Boundary] = (),
     explained: float = 0.0,
     published: Literal["holds", "fails", ""] = "",
     reached: bool = False,
 ) -> Judgement:
     """The word for a claim from what it does in each setting of the sample.
 
-    `turns`, `explained`: what `turns_at` found. `published`: what the published numbers say of it; `reached`: whether any setting that was
+    `boundaries`, `explained`: what `changes_at` found. `published`: what the published numbers say of it; `reached`: whether any setting that was
     run, in the sample or beyond, says the same.
     """
-    s, told = share(outcomes), tuple(turns)
+    s, told = share(outcomes), tuple(boundaries)
     silent = sum(x is None for x in outcomes)
 
     def word(w: Word, reason: str) -> Judgement:
         return Judgement(w, s, told, explained, reason)
 
     if s is None or s.n < FEWEST:
-        return word("undecided", f"{0 if s is None else s.n} settings say something of it; it takes {FEWEST}")
+        return word("inconclusive", f"{0 if s is None else s.n} settings say something of it; it takes {FEWEST}")
     if silent > SILENT * len(outcomes):
-        return word("undecided", f"{silent} of {len(outcomes)} settings say nothing of it")
+        return word("inconclusive", f"{silent} of {len(outcomes)} settings say nothing of it")
     if s.clear:
         there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible settings"
         if published and published != s.clear and not reached:
-            return word("unexplained", f"the published numbers say that it {published}, and no setting reaches that; it {there}")
+            return word("not_reproduced", f"the published numbers say that it {published}, and no setting reaches that; it {there}")
         return word(s.clear, there)
     if told and explained >= EXPLAINED:
-        return word("depends", f"holds in {s}; it turns at {'; '.join(str(t) for t in told)}")
+        return word("depends", f"holds in {s}; it changes at {'; '.join(str(t) for t in told)}")
     if not s.between:
-        return word("undecided", f"holds in {s}: too few settings to tell whether that is nearly all, or nearly none")
-    return word("undecided", f"holds in {s}, and nothing that is open explains where")
+        return word("inconclusive", f"holds in {s}: too few settings to tell whether that is nearly all, or nearly none")
+    return word("inconclusive", f"holds in {s}, and nothing that is open explains where")
 
 
 EXPLAINED = 0.25
-"""Share of the variation between settings that turns explain, from which on a claim is said to depend on them."""
+"""Share of the variation between settings that boundaries explain, from which on a claim is said to depend on them."""
 
 
 def _of(s: Share) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .definition import Paper
     from .runner import Progress
 
-SCHEMA = "fairlane.reproductions/2"
+SCHEMA = "fairlane.reproductions/3"
 _FILES = ("index.html", "reproduction.json", NAME)
 
 

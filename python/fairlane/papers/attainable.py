@@ -122,8 +122,8 @@ def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
 def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[str, Any] | None:
     """What an experiment's published values say, beside the claims that rest on it; None if none is published.
 
-    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *unexplained* if
-    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing, or settings do not have the others.
+    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *not reproduced* if
+    one is near in none (it *fails* where nothing is left open), and *inconclusive* if runs are missing, or settings do not have the others.
     Values that contradict others of their paper do not count. `varied`: whether settings were run.
     """
     plain = [r for r in rows if not r.row.impossible and r.row.ours is not None]
@@ -131,9 +131,9 @@ def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[st
         return None
     near, lost = sum(r.row.close for r in plain), [r for r in plain if r.reached is False]
     silent = sum(not r.row.close for r in plain if r.reached is None)
-    word: Word = "unexplained" if lost else "undecided" if silent else "depends"
+    word: Word = "not_reproduced" if lost else "inconclusive" if silent else "depends"
     if missing:
-        word = "undecided"
+        word = "inconclusive"
     elif near == len(plain):
         word = "holds"
     elif not varied:

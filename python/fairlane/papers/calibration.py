@@ -20,7 +20,7 @@ from ..base.files import read_input, save_bytes
 from ..base.sealed import BLANK, fault_of_text, seal_text
 from ..claims import Outcome
 from ..errors import PaperError
-from ..multiverse import Judgement, Open, Setting, judge, key_of, matters, settled, share, text_of, turns_at
+from ..multiverse import Judgement, Open, Setting, judge, key_of, matters, settled, share, text_of, changes_at
 from .attainable import REACH, Reach, csv_of_reach
 from .claims import Claim, read_claims
 from .definition import Paper
@@ -110,8 +110,8 @@ class Joint:
         reached = here == published or any(_says(s.outcomes[claim.id], published) for s in (*self.seen, *self.entire))
         if found is None or found.clear:
             return judge(outcomes, published=published, reached=reached)
-        turns = turns_at(self.opens, [s.values for s in self.judging(claim.id)], outcomes)
-        return judge(outcomes, turns.turns, turns.explained, published, reached)
+        boundaries = changes_at(self.opens, [s.values for s in self.judging(claim.id)], outcomes)
+        return judge(outcomes, boundaries.boundaries, boundaries.explained, published, reached)
 
     def share_matching(self, claim: str) -> float | None:
         """In what share of the settings that match the published values a claim holds."""

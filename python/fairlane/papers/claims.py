@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
-from ..multiverse import Judgement, Share, Turn, Word, share
+from ..multiverse import Judgement, Share, Boundary, Word, share
 from ..multiverse.verdicts import FEWEST
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Judged:
         return self.judgement.share if self.judgement else None
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
-        """Where it turns."""
-        return self.judgement.turns if self.judgement else ()
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """Where it changes."""
+        return self.judgement.boundaries if self.judgement else ()
 
     @property
     def leaning(self) -> Verdict:
@@ -83,7 +83,7 @@ class Judged:
             "share": s and round(s.share, 4), "share_low": s and round(s.low, 4), "share_high": s and round(s.high, 4),
             "settings": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
             "whole": self.whole,
-            "turns_at": [t.to_json() for t in self.turns] or None,
+            "changes_at": [t.to_json() for t in self.boundaries] or None,
             "published_verdict": self.claim.published, "expect": self.claim.expect,
             "evidence": [
                 {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
@@ -123,14 +123,14 @@ def judge(
     if not missing or judged.outcome == "no-data":
         return judged
     reason = f"so far only, with {missing}: {judged.reason}"
-    return replace(judged, verdict="undecided", so_far=judged.verdict, reason=reason)
+    return replace(judged, verdict="inconclusive", so_far=judged.verdict, reason=reason)
 
 
 def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged:
     """The verdict that these runs give."""
     outcome = claim.check.outcome(tables)
     if outcome == "no-data":
-        return Judged(claim, "undecided", outcome, None, "a table or a row the check reads was not run")
+        return Judged(claim, "inconclusive", outcome, None, "a table or a row the check reads was not run")
     comparisons = claim.check.comparisons(tables)
     if not resamples:
         return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons)
@@ -141,7 +141,7 @@ def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged
     if outcome == "fails" and support <= 1 - SURE:
         return Judged(claim, "fails", outcome, support, f"fails in {_share(1 - support)} of the resampled replications", comparisons)
     reason = f"the replications do not settle it: {outcome} on the means, holds in {_share(support)} of the resampled replications"
-    return Judged(claim, "undecided", outcome, support, reason, comparisons)
+    return Judged(claim, "inconclusive", outcome, support, reason, comparisons)
 
 
 def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
@@ -149,7 +149,7 @@ def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
     found = share([None if o == "no-data" else o == "holds" for o in replications])
     if found is None:
         return judged
-    word: Word = found.clear or "undecided"
+    word: Word = found.clear or "inconclusive"
     low, high = (round(100 * x) for x in (found.low, found.high))
     reason = f"holds in {_share(found.share)} ({low} to {high} %) of {found.n} replications, each judged alone"
     return replace(judged, verdict=word, reason=reason, judgement=Judgement(word, found, (), 0.0, reason))
@@ -162,7 +162,7 @@ def of_settings(judged: Judged, joint: Joint) -> Judged:
     match, whole = joint.share_matching(id), joint.only_entire(id)
     reason = found.reason
     if whole and found.share:
-        words = "" if found.word != "undecided" or found.share.n >= FEWEST else f"holds in {found.share}; "
+        words = "" if found.word != "inconclusive" or found.share.n >= FEWEST else f"holds in {found.share}; "
         reason = f"{words}{reason}; these settings are those of the sample that were run whole, the others do not have what it reads"
     if match is not None:
         reason += f"; holds in {_share(match)} of the {matching} settings that match the published values"

@@ -192,7 +192,7 @@ class Built:
     more: list[Compared] = field(default_factory=list)
     """A second table of ours, folded away under `more_title`."""
     more_title: str = ""
-    undecided: str = ""
+    inconclusive: str = ""
     """Why this experiment cannot be decided yet, where no run can: it then is so whatever the claims say."""
 
 

@@ -9,7 +9,7 @@ from ..look.sheet import Sheet
 from .overview import sheet
 from .score import results_of, scores
 from .terminal import score_told, sheets
-from .verdicts import WORDS, counts, share_of, told
+from .verdicts import WORDS, counts, name, share_of, told
 
 if TYPE_CHECKING:
     from .all_papers import Reproductions
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def reproduction_html(r: Reproduction) -> str:
     """What was found, verdicts on the claims, the published tables with ours, where the page is."""
-    rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {j.verdict}", share_of(j), j.claim.statement] for j in r.claims]
+    rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {name(j.verdict)}", share_of(j), j.claim.statement] for j in r.claims]
     claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
     n = told(counts(j.verdict for j in r.claims))
     how = muted(f"{r.paper.key}, {len(r.seeds)} replications: {n}. {r.runs} runs, {r.reused} of them kept from before.")

@@ -9,7 +9,7 @@ from ..base.format import duration
 from ..look import templates
 from ..look.sheet import Sheet, Words
 from .page import percent, tally
-from .verdicts import WORDS, badge, so_far, told
+from .verdicts import WORDS, badge, name, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +44,7 @@ def show(r: Reproductions, console: Console) -> None:
     """Prints one line a paper, the claims that do not hold, and where the page is."""
     console.print(sheet(r))
     for o in r:
-        listed = {f"{v} so far" if r.quick else v: _ids(o, v) for v in WORDS if v != "holds"}
+        listed = {f"{name(v)} so far" if r.quick else name(v): _ids(o, v) for v in WORDS if v != "holds"}
         console.print(Words(f"\n{o.key}  " + "; ".join(f"{v}: {ids}" for v, ids in listed.items() if ids), "bold"))
         for f in o.findings[:3]:
             console.print(Words(f"  {f}", indent=2))

@@ -68,7 +68,7 @@ def render(r: Reproduction) -> str:
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         open=unstated.of_paper(r.joint) if r.joint else None, fewest=unstated.FEWEST,
-        unexplained=[j for j in r.claims if j.verdict == "unexplained"],
+        not_reproduced=[j for j in r.claims if j.verdict == "not_reproduced"],
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
         whys=[(w.name, told) for w in r.watched if (told := why_told(w.result)) is not None], whys_seed=r.seeds[0],
         pictures=pictures, live=Charts((c for p in pictures.values() for c in p["live"]), scripts(r.moving)),

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from ..watch.inset import Inset
 
-SCHEMA = "fairlane.reproduction/2"
-WORST = ("unexplained", "fails", "undecided", "depends", "holds")
+SCHEMA = "fairlane.reproduction/3"
+WORST = ("not_reproduced", "fails", "inconclusive", "depends", "holds")
 """Of the verdicts on what rests on an experiment the first of these is its own."""
 RESAMPLES = 400
 """Bootstrap copies on which a claim is evaluated."""
@@ -123,8 +123,8 @@ class Reproduction:
 
     def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
         """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its published values are."""
-        if b.undecided:
-            return "undecided", b.undecided
+        if b.inconclusive:
+            return "inconclusive", b.inconclusive
         of: dict[str, list[str]] = {}
         for j in self.claims:
             if f"{self.paper.key}/{e.id}" in j.claim.experiments:
@@ -134,8 +134,8 @@ class Reproduction:
             return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
         near = [row.near for row in b.comparison.rows if row.near is not None]
         if not near:
-            return "undecided", "no claim rests on it, and no number is published that could be compared"
-        word = "undecided" if self.missing else "holds" if all(near) else "fails"
+            return "inconclusive", "no claim rests on it, and no number is published that could be compared"
+        word = "inconclusive" if self.missing else "holds" if all(near) else "fails"
         so_far = f"so far only, with {self.missing}: " if self.missing else ""
         return (
             word,

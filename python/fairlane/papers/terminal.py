@@ -10,7 +10,7 @@ from ..look.sheet import Sheet, Words
 from .layout import Grid, Published, grids, heading, layout_of, published_rows
 from .numbers import difference, mean, pm, published, value
 from .score import Scores, results_of, scores
-from .verdicts import WORDS, counts, share_of, so_far, told
+from .verdicts import WORDS, counts, name, share_of, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,11 +29,11 @@ def show(r: Reproduction, console: Console) -> None:
     console.print()
     console.print(Words("Claims", "bold"))
     for j in r.claims:
-        word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else f"{WORDS[j.verdict].sign} {j.verdict}"
+        word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else f"{WORDS[j.verdict].sign} {name(j.verdict)}"
         begin = f"{j.claim.id:<5}{word:<13}{share_of(j):>7}  "
         console.print(Words(begin + j.claim.statement, WORDS[j.verdict].style, len(begin)))
-        if j.verdict == "depends" and j.turns:
-            console.print(Words(" " * len(begin) + f"It holds with {'; with '.join(map(str, j.turns))}.", "cyan", len(begin)))
+        if j.verdict == "depends" and j.boundaries:
+            console.print(Words(" " * len(begin) + f"It holds with {'; with '.join(map(str, j.boundaries))}.", "cyan", len(begin)))
         if j.leaning != "holds" and j.cause:
             console.print(Words(" " * len(begin) + j.cause, "dim", len(begin)))
     n = told(counts(j.verdict for j in r.claims))

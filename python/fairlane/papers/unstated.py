@@ -28,17 +28,17 @@ PINNED = 0.5
 
 
 def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
-    """A claim over the settings: the curve, where it turns, and the curve alone as a thumbnail; None if no setting says anything."""
+    """A claim over the settings: the curve, where it changes, and the curve alone as a thumbnail; None if no setting says anything."""
     id = j.claim.id
     judging = joint.judging(id)
     settings, margins = [s.values for s in judging], [s.margins.get(id) for s in judging]
     holds = [None if s.outcomes[id] is None else (s.outcomes[id] or 0.0) >= 0.5 for s in judging]
     weight = matters(joint.opens, settings, margins)
-    pictures = drawn(id, Outcomes(joint.opens, settings, holds, margins, weight, j.turns), ROWS)
+    pictures = drawn(id, Outcomes(joint.opens, settings, holds, margins, weight, j.boundaries), ROWS)
     if pictures is None:
         return None
-    turns = [f"{t} (in {percent(t.share_there)} of these settings, {percent(t.share_else)} of the others)" for t in j.turns]
-    return {"curve": pictures.curve, "map": pictures.map or "", "thumbnail": pictures.thumbnail, "turns": turns}
+    boundaries = [f"{t} (in {percent(t.share_there)} of these settings, {percent(t.share_else)} of the others)" for t in j.boundaries]
+    return {"curve": pictures.curve, "map": pictures.map or "", "thumbnail": pictures.thumbnail, "boundaries": boundaries}
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:

@@ -30,10 +30,15 @@ WORDS: Mapping[str, Word] = {
     "holds": Word("✓", "hold", "green", True),
     "depends": Word("◐", "depend", "cyan"),
     "fails": Word("✕", "fail", "red", True),
-    "unexplained": Word("!", "unexplained", "magenta"),
-    "undecided": Word("?", "undecided", "yellow", True),
+    "not_reproduced": Word("!", "not reproduced", "magenta"),
+    "inconclusive": Word("?", "inconclusive", "yellow", True),
 }
 """In the order in which they are counted."""
+
+
+def name(verdict: str) -> str:
+    """Returns a verdict in words: "not reproduced"."""
+    return verdict.replace("_", " ")
 
 
 def counts(verdicts: Iterable[str | None]) -> dict[str, int]:
@@ -45,10 +50,10 @@ def counts(verdicts: Iterable[str | None]) -> dict[str, int]:
 def told(n: Mapping[str, int]) -> str:
     """Counts in words.
 
-    >>> told({"holds": 2, "fails": 1, "undecided": 0})
-    '2 hold, 1 fails, 0 undecided'
+    >>> told({"holds": 2, "fails": 1, "inconclusive": 0})
+    '2 hold, 1 fails, 0 inconclusive'
     """
-    return ", ".join(f"{k} {v if k == 1 else WORDS[v].many}" for v, k in n.items())
+    return ", ".join(f"{k} {name(v) if k == 1 else WORDS[v].many}" for v, k in n.items())
 
 
 def so_far(leanings: Iterable[str | None]) -> str:
@@ -84,7 +89,7 @@ def badge(verdict: str, so_far: str | None = None, share: str = "", why: str = "
     """A verdict as it stands on a page; `so_far` is what it looks like without all of the runs, `why` shows under the pointer."""
     from markupsafe import Markup
 
-    word = f"{so_far} so far" if so_far in WORDS and so_far != "undecided" else f"{WORDS[verdict].sign} {verdict}"
+    word = f"{so_far} so far" if so_far in WORDS and so_far != "inconclusive" else f"{WORDS[verdict].sign} {name(verdict)}"
     told = Markup(" <small>{}</small>").format(share) if share else ""
     title = Markup(' title="{}"').format(why) if why else ""
     return Markup('<span class="badge {}"{}>{}{}</span>').format(verdict, title, word, told)

@@ -50,7 +50,7 @@ def _describe(source: Source) -> str:
     if source.kind == "run":
         return describe_run(source.run)
     r = source.study
-    return f"{len(r.points)} combinations, {r.index.height} runs, seeds {seed_range(sorted(r.index['seed'].unique().to_list()))}."
+    return f"{len(r.combinations)} combinations, {r.index.height} runs, seeds {seed_range(sorted(r.index['seed'].unique().to_list()))}."
 
 
 def _exact(comparison: SourceComparison) -> tuple[list[str], list[list[object]]]:

@@ -228,11 +228,11 @@ def _by_seed(frame: pl.DataFrame, metric: str) -> dict[int, float | None]:
 
 
 def _of_studies(sources: Sequence[Source]) -> list[Measure]:
-    from ..study.labels import PERCENT, point
+    from ..study.labels import PERCENT, combination
 
     first = sources[0].study
-    names = [{point(s.study.spec, p) for p in s.study.points} for s in sources]
-    shared = [w for p in first.points if all((w := point(first.spec, p)) in own for own in names)]
+    names = [{combination(s.study.spec, p) for p in s.study.combinations} for s in sources]
+    shared = [w for p in first.combinations if all((w := combination(first.spec, p)) in own for own in names)]
     metrics = [s for s in first.spec.metrics if all(s.label in x.study.metrics for x in sources)]
     if len(shared) * len(metrics) > MOST_POINTS:
         raise FairlaneError(f"{len(shared)} combinations with {len(metrics)} metrics are too many to compare: at most {MOST_POINTS}")
@@ -244,7 +244,7 @@ def _at(result: StudyResult, s: Selector, at: str, share: bool) -> Measure:
 
 
 def _of_study(result: StudyResult, m: Measure) -> dict[int, float | None]:
-    from ..study.labels import point
+    from ..study.labels import combination
 
-    at = next(p for p in result.points if point(result.spec, p) == m.of)
+    at = next(p for p in result.combinations if combination(result.spec, p) == m.of)
     return result.per_seed(m.metric, at)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .result import StudyResult
     from .verdicts import StudyClaim
 
-MARKS = {"holds": "●", "fails": "○", "depends": "◐", "undecided": "?"}
+MARKS = {"holds": "●", "fails": "○", "depends": "◐", "inconclusive": "?"}
 """Beside the words, which say the same."""
 
 
@@ -90,7 +90,7 @@ def _outcomes(result: StudyResult, claim: StudyClaim) -> Outcomes | None:
     settings = result.spec.settings
     if settings is None or all(m is None for m in claim.margins):
         return None
-    return Outcomes(opens_of(settings), as_settings(settings), claim.outcomes, claim.margins, claim.matters, claim.turns)
+    return Outcomes(opens_of(settings), as_settings(settings), claim.outcomes, claim.margins, claim.matters, claim.boundaries)
 
 
 def figures(result: StudyResult) -> dict[str, Figure]:
@@ -132,7 +132,7 @@ def cards(result: StudyResult) -> list[dict[str, Any]]:
         drawn, saved = drawings(result, c), []
         for name, panel in panels(result, c).items():
             saved.append(svg_link(svg(_on_white(panel)), f"claim-{c.id}-{name}"))
-        lines = any(not t.where and t.side != "with" for t in c.turns)
+        lines = any(not t.where and t.side != "with" for t in c.boundaries)
         told = {"id": c.id, "statement": c.statement, "check": c.claim.check, "verdict": c.verdict, "so_far": c.so_far or ""}
         out.append({**told, "reason": c.reason, "drawn": drawn, "saved": saved, "lines": lines})
     return out

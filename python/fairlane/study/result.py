@@ -65,7 +65,7 @@ class StudyResult(StudyTables):
         The other factors are averaged over within each seed, but for those in `by`, whose levels are compared apart. `baseline` is the
         first level unless named. One row a comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
         as `percent` of the baseline, `n` (pairs), `p` (paired t test), `p_holm` (corrected for all comparisons of the table),
-        `p_equivalent` (that they differ by less than 5 %, corrected alike) and the `finding`: more, less, equivalent or undecided.
+        `p_equivalent` (that they differ by less than 5 %, corrected alike) and the `finding`: more, less, equivalent or inconclusive.
         """
         from .contrast import compare
 
@@ -86,7 +86,7 @@ class StudyResult(StudyTables):
 
     @functools.cached_property
     def claims(self) -> list[StudyClaim]:
-        """What came of each claim: `verdict`, `share` of the settings in which it holds, `turns` (where it turns), `matters`, `reason`."""
+        """What came of each claim: `verdict`, `share` of the settings in which it holds, `boundaries` (where it changes), `matters`, `reason`."""
         from .verdicts import of_result
 
         return of_result(self)

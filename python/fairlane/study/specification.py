@@ -1,4 +1,4 @@
-"""Two pictures of a claim over settings: the specification curve, and the map of where it turns.
+"""Two pictures of a claim over settings: the specification curve, and the map of where it changes.
 
 The curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the settings in the order of the claim's margin, and below them
 what each took for what is left open: a choice that matters is sorted, one that does not is scattered.
@@ -124,7 +124,7 @@ class Map:
         return (0.72 + max(0.0, 0.07 * (ticks - 4)), 0.46, 0.2, 0.36)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
-        """Draws a mark for each setting, and a line where the claim turns."""
+        """Draws a mark for each setting, and a line where the claim changes."""
         order = self.of.known()
         axes = self.of.ranked()[:2]
         x = _Axis(axes[0], [self.of.settings[i][axes[0].name] for i in order])
@@ -138,12 +138,12 @@ class Map:
             y.label(ax, "y")
         else:
             ax.set_ylabel("margin")
-        for turn in self.of.turns:
-            if turn.where or turn.side == "with" or not isinstance(turn.value, str):
+        for boundary in self.of.boundaries:
+            if boundary.where or boundary.side == "with" or not isinstance(boundary.value, str):
                 continue
             for axis, line in ((x, ax.axvline), (y, ax.axhline)):
-                if axis is not None and axis.open.name == turn.name:
-                    line(axis.open.number(turn.value) * axis.factor, color=INK, lw=1, ls="--")
+                if axis is not None and axis.open.name == boundary.name:
+                    line(axis.open.number(boundary.value) * axis.factor, color=INK, lw=1, ls="--")
         ax.tick_params(length=3)
         for text, colour, at, align in (("● holds", HOLDS, 0.0, "left"), ("× fails", FAILS, 1.0, "right")):
             if (colour == HOLDS) in true.tolist():

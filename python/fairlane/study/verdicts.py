@@ -1,4 +1,4 @@
-"""What comes of the claims of a study: in what share of its settings each holds, where it turns, what it depends on.
+"""What comes of the claims of a study: in what share of its settings each holds, where it changes, what it depends on.
 
 In a setting, a check is made once, on the means over the replications of that setting. A study without settings makes it on the means over its
 seeds, and on sets of seeds drawn again.
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from ..claims import BadCheck, Check, NoData, Tables
-from ..multiverse import Share, Turn, judge, matters, turns_at
+from ..multiverse import Share, Boundary, judge, matters, changes_at
 from ..multiverse.verdicts import Word
 from . import frames, labels
 from .model import Claim, Factor
@@ -39,7 +39,7 @@ class StudyClaim:
 
     claim: Claim
     verdict: Word
-    """holds, fails, depends or undecided; a study says nothing of the published values, so nothing is unexplained."""
+    """holds, fails, depends or inconclusive; a study says nothing of the published values, so nothing is not reproduced."""
     so_far: Word | None
     """What the runs at hand alone would say, if some are not run yet: no verdict. None if all are there."""
     reason: str
@@ -47,10 +47,10 @@ class StudyClaim:
     """In what share of the settings it holds, with the 95 % interval; None without settings."""
     support: float | None = None
     """Without settings: the share of sets of seeds drawn again in which it holds."""
-    turns: tuple[Turn, ...] = ()
-    """Where it turns, the turn that separates most first."""
+    boundaries: tuple[Boundary, ...] = ()
+    """Where it changes, the boundary that separates most first."""
     explained: float = 0.0
-    """How much of the variation between settings the turns explain, from 0 to 1."""
+    """How much of the variation between settings the boundaries explain, from 0 to 1."""
     matters: Mapping[str, float] = field(default_factory=dict)
     """For each thing left open, the share of the variance of the margin that it accounts for alone."""
     outcomes: tuple[bool | None, ...] = ()
@@ -75,7 +75,7 @@ class StudyClaim:
             "id": self.id, "statement": self.statement, "check": self.claim.check, "verdict": self.verdict, "so_far": self.so_far,
             "reason": self.reason, "share": None if s is None else s.share, "share_low": None if s is None else s.low,
             "share_high": None if s is None else s.high, "settings": None if s is None else s.n, "support": self.support,
-            "turns_at": [t.to_json() for t in self.turns] or None, "explained": self.explained, "matters": dict(self.matters),
+            "changes_at": [t.to_json() for t in self.boundaries] or None, "explained": self.explained, "matters": dict(self.matters),
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -113,10 +113,10 @@ def _unfinished(result: StudyResult) -> str:
 
 def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
     """A part of the runs never has another verdict than all of them, nor a surer one."""
-    if not unfinished or claim.verdict == "undecided":
+    if not unfinished or claim.verdict == "inconclusive":
         return claim
     reason = f"so far only, with {unfinished}: {claim.reason}"
-    return StudyClaim(**{**claim.__dict__, "verdict": "undecided", "so_far": claim.verdict, "reason": reason})
+    return StudyClaim(**{**claim.__dict__, "verdict": "inconclusive", "so_far": claim.verdict, "reason": reason})
 
 
 def _factors(result: StudyResult) -> list[Factor]:
@@ -165,11 +165,11 @@ def _of_settings(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClai
             wrong = wrong or str(e)
             outcomes.append(None)
             margins.append(None)
-    turns = turns_at(opens, values, outcomes)
-    told = judge(outcomes, turns.turns, turns.explained)
+    boundaries = changes_at(opens, values, outcomes)
+    told = judge(outcomes, boundaries.boundaries, boundaries.explained)
     reason = f"{told.reason}; in some, {wrong}" if wrong else told.reason
     return StudyClaim(
-        claim, told.word, None, reason, told.share, None, told.turns, told.explained, matters(opens, values, margins), tuple(outcomes),
+        claim, told.word, None, reason, told.share, None, told.boundaries, told.explained, matters(opens, values, margins), tuple(outcomes),
         tuple(margins),
     )  # fmt: skip
 
@@ -195,19 +195,19 @@ def _of_seeds(claim: Claim, result: StudyResult, values: Sequence[_Matrix]) -> S
     try:
         outcome = check.outcome(tables(None))
         if outcome == "no-data" or not fewest:
-            return StudyClaim(claim, "undecided", None, "a value that the check reads is missing", None)
+            return StudyClaim(claim, "inconclusive", None, "a value that the check reads is missing", None)
         rng, most = np.random.default_rng(1), max(len(v) for v in values)
         draws = (rng.random(most) for _ in range(RESAMPLES))
         held = sum(check.outcome(tables(d)) == "holds" for d in draws) if fewest > 1 else RESAMPLES * (outcome == "holds")
     except BadCheck as e:
-        return StudyClaim(claim, "undecided", None, str(e), None)
+        return StudyClaim(claim, "inconclusive", None, str(e), None)
     support = held / RESAMPLES
     said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} sets of seeds drawn again"
     if fewest < FEWEST_SEEDS:
         runs = labels.count(fewest, "replication")
-        return StudyClaim(claim, "undecided", None, f"{said}, but {runs} agree by chance: it takes {FEWEST_SEEDS}", None, support)
+        return StudyClaim(claim, "inconclusive", None, f"{said}, but {runs} agree by chance: it takes {FEWEST_SEEDS}", None, support)
     sure = support >= SURE if outcome == "holds" else support <= 1 - SURE
-    return StudyClaim(claim, outcome if sure else "undecided", None, said, None, support)
+    return StudyClaim(claim, outcome if sure else "inconclusive", None, said, None, support)
 
 
 def _mean(values: _Matrix) -> _Matrix:

@@ -1,10 +1,10 @@
-"""Where a claim turns, and which of the things left open it depends on.
+"""Where a claim changes, and which of the things left open it depends on.
 
-A turn is the split of one parameter that separates settings in which a claim holds best from those in which it does not: the root of a
+A boundary is the split of one parameter that separates settings in which a claim holds best from those in which it does not: the root of a
 regression tree (Breiman et al., Classification and Regression Trees, 1984), and on either side of it the next. A best split is found in
 pure chance, too, so each is compared with the best ones of outcomes dealt again: a permutation test over all parameters and all splits
 together, whose level is shared by all that is looked at in a layer of the tree. So of claims that depend on nothing at most one in a
-hundred has a turn, however many things are open. Outcomes are dealt until the answer is sure (Besag and Clifford, Biometrika 78, 1991):
+hundred has a boundary, however many things are open. Outcomes are dealt until the answer is sure (Besag and Clifford, Biometrika 78, 1991):
 most chance finds are told after a few.
 
 Which parameters matter at all is told by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28, 2022),
@@ -22,16 +22,16 @@ import numpy as np
 
 from ..base.written import SI, written
 from .model import Levels, Open, Value, text_of
-from .verdicts import Turn
+from .verdicts import Boundary
 
 PERMUTATIONS = 399
 """Times the outcomes are dealt again, at most."""
 RARE = 0.01
-"""Share of claims that depend on nothing in which a turn may be found; and of trees with a chance find in one of the layers below."""
+"""Share of claims that depend on nothing in which a boundary may be found; and of trees with a chance find in one of the layers below."""
 _AT_ONCE = (19, 80, 300)
 """How many of these are dealt at once, until it is known whether a split is rare."""
 DEPTH = 3
-"""Turns one after the other."""
+"""Boundaries one after the other."""
 _LEAST = 6
 """Settings on each side of a split, at least."""
 _PLACES = 7
@@ -65,14 +65,14 @@ class _Split:
             return f"{self.open.name} {' or '.join(chosen)}"
         return f"{self.open.name} {'above' if inside else 'below'} {self._value}"
 
-    def turn(self, share_in: float, share_out: float, where: str, n: int) -> Turn:
-        """The split as a turn, seen from the side on which the claim holds more often."""
+    def boundary(self, share_in: float, share_out: float, where: str, n: int) -> Boundary:
+        """The split as a boundary, seen from the side on which the claim holds more often."""
         there, other = max(share_in, share_out), min(share_in, share_out)
         inside = share_in >= share_out
         if isinstance(self.open.over, Levels):
             levels = tuple(text_of(v) for i, v in enumerate(self.open.over.values) if (i in self.levels) == inside)
-            return Turn(self.open.name, levels, "with", there, other, where, n)
-        return Turn(self.open.name, self._value, "above" if inside else "below", there, other, where, n)
+            return Boundary(self.open.name, levels, "with", there, other, where, n)
+        return Boundary(self.open.name, self._value, "above" if inside else "below", there, other, where, n)
 
 
 def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
@@ -106,42 +106,42 @@ def _gains(masks: _Matrix, ys: _Matrix) -> _Matrix:
 
 
 @dataclass(frozen=True)
-class Turns:
+class Boundaries:
     """What separates the settings in which a claim holds."""
 
-    turns: tuple[Turn, ...]
+    boundaries: tuple[Boundary, ...]
     explained: float
     """Share of the variation of the outcomes between settings that lies between the parts, not within them."""
 
 
-def turns_at(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Turns:
-    """Where a claim turns, from its outcome in each setting: the turns in order of what they separate; none if chance could do as well."""
+def changes_at(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Boundaries:
+    """Where a claim changes, from its outcome in each setting: the boundaries in order of what they separate; none if chance could do as well."""
     heard = [i for i, y in enumerate(outcomes) if y is not None]
     y = np.array([float(outcomes[i] or 0.0) for i in heard])
     total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
     if len(y) < 2 * _LEAST or total < 1e-12:
-        return Turns((), 0.0)
+        return Boundaries((), 0.0)
     x = np.array([[o.number(settings[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
     rng = np.random.default_rng(seed)
-    found: list[tuple[float, Turn]] = []
+    found: list[tuple[float, Boundary]] = []
     within = _grown(opens, x, y, "", DEPTH, rng, found)
     found.sort(key=lambda g: -g[0])
-    return Turns(tuple(t for _, t in found), max(0.0, 1.0 - within / total))
+    return Boundaries(tuple(t for _, t in found), max(0.0, 1.0 - within / total))
 
 
 def _grown(
-    opens: Sequence[Open], x: _Matrix, y: _Matrix, where: str, depth: int, rng: np.random.Generator, found: list[tuple[float, Turn]]
+    opens: Sequence[Open], x: _Matrix, y: _Matrix, where: str, depth: int, rng: np.random.Generator, found: list[tuple[float, Boundary]]
 ) -> float:
     """Splits these settings as far as it is worth; the sum of squares that is left within the parts."""
     own = float(((y - y.mean()) ** 2).sum())
     if depth == 0 or len(y) < 2 * _LEAST or own < 1e-12:
         return own
-    split = _turn(opens, x, y, depth, rng)
+    split = _boundary(opens, x, y, depth, rng)
     if split is None:
         return own
     inside = split.inside(x[:, opens.index(split.open)])
     place = len(found)
-    found.append((0.0, split.turn(float(y[inside].mean()), float(y[~inside].mean()), where, len(y))))
+    found.append((0.0, split.boundary(float(y[inside].mean()), float(y[~inside].mean()), where, len(y))))
     left = 0.0
     for side in (True, False):
         part = inside == side
@@ -151,7 +151,7 @@ def _grown(
     return left
 
 
-def _turn(opens: Sequence[Open], x: _Matrix, y: _Matrix, depth: int, rng: np.random.Generator) -> _Split | None:
+def _boundary(opens: Sequence[Open], x: _Matrix, y: _Matrix, depth: int, rng: np.random.Generator) -> _Split | None:
     """The split of these settings that is worth telling: the best one, or where none separates alone the first of the best two.
 
     All parts of a layer share its level: there are two below the root and four below these, with two tests each.
