@@ -1,4 +1,4 @@
-"""Small studies, queues with a fate, and a Dask cluster, for tests of where cells run."""
+"""Small studies, queues with a fate, and a Dask cluster, for tests of where runs run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Fate(fairlane.Qdisc):
     """First in, first out, unless fate wills otherwise."""
 
     fate = fairlane.Parameter("none", "What happens at the start.")
-    number = fairlane.Parameter(0, "Tells cells apart.")
+    number = fairlane.Parameter(0, "Tells runs apart.")
 
     def start(self):
         self.waiting = []  # Planning a study gets here, too.

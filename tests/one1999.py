@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairlane.papers import calibration
 
 STUDY = """
-from fairlane.papers import Built, Cell, Levels, Open, Paper, Span, compare, factors_of
+from fairlane.papers import Built, Combination, Levels, Open, Paper, Span, compare, factors_of
 
 
 class Study(Paper):
@@ -21,13 +21,13 @@ class Study(Paper):
             Open("queue", "droptail", Levels(("droptail", "red")), "not named"),
         ]
 
-    def cells(self):
+    def combinations(self):
         return self.setting(self.declared_setting)
 
     def setting(self, values):
-        return [self._cell(n, values) for n in range(1, 9)]
+        return [self._combination(n, values) for n in range(1, 9)]
 
-    def _cell(self, n, values):
+    def _combination(self, n, values):
         def tree(seed):
             return {
                 "name": "one", "seed": seed, "duration": "0.5s",
@@ -36,9 +36,9 @@ class Study(Paper):
                 "flows": {"udp": {"from": "s0", "to": "d0", "udp": {"header": "0B"},
                     "source": {"cbr": {"rate": "4Mbit/s", "size": "500B"}}}},
             }
-        return Cell(factors_of(n=n), tree)
+        return Combination(factors_of(n=n), tree)
 
-    def measure(self, run, cell):
+    def measure(self, run, combination):
         return {"use": 100 * run.link("bottleneck", "utilisation")}
 
     def experiments(self):

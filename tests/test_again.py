@@ -260,7 +260,7 @@ def test_when_a_flow_pauses_may_be_a_factor_of_a_study(tmp_path):
     levels = {"short": {'at.1.set."flows.web.start"': "8s"}, "long": {'at.1.set."flows.web.start"': "12s"}}
     levels |= {name: {"at": at} for name, at in pauses.items()}
     study = fl.Study(net, factors={"pause": {"levels": levels}}, seeds=[3, 4], metrics={"got": "flows.web.goodput"}).run(tmp_path / "s")
-    got = {(row["pause"], row["seed"]): row["got"] for row in study.cells().iter_rows(named=True)}
+    got = {(row["pause"], row["seed"]): row["got"] for row in study.runs().iter_rows(named=True)}
     for name, sets in levels.items():
         alone = network(SOURCES["bulk"], duration="20s")
         if "at" in sets:

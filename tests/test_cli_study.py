@@ -74,7 +74,7 @@ def first(place):
 
 def test_the_document_follows_its_schema(first):
     jsonschema.validate(first, json_schema("study"))
-    assert first["cells"] == {"planned": 18, "done": 18, "reused": 0, "failed": 0}
+    assert first["runs"] == {"planned": 18, "done": 18, "reused": 0, "failed": 0}
     (queue, rate) = first["study"]["factors"]
     assert [x["label"] for x in rate["levels"]] == [2e6, 5e6, 10e6] and rate["unit"] == "bit/s"
     assert [x["label"] for x in queue["levels"]] == ["droptail{limit=20p}", "red{min=5p,max=15p}"]
@@ -97,16 +97,16 @@ def test_the_same_command_reuses_everything(first, place):
     assert (done.returncode, done.stderr) == (0, "")
     assert "18 of them kept from before" in done.stdout
     again = json.loads(fairlane("study", "aqm.toml", "--json", cwd=place).stdout)
-    assert again["cells"] == {"planned": 18, "done": 18, "reused": 18, "failed": 0}
+    assert again["runs"] == {"planned": 18, "done": 18, "reused": 18, "failed": 0}
     assert again["rows"] == first["rows"]
 
 
 def test_tables_for_people(first, place):
     out = fairlane("study", "aqm.toml", cwd=place).stdout
-    assert re.search(r"^aqm: 6 points, 18 cells in .*seeds 1 to 3, means with 95 % intervals$", out, re.M)
+    assert re.search(r"^aqm: 6 combinations, 18 runs in .*seeds 1 to 3, means with 95 % intervals$", out, re.M)
     assert re.search(r"^queue +rate +utilisation +goodput.sum +sojourn_mean$", out, re.M)
     assert re.search(r"^red\{min=5p,max=15p\} +5 Mbit/s +\d.* ± .* % ", out, re.M)
-    assert "results/aqm: index.html, cells.csv, summary.csv, plots/ (3)" in out
+    assert "results/aqm: index.html, runs.csv, summary.csv, plots/ (3)" in out
     assert fairlane("study", "aqm.toml", "--quiet", cwd=place).stdout == ""
 
 
@@ -114,15 +114,15 @@ def test_a_dry_run_says_what_is_left_and_writes_nothing(first, place):
     before = sorted(p.name for p in place.rglob("*"))
     none = fairlane("study", "aqm.toml", "--out", "elsewhere", "--dry-run", cwd=place)
     assert none.returncode == 0
-    assert "6 points, 3 seeds (1 to 3), 18 cells" in none.stdout
-    assert "to run: 18 cells (none of them in elsewhere yet)" in none.stdout
+    assert "6 combinations, 3 seeds (1 to 3), 18 runs" in none.stdout
+    assert "to run: 18 runs (none of them in elsewhere yet)" in none.stdout
     assert "rate: 2 Mbit/s, 5 Mbit/s, 10 Mbit/s (3)" in none.stdout
     more = fairlane("study", "aqm.toml", "--seeds", "1..4", "--dry-run", cwd=place)
-    assert "to run: 6 cells (18 of them in results/aqm already)" in more.stdout
+    assert "to run: 6 runs (18 of them in results/aqm already)" in more.stdout
     assert re.search(r"about [\d.]+ s on \d+ worker", more.stdout)
     document = json.loads(fairlane("study", "aqm.toml", "--seeds", "1..4", "--dry-run", "--json", cwd=place).stdout)
     jsonschema.validate(document, json_schema("study"))
-    assert document["cells"] == {"planned": 24, "done": 18, "reused": 18, "failed": 0, "points": 6, "to_run": 6}
+    assert document["runs"] == {"planned": 24, "done": 18, "reused": 18, "failed": 0, "combinations": 6, "to_run": 6}
     assert document["estimate_s"] > 0
     assert sorted(p.name for p in place.rglob("*")) == before
 
@@ -131,13 +131,13 @@ def test_options_change_the_study(place):
     done = fairlane("study", "aqm.toml", "--set", "duration=2s", "--seeds", "7,9", "--out", "other", "--json", "--threads", "1", cwd=place)
     document = json.loads(done.stdout)
     assert document["study"]["seeds"] == [7, 9]
-    assert document["cells"] == {"planned": 12, "done": 12, "reused": 0, "failed": 0}
+    assert document["runs"] == {"planned": 12, "done": 12, "reused": 0, "failed": 0}
     result = fl.load_study(place / "other")
-    assert result.cells()["seed"].to_list() == [7, 9] * 6
+    assert result.runs()["seed"].to_list() == [7, 9] * 6
     assert result.spec.sets[-1] == ("duration", "2s")
 
 
-def test_failing_cells_are_shown_and_the_rest_is_whole(place):
+def test_failing_runs_are_shown_and_the_rest_is_whole(place):
     (place / "picky.py").write_text(BAD_QUEUE)
     text = STUDY.replace('"red{min=5p,max=15p}"', '"picky"').replace('name = "aqm"', 'name = "picky"\nplugins = ["picky.py"]')
     (place / "picky.toml").write_text(text)
@@ -145,15 +145,15 @@ def test_failing_cells_are_shown_and_the_rest_is_whole(place):
     assert done.returncode == 1
     document = json.loads(done.stdout)
     jsonschema.validate(document, json_schema("study"))
-    failed = document["cells"]["failed"]
-    assert 0 < failed < 9 and document["cells"]["done"] == 18 - failed == sum(
+    failed = document["runs"]["failed"]
+    assert 0 < failed < 9 and document["runs"]["done"] == 18 - failed == sum(
         r["n"] for r in document["rows"] if r["metric"] == "flows.tcp.goodput.sum"
     )
     assert {f["factors"]["queue"] for f in document["failures"]} == {"picky"}
     assert all("no luck today" in f["error"] for f in document["failures"])
     people = fairlane("study", "picky.toml", cwd=place)
     assert people.returncode == 1
-    assert f"{failed} cells failed:" in people.stdout and "no luck today" in people.stdout
+    assert f"{failed} runs failed:" in people.stdout and "no luck today" in people.stdout
     assert re.search(r"at queue picky, rate .*, seed \d", people.stdout)
     assert f"{failed} x PluginError" in people.stdout, "one reason, though the times differ"
 
@@ -196,18 +196,18 @@ def test_a_stopped_study_says_how_to_go_on_and_does(tmp_path):
     (tmp_path / "aqm.toml").write_text(STUDY.replace('"1..3"', '"1..40"').replace('"3s"', '"20s"'))
     command = [sys.executable, "-m", "fairlane", "study", "aqm.toml", "--threads", "1"]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    cells = tmp_path / "results" / "aqm" / "cells"
-    while running.poll() is None and len(list(cells.glob("*.parquet"))) < 3:
+    runs = tmp_path / "results" / "aqm" / "runs"
+    while running.poll() is None and len(list(runs.glob("*.parquet"))) < 3:
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert re.fullmatch(r"interrupted: \d+ of 240 cells .*results/aqm.*again.*\n", err)
-    kept = len(list(cells.glob("*.parquet")))
+    assert re.fullmatch(r"interrupted: \d+ of 240 runs .*results/aqm.*again.*\n", err)
+    kept = len(list(runs.glob("*.parquet")))
     assert 3 <= kept < 240
     again = fairlane("study", "aqm.toml", "--seeds", "1", "--json", cwd=tmp_path)
     document = json.loads(again.stdout)
-    assert document["cells"]["reused"] == 1 and document["cells"]["done"] == 6
+    assert document["runs"]["reused"] == 1 and document["runs"]["done"] == 6
 
 
 def test_progress_is_drawn_on_a_terminal_only(place):
@@ -218,7 +218,7 @@ def test_progress_is_drawn_on_a_terminal_only(place):
     drawn = shown_on(leader)
     out, _ = running.communicate()
     assert running.returncode == 0
-    assert re.search(rb"aqm \[[#.]{24}\] +\d+%, \d+/18 cells", drawn)
+    assert re.search(rb"aqm \[[#.]{24}\] +\d+%, \d+/18 runs", drawn)
     assert drawn.endswith(b"\r\x1b[2K") and b"\r" not in out
 
 

@@ -42,13 +42,13 @@ def test_study(path, tmp_path):
     study = Study.from_file(path)
     result = study.run(tmp_path / "out")
     assert result.index["status"].unique().to_list() == ["done"]
-    assert result.index.height >= len(study.spec.seeds) * len(result.points)
-    cells = result.cells()
+    assert result.index.height >= len(study.spec.seeds) * len(result.combinations)
+    table = result.runs()
     for metric in study.spec.metrics:
-        assert cells[metric.label].is_finite().all()
+        assert table[metric.label].is_finite().all()
     if study.spec.precision is not None:
         # Points differ in how many runs they need, or the example shows nothing.
-        runs = cells.group_by(["load", "queue"]).len()["len"]
+        runs = table.group_by(["load", "queue"]).len()["len"]
         assert runs.min() == study.spec.precision.minimum and runs.max() > runs.min()
 
 

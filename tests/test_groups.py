@@ -196,14 +196,14 @@ def study(file, tmp_path, report, *names):
 def test_study(file, tmp_path):
     own = study(file, tmp_path, "groups", "groups.tcp.goodput", "groups.tcp.jain", "network.jain")
     result = fl.Study.from_file(own).run(tmp_path / "out")
-    cells = result.cells()
-    assert cells.height == 4 and cells["groups.tcp.goodput"].null_count() == 0
+    table = result.runs()
+    assert table.height == 4 and table["groups.tcp.goodput"].null_count() == 0
     by_flow = fl.Study.from_file(study(file, tmp_path, "flows", "flows.tcp.goodput.sum", "flows.tcp.goodput.jain", "network.jain")).run(
         tmp_path / "f"
     )
     for a, b in (("groups.tcp.goodput", "flows.tcp.goodput.sum"), ("groups.tcp.jain", "flows.tcp.goodput.jain")):
-        assert cells[a].to_list() == pytest.approx(by_flow.cells()[b].to_list(), rel=1e-12)
-    assert cells["network.jain"].to_list() == by_flow.cells()["network.jain"].to_list()
+        assert table[a].to_list() == pytest.approx(by_flow.runs()[b].to_list(), rel=1e-12)
+    assert table["network.jain"].to_list() == by_flow.runs()["network.jain"].to_list()
     assert result.groups()["group"].unique(maintain_order=True).to_list() == ["tcp", "small", "voice"]
     with pytest.raises(fl.FairlaneError, match='report = "groups"'):
         result.flows()
@@ -263,8 +263,8 @@ def test_a_study_of_groups_is_read_back(file, tmp_path):
     names = ("groups.tcp.goodput", "groups.small.completion_time_p95", "groups.tcp.jain")
     made = fl.Study.from_file(study(file, tmp_path, "groups", *names)).run(tmp_path / "out")
     back = fl.load_study(tmp_path / "out")
-    assert [p.reports for p in back.points] == ["groups", "groups"]
-    assert back.cells().equals(made.cells()) and back.groups().equals(made.groups(), null_equal=True)
+    assert [p.reports for p in back.combinations] == ["groups", "groups"]
+    assert back.runs().equals(made.runs()) and back.groups().equals(made.groups(), null_equal=True)
     assert back.summary().equals(made.summary(), null_equal=True) and "<html" in back.page()
     with pytest.raises(fl.FairlaneError, match='report = "groups"'):
         back.flows()

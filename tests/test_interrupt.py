@@ -1,4 +1,4 @@
-"""Ctrl-C while the code of a plug-in does not come back, and the limit of time for a cell of a study."""
+"""Ctrl-C while the code of a plug-in does not come back, and the limit of time for a run of a study."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_a_study_hears_of_it(tmp_path, crew):
     write(tmp_path, scenario())
     done = interrupted(tmp_path, [*CLI, "study", "study.toml", *crew], 2)
     assert (done.returncode, done.stdout) == (130, "")
-    assert "0 of 6 cells are finished" in done.stderr
+    assert "0 of 6 runs are finished" in done.stderr
 
 
 def test_an_executor_of_ones_own_is_free_again(tmp_path):
@@ -227,37 +227,37 @@ print(over[-1], over.count("stopped") > 0)
     assert (done.returncode, done.stdout, done.stderr) == (0, "end True\n", "")
 
 
-# --- a limit of time for a cell ------------------------------------------------------------------------
+# --- a limit of time for a run ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("crew", [["--threads", "2"], ["--processes", "2"]])
-def test_a_cell_that_takes_too_long_fails_and_says_so(tmp_path, crew):
+def test_a_run_that_takes_too_long_fails_and_says_so(tmp_path, crew):
     """In the terminal, in the document and in the page; a loop of a plug-in counts like any other."""
-    write(tmp_path, scenario(), 'cell_limit = "200ms"')
+    write(tmp_path, scenario(), 'run_limit = "200ms"')
     env = {**os.environ, "MARK": str(tmp_path / "mark")}
     run = [sys.executable, *CLI, "study", "study.toml", *crew]
     done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=ENOUGH)
-    said = "6 x Limit: it took longer than the cell_limit of 0.2 s: stopped at 0 % of its simulated time"
+    said = "6 x Limit: it took longer than the run_limit of 0.2 s: stopped at 0 % of its simulated time"
     assert done.returncode == 1 and said in " ".join(done.stdout.split()), done.stdout + done.stderr
-    assert "it took longer than the cell_limit of 0.2 s" in (tmp_path / "results" / "study" / "index.html").read_text("utf-8")
+    assert "it took longer than the run_limit of 0.2 s" in (tmp_path / "results" / "study" / "index.html").read_text("utf-8")
     # Run again, it tries again.
     done = subprocess.run([*run, "--json"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=ENOUGH)
     told = json.loads(done.stdout)
-    assert told["cells"] == {"planned": 6, "done": 0, "reused": 0, "failed": 6}
-    assert {(f["kind"], f["error"].split(":")[0]) for f in told["failures"]} == {("Limit", "it took longer than the cell_limit of 0.2 s")}
+    assert told["runs"] == {"planned": 6, "done": 0, "reused": 0, "failed": 6}
+    assert {(f["kind"], f["error"].split(":")[0]) for f in told["failures"]} == {("Limit", "it took longer than the run_limit of 0.2 s")}
     assert len((tmp_path / "mark").read_text()) >= 12
 
 
 def test_a_limit_stops_a_long_run_and_is_no_part_of_a_result(tmp_path):
-    """A run of the engine alone is stopped, too; without the limit the same cells are made, and then are found with any limit."""
+    """A run of the engine alone is stopped, too; without the limit the same runs are made, and then are found with any limit."""
     net = fl.Network(duration="20000s").link("a", "b", rate="1Gbit/s", delay="1ms").flow("f", "a", "b", tcp={})
 
     def study(limit: str | None, duration: str = "20000s") -> Study:
-        return Study(net, set={"duration": duration}, seeds="1..2", metrics=["network.goodput"], cell_limit=limit)
+        return Study(net, set={"duration": duration}, seeds="1..2", metrics=["network.goodput"], run_limit=limit)
 
     late = study("50ms").run(tmp_path / "long", threads=2)
     assert [f["kind"] for f in late.failures.to_dicts()] == ["Limit", "Limit"]
-    assert late.failures["error"][0].startswith("it took longer than the cell_limit of 0.05 s: stopped at ")
+    assert late.failures["error"][0].startswith("it took longer than the run_limit of 0.05 s: stopped at ")
     made = study(None, "1s").run(tmp_path / "short", threads=2)
     again = study("1h", "1s").run(tmp_path / "short", threads=2)
     assert made.failures.is_empty() and again.tally is not None and again.tally.reused == 2
@@ -266,5 +266,5 @@ def test_a_limit_stops_a_long_run_and_is_no_part_of_a_result(tmp_path):
 @pytest.mark.parametrize("limit", ["0s", "1ms", "soon"])
 def test_limits_that_are_none(limit):
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms").flow("f", "a", "b", tcp={})
-    with pytest.raises(fl.ScenarioError, match="cell_limit"):
-        Study(net, seeds=1, metrics=["network.goodput"], cell_limit=limit)
+    with pytest.raises(fl.ScenarioError, match="run_limit"):
+        Study(net, seeds=1, metrics=["network.goodput"], run_limit=limit)

@@ -29,12 +29,12 @@ SPEC = spec_of((2, 5), range(1, 3), keep="selected")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A study with cells, a part, an index, tables, pictures and a page."""
+    """A study with runs, a part, an index, tables, pictures and a page."""
     folder = tmp_path_factory.mktemp("whole") / "study"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store_module, "PART_CELLS", 3)
+        patch.setattr(store_module, "PART_RUNS", 3)
         Study(SPEC).run(folder).save()
-    assert len(list((folder / "cells").iterdir())) == 1 and len(list((folder / "parts").iterdir())) == 1
+    assert len(list((folder / "runs").iterdir())) == 1 and len(list((folder / "parts").iterdir())) == 1
     return folder
 
 
@@ -55,7 +55,7 @@ def flipped(data: bytes, bit: int) -> bytes:
 def fault_of(name: str, data: bytes) -> str:
     """What the checker of this file says of these bytes."""
     path = Path(name)
-    if path.parent.name == "cells":
+    if path.parent.name == "runs":
         return sealed.fault_of(data, one_run.seal_of(path.stem))
     if path.parent.name == "parts":
         return sealed.fault_of(data, integrity.seal_of_part(path.stem))
@@ -64,17 +64,17 @@ def fault_of(name: str, data: bytes) -> str:
     return sealed.fault_of_text(data, b"# seal " if path.name == sums.NAME else sealed.MEMBER)
 
 
-def test_every_single_bit_of_a_cell_counts(whole):
-    (path,) = (whole / "cells").iterdir()
+def test_every_single_bit_of_a_run_counts(whole):
+    (path,) = (whole / "runs").iterdir()
     data = path.read_bytes()
-    assert fault_of(f"cells/{path.name}", data) == ""
+    assert fault_of(f"runs/{path.name}", data) == ""
     missed = [bit for bit in range(8 * len(data)) if not sealed.fault_of(flipped(data, bit), one_run.seal_of(path.stem))]
     assert missed == [] and len(data) > 1000
 
 
 def test_ten_thousand_bits_of_all_that_is_kept(whole, kept_result):
     """Each kept file that carries its own sum; files that a list names are compared as a whole below."""
-    own = {str(p.relative_to(whole)): p.read_bytes() for p in whole.rglob("*") if p.parent.name in ("cells", "parts")}
+    own = {str(p.relative_to(whole)): p.read_bytes() for p in whole.rglob("*") if p.parent.name in ("runs", "parts")}
     own |= {name: (whole / name).read_bytes() for name in ("index.parquet", plan_file.NAME, sums.NAME)}
     own["manifest.json"] = (kept_result / "manifest.json").read_bytes()
     assert len(own) == 6 and not any(fault_of(name, data) for name, data in own.items())
@@ -90,7 +90,7 @@ def test_ten_thousand_bits_of_all_that_is_kept(whole, kept_result):
 def test_a_study_with_a_flipped_bit_ends_as_if_nothing_had_been(whole, tmp_path, seed):
     """The whole way: told once, run again, the same numbers; for readers an error in one line or the same numbers."""
     chance = random.Random(seed)
-    right = load_study(whole).cells()
+    right = load_study(whole).runs()
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
     files = sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix in (".parquet", ".json"))
@@ -98,13 +98,13 @@ def test_a_study_with_a_flipped_bit_ends_as_if_nothing_had_been(whole, tmp_path,
     data = victim.read_bytes()
     victim.write_bytes(flipped(data, chance.randrange(8 * len(data))))
     try:
-        assert load_study(folder).cells().equals(right)
+        assert load_study(folder).runs().equals(right)
     except FolderError as e:
         assert "\n" not in str(e) and victim.name in str(e)
     found = fl.verify(folder)
     assert not found.whole and list(found.damaged) == [str(victim.relative_to(folder))]
     again = Study(SPEC).run(folder)
-    assert again.cells().equals(right)
+    assert again.runs().equals(right)
     (note,) = again.notes
     assert victim.name in note and "\n" not in note
     again.save()
@@ -115,23 +115,23 @@ def test_what_is_damaged_while_a_result_is_in_use_is_not_read(whole, tmp_path):
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
     result = load_study(folder)
-    (path,) = (folder / "cells").iterdir()
+    (path,) = (folder / "runs").iterdir()
     before = path.stat()
     path.write_bytes(flipped(path.read_bytes(), 4000))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(FolderError, match=rf"{path.name} is damaged: its checksum differs: run the study again"):
-        result.cells()
+        result.runs()
 
 
 def test_an_answer_that_was_changed_on_its_way_is_no_result(tmp_path, monkeypatch):
     encode = one_run._encode
     monkeypatch.setattr(one_run, "_encode", lambda task, run: flipped(encode(task, run), 3000) if task.seed == 1 else encode(task, run))
     result = Study(SPEC).run(tmp_path / "out")
-    assert result.index.filter(pl.col("status") == "failed")["kind"].to_list() == ["Torn"] * 2 and result.cells().height == 2
+    assert result.index.filter(pl.col("status") == "failed")["kind"].to_list() == ["Torn"] * 2 and result.runs().height == 2
 
 
 def test_other_programs_read_sealed_files(whole):
-    (path,) = (whole / "cells").iterdir()
+    (path,) = (whole / "runs").iterdir()
     assert duckdb.sql(f"SELECT DISTINCT key FROM '{path}'").fetchall() == [(path.stem,)]
     pq = pytest.importorskip("pyarrow.parquet")
     for file in whole.rglob("*.parquet"):
@@ -144,7 +144,7 @@ def test_a_store_without_checksums_is_told_in_one_line_and_run_again(whole, tmp_
     """As an earlier version left it: plain Parquet, and a plan without a seal."""
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
-    for path in (*folder.glob("cells/*"), *folder.glob("parts/*")):
+    for path in (*folder.glob("runs/*"), *folder.glob("parts/*")):
         pl.read_parquet(path).write_parquet(path)
     plan = json.loads((folder / plan_file.NAME).read_text())
     plan = {"schema": "fairlane.study-plan/1", **{k: v for k, v in plan.items() if k not in ("schema", "seal")}}
@@ -152,9 +152,9 @@ def test_a_store_without_checksums_is_told_in_one_line_and_run_again(whole, tmp_
     with pytest.raises(FolderError, match=r"has the format 'fairlane.study-plan/1', this version reads .*: run the study again"):
         load_study(folder)
     again = Study(SPEC).run(folder)
-    assert again.tally.reused == 0 and again.cells().equals(load_study(whole).cells())
-    cells, plan_note = again.notes
-    assert cells.startswith("2 files carry no checksum of this version (kept by another version of fairlane, or damaged)")
+    assert again.tally.reused == 0 and again.runs().equals(load_study(whole).runs())
+    runs, plan_note = again.notes
+    assert runs.startswith("2 files carry no checksum of this version (kept by another version of fairlane, or damaged)")
     assert plan_file.NAME in plan_note
 
 
@@ -205,11 +205,11 @@ def put(kind: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "device", "socket"])
-@pytest.mark.parametrize("where", ["cell", "part", "index.parquet", "study.json", "lock"])
+@pytest.mark.parametrize("where", ["run", "part", "index.parquet", "study.json", "lock"])
 def test_what_is_no_file_in_the_place_of_one_is_named_in_one_line(whole, tmp_path, kind, where):
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
-    place = {"cell": "cells", "part": "parts"}.get(where)
+    place = {"run": "runs", "part": "parts"}.get(where)
     path = next((folder / place).iterdir()) if place else folder / where
     put(kind, path)
     with pytest.raises(FolderError) as told:
@@ -228,15 +228,15 @@ def test_what_is_no_file_in_the_place_of_one_is_named_in_one_line(whole, tmp_pat
 def test_what_does_not_belong_into_a_folder_is_told_and_left_alone(whole, tmp_path, kind):
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
-    put(kind, folder / "cells" / "mine")
+    put(kind, folder / "runs" / "mine")
     again = Study(SPEC).run(folder)
-    assert again.tally.reused == 4 and os.path.lexists(folder / "cells" / "mine")
+    assert again.tally.reused == 4 and os.path.lexists(folder / "runs" / "mine")
     (note,) = again.notes
-    assert "cells/mine (a " in note
+    assert "runs/mine (a " in note
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "device", "socket"])
-@pytest.mark.parametrize("where", ["cells", "parts", "."])
+@pytest.mark.parametrize("where", ["runs", "parts", "."])
 def test_what_is_no_folder_in_the_place_of_one_is_named(whole, tmp_path, kind, where):
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
@@ -247,7 +247,7 @@ def test_what_is_no_folder_in_the_place_of_one_is_named(whole, tmp_path, kind, w
     assert str(told.value).startswith(f"{path} is a ")
 
 
-def test_searches_and_reproductions_find_their_damaged_cells(tmp_path, monkeypatch):
+def test_searches_and_reproductions_find_their_damaged_runs(tmp_path, monkeypatch):
     pytest.importorskip("optuna")
     (tmp_path / "lan.toml").write_text(DUMBBELL.replace('"5s"', '"2s"'))
     tuning = fl.Tuning(
@@ -262,7 +262,7 @@ def test_searches_and_reproductions_find_their_damaged_cells(tmp_path, monkeypat
     ):
         assert run().notes == [] and fl.verify(place).whole
         before = {p: p.read_bytes() for p in place.glob("*.csv")}
-        victim = min(place.rglob("cells/*.parquet"))
+        victim = min(place.rglob("runs/*.parquet"))
         victim.write_bytes(flipped(victim.read_bytes(), 4999))
         assert list(fl.verify(place).damaged) == [str(victim.relative_to(place))]
         (note,) = run().notes
@@ -360,7 +360,7 @@ def test_verify_misses_the_list_of_sums(whole, tmp_path):
     assert set(verify(tmp_path / "s").damaged) == {"SHA256SUMS"}
     done = fairlane("verify", str(tmp_path / "s"))
     assert done.returncode == 1 and "SHA256SUMS is missing" in done.stdout
-    for name in ("index.html", "cells.csv"):
+    for name in ("index.html", "runs.csv"):
         (tmp_path / "s" / name).unlink()
     assert set(verify(tmp_path / "s").damaged) == {"SHA256SUMS"}, "the other tables are there"
 
@@ -369,17 +369,17 @@ def test_verify_misses_what_the_index_has(whole, tmp_path):
     """A file that is gone has no sum that could be wrong."""
     shutil.copytree(whole, tmp_path / "s")
     keys = set(pl.read_parquet(tmp_path / "s" / "index.parquet").filter(pl.col("status") == "done")["key"])
-    (cell_file,) = (tmp_path / "s" / "cells").iterdir()
+    (run_file,) = (tmp_path / "s" / "runs").iterdir()
     (part,) = (tmp_path / "s" / "parts").iterdir()
     data = part.read_bytes()
     part.write_bytes(flipped(data, 999))
-    assert set(verify(tmp_path / "s").damaged) == {f"parts/{part.name}"}, "its cells are not told once more"
+    assert set(verify(tmp_path / "s").damaged) == {f"parts/{part.name}"}, "its runs are not told once more"
     part.write_bytes(data)
-    cell_file.unlink()
+    run_file.unlink()
     done = verify(tmp_path / "s")
-    assert done.damaged == {f"cells/{cell_file.name}": "is missing, and the index has it as done"}
+    assert done.damaged == {f"runs/{run_file.name}": "is missing, and the index has it as done"}
     part.unlink()
-    assert set(verify(tmp_path / "s").damaged) == {f"cells/{key}.parquet" for key in keys} and len(keys) == 4
+    assert set(verify(tmp_path / "s").damaged) == {f"runs/{key}.parquet" for key in keys} and len(keys) == 4
     Study(SPEC).run(tmp_path / "s").save()
     assert verify(tmp_path / "s").whole
 
@@ -394,10 +394,10 @@ def test_study_verify_looks_at_the_folder_of_the_file_and_runs_nothing(tmp_path)
     fairlane("study", "s.toml", "-q", cwd=tmp_path)
     ran = fairlane("study", "s.toml", "--verify", cwd=tmp_path)
     assert ran.returncode == 0 and ran.stdout.endswith("files checked, all are whole\n")
-    (cell_file, _) = sorted((tmp_path / "results" / "s" / "cells").iterdir())
-    cell_file.write_bytes(flipped(cell_file.read_bytes(), 5000))
+    (run_file, _) = sorted((tmp_path / "results" / "s" / "runs").iterdir())
+    run_file.write_bytes(flipped(run_file.read_bytes(), 5000))
     ran = fairlane("study", "s.toml", "--verify", cwd=tmp_path)
-    assert ran.returncode == 1 and cell_file.name in ran.stdout.splitlines()[0] and cell_file.exists()
+    assert ran.returncode == 1 and run_file.name in ran.stdout.splitlines()[0] and run_file.exists()
 
 
 def test_a_list_of_sums_names_what_was_written_last(tmp_path):

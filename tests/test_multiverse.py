@@ -14,6 +14,7 @@ from fairlane.multiverse import (
     OpenError,
     Span,
     base_of,
+    changes_at,
     check_setting,
     design,
     judge,
@@ -22,7 +23,6 @@ from fairlane.multiverse import (
     settled,
     share,
     size,
-    changes_at,
 )
 
 X = Open("x", 0.5, Span(0.0, 1.0), "a known case")

@@ -235,7 +235,7 @@ def test_what_is_to_be_run_shows_itself():
             network(), factors={"links.bottleneck.rate": ["5Mbit/s", "10Mbit/s"]}, seeds="1..3", metrics=["network.jain"]
         )._repr_html_()
     )
-    assert "b" not in shown.seen and "2 points on 3 seeds: 6 cells." in shown.words and "5 Mbit/s, 10 Mbit/s" in shown.words
+    assert "b" not in shown.seen and "2 combinations on 3 seeds: 6 runs." in shown.words and "5 Mbit/s, 10 Mbit/s" in shown.words
     goals = {"links.bottleneck.sojourn_p99": "min", "flows.tcp.goodput": "max"}
     search = fl.Tuning(network(), link="bottleneck", objectives=goals, search={"droptail": {"limit": {"from": "2p", "to": "50p"}}})
     shown = Tags(search._repr_html_())

@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     for name, inside in (("study", "plots"), ("study2", "index.html"), ("tuned", "chosen.toml"), ("paper", "figures")):
-        (tmp_path / name / ("runs" if name == "paper" else "cells")).mkdir(parents=True)
+        (tmp_path / name / ("runs")).mkdir(parents=True)
         if inside == "index.html" or inside == "chosen.toml":
             (tmp_path / name / inside).mkdir()
         else:

@@ -16,7 +16,7 @@ from conftest import ROOT
 from fairlane.base import toml
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke
-from fairlane.papers import Cell, load
+from fairlane.papers import Combination, load
 from fairlane.papers.animations import MOST, covering
 from fairlane.papers.tables import read_csv, read_folder
 from fairlane.papers.template import new_paper
@@ -69,13 +69,15 @@ def test_what_limited_flows_is_told_without_a_run_that_moves(tmp_path):
     """Each run is that of the scenario, and losses hold all flows back: what the study is about. Shares add up to 1."""
     paper = load(MATHIS)
     quick = fairlane.reproduce(MATHIS, quick=True, out=tmp_path, why=True)
-    cells = paper.quick_cells()
-    assert len(cells) <= MOST and quick.of_all and [w.cell.factors for w in quick.watched] == [c.factors for c in cells]
+    combinations = paper.quick_combinations()
+    assert (
+        len(combinations) <= MOST and quick.of_all and [w.combination.factors for w in quick.watched] == [c.factors for c in combinations]
+    )
     page = unescape(quick.page.read_text("utf-8"))
     assert page.count('id="why"') == 1 and page.count('id="limits"') == 1 and f"The run with seed {quick.seeds[0]} of each scenario" in page
     for one in quick.watched:
         assert one.seed == quick.seeds[0] and one.name in page
-        plain = fairlane.Network.from_toml(toml.dumps(one.cell.tree(one.seed))).run(seeds=one.seed)
+        plain = fairlane.Network.from_toml(toml.dumps(one.combination.tree(one.seed))).run(seeds=one.seed)
         assert one.result.fingerprints == plain.fingerprints
         for flow in one.result.why().flows.values():
             assert str(flow) in page
@@ -83,17 +85,17 @@ def test_what_limited_flows_is_told_without_a_run_that_moves(tmp_path):
             assert flow.shares["avoidance"].mean + flow.shares["recovery"].mean + flow.shares["timeout"].mean > 0.5
     document = quick.to_json()
     jsonschema.validate(document, json_schema("reproduction"))
-    assert [w["factors"] for w in document["why"]] == [dict(w.cell.factors) for w in quick.watched]
+    assert [w["factors"] for w in document["why"]] == [dict(w.combination.factors) for w in quick.watched]
 
 
 def test_scenarios_that_are_looked_at_have_all_levels_between_them():
-    cells = [Cell((("queue", q), ("n", n), ("cc", c)), dict) for q in "ab" for n in "123456789" for c in "xyz"]
-    few = covering(cells)
-    assert len(few) == 12 and few == sorted(few, key=cells.index)
-    assert {f for c in few for f in c.factors} == {f for c in cells for f in c.factors}
+    combinations = [Combination((("queue", q), ("n", n), ("cc", c)), dict) for q in "ab" for n in "123456789" for c in "xyz"]
+    few = covering(combinations)
+    assert len(few) == 12 and few == sorted(few, key=combinations.index)
+    assert {f for c in few for f in c.factors} == {f for c in combinations for f in c.factors}
     # Every queue meets every control.
     assert len({(c["queue"], c["cc"]) for c in few}) == 6
-    assert covering(cells[:12]) == cells[:12] and covering([]) == []
+    assert covering(combinations[:12]) == combinations[:12] and covering([]) == []
 
 
 def test_a_run_moves_in_its_page_and_says_why(quick):

@@ -41,7 +41,7 @@ def test_a_setting_recorded_is_found_again(made):
 
 
 def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
-    """Of both files a digit flipped, a row lost, the sum removed; and a cell that was written as no number."""
+    """Of both files a digit flipped, a row lost, the sum removed; and a combination that was written as no number."""
     r, place = made
     folder = tmp_path / "one1999"
     shutil.copytree(place / "one1999", folder)
@@ -90,9 +90,9 @@ def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_p
 
         resealed(folder / "settings.csv", changed)
 
-    def more(names, cells):
+    def more(names, combinations):
         at = names.index("margin of A")
-        return ",".join([*cells[:at], str(float(cells[at]) + 0.001), *cells[at + 1 :]])
+        return ",".join([*combinations[:at], str(float(combinations[at]) + 0.001), *combinations[at + 1 :]])
 
     kept = (folder / "settings.csv").read_bytes()
     with_row(more)
@@ -103,7 +103,7 @@ def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_p
     assert "come out otherwise" in note and "margin of A" in note
 
     (folder / "settings.csv").write_bytes(kept)
-    with_row(lambda _, cells: ",".join([cells[0], "xsample", *cells[2:]]))
+    with_row(lambda _, combinations: ",".join([combinations[0], "xsample", *combinations[2:]]))
     damaged = reproduce(folder, out=tmp_path / "again")
     assert damaged.joint.again == 0 and "'xsample' is no kind of setting" in damaged.notes[0]
 

@@ -71,14 +71,14 @@ def test_a_quick_look_comes_out_as_recorded(part):
 
 
 def test_one_rate_of_the_sweep(tmp_path):
-    """The sweep's own cells, at its lowest rate: the backlogs follow from arithmetic."""
+    """The sweep's own combinations, at its lowest rate: the backlogs follow from arithmetic."""
     from fairlane.papers.runner import Job, Runner
 
     paper = papers.load("nowak2009")
-    cells = {c["case"]: c for c in paper.cells() if c["set"] == "stated" and c["rate"] == "0.1"}
+    combinations = {c["case"]: c for c in paper.combinations() if c["set"] == "stated" and c["rate"] == "0.1"}
     with Runner(paper, tmp_path / "runs") as runner:
-        runs = runner.run([Job(c, 1) for c in cells.values()])
-    m = {case: paper.measure(run, cell) for (case, cell), run in zip(cells.items(), runs, strict=True)}
+        runs = runner.run([Job(c, 1) for c in combinations.values()])
+    m = {case: paper.measure(run, combination) for (case, combination), run in zip(combinations.items(), runs, strict=True)}
     # What the video sends (three quarters of the link) and does not get while TCP sends is what waits for it at the end.
     missing = 0.75 - m["C4"]["udp_share"] / 100
     assert missing > 0.5
@@ -127,11 +127,11 @@ def test_one_setting_is_near_the_published_results(tmp_path):
     from fairlane.papers.runner import Job, Runner
 
     paper = papers.load("nowak2009")
-    cells = [c for c in paper.cells() if c["set"] in ("table", "events") and c["case"] in {f"C{i}" for i in range(1, 9)}]
+    combinations = [c for c in paper.combinations() if c["set"] in ("table", "events") and c["case"] in {f"C{i}" for i in range(1, 9)}]
     with Runner(paper, tmp_path / "runs") as runner:
-        runs = runner.run([Job(c, s) for c in cells for s in paper.seeds], use=lambda job, run: paper.measure(run, job.cell))
+        runs = runner.run([Job(c, s) for c in combinations for s in paper.seeds], use=lambda job, run: paper.measure(run, job.combination))
     n = len(paper.seeds)
-    ours = {(c["set"], c["case"]): runs[i * n : (i + 1) * n] for i, c in enumerate(cells)}
+    ours = {(c["set"], c["case"]): runs[i * n : (i + 1) * n] for i, c in enumerate(combinations)}
     apart = []
     for p in read_csv(PUBLISHED / "table1.csv"):
         case, thing = p["case"], p["object"]
@@ -149,11 +149,11 @@ def test_the_base_is_the_simulators_example():
     opens = paper.opens()
     base, declared = base_of(opens), check_setting(opens, paper.declared_setting)
     assert {n for n in declared if declared[n] != base[n]} == set(paper.declared)
-    for cell in paper.setting(base):
-        if cell["set"] != "table":
+    for combination in paper.setting(base):
+        if combination["set"] != "table":
             continue
-        plain = paper._case(cell["case"])
-        tree = cell.tree(1)
+        plain = paper._case(combination["case"])
+        tree = combination.tree(1)
         assert tree["flows"]["tcp"] == plain["flows"]["tcp"]
         video = tree["flows"]["video"]["source"]["cbr"]
         assert papers.quantity(video["rate"]) == pytest.approx(1081081, rel=1e-4) and video["size"] == "1000B"
@@ -208,7 +208,7 @@ def test_the_chosen_queue_beats_every_case_on_traffic_the_search_did_not_see(par
     assert len(mixes) == 5
 
     def cost(case):
-        means = {q: np.mean([r.samples(r.cell(set="unseen", mix=m, case=case), q) for m in mixes]) for q in scales}
+        means = {q: np.mean([r.samples(r.combination(set="unseen", mix=m, case=case), q) for m in mixes]) for q in scales}
         complaints = [(means[q] - good) / (bad - good) for q, (good, bad) in scales.items()]
         return max(complaints) + 0.05 * sum(complaints)
 

@@ -11,7 +11,7 @@ import browser
 from fairlane import papers
 from fairlane.claims import Tables
 from fairlane.multiverse import base_of
-from fairlane.papers import Cell, Value, calibration
+from fairlane.papers import Combination, Value, calibration
 from fairlane.papers.claims import read_claims
 from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
@@ -82,11 +82,11 @@ def test_the_tables_are_those_that_claims_read(short):
         assert j.claim.check.outcome(tables) == j.outcome, j.claim.id
     rows = read_csv(short.folder / "results.csv")
     assert list(rows[0])[:6] == ["network", "load", "queue", "aqm", "metric", "value"]
-    cells = {(r["network"], r["load"], r["queue"], r["aqm"]) for r in rows}
+    combinations = {(r["network"], r["load"], r["queue"], r["aqm"]) for r in rows}
     claimed = {tuple(c[k] for k in ("network", "load", "queue", "aqm")) for c in net.claimed()}
-    assert cells == claimed | {("64", str(x), str(q), a) for x in net.LOADS for q in net.LIMITS for a in net.QUEUES}
+    assert combinations == claimed | {("64", str(x), str(q), a) for x in net.LOADS for q in net.LIMITS for a in net.QUEUES}
     counted = sum(r["metric"].startswith("drop_share") for r in rows) // 2
-    assert counted == 6 and len(rows) == (len(cells)) * 12 + counted * 4
+    assert counted == 6 and len(rows) == (len(combinations)) * 12 + counted * 4
     published, ours = read_csv(PUBLISHED / "quoted_values.csv"), read_csv(short.folder / "quoted_values.csv")
     assert [(p["load_percent"], p["queue_packets"]) for p in published] == [(o["load_percent"], o["queue_packets"]) for o in ours]
 
@@ -113,18 +113,18 @@ def test_every_metric_is_in_the_document_and_drawn_against_the_load(short):
     assert of["received"] == of["enqueued"] + of["dropped"] and of["loss_rate"] == pytest.approx(100 * of["dropped"] / of["received"])
 
 
-def test_the_whole_matrix_is_180_cells(paper):
-    cells = [c for c in paper.cells() if c["traffic"] == "bulk"]
-    assert len({c.factors for c in cells}) == len(cells) == 3 * 4 * 3 * 5
-    assert {c.factors for c in paper.quick_cells()} < {c.factors for c in paper.cells()}
+def test_the_whole_matrix_is_180_combinations(paper):
+    combinations = [c for c in paper.combinations() if c["traffic"] == "bulk"]
+    assert len({c.factors for c in combinations}) == len(combinations) == 3 * 4 * 3 * 5
+    assert {c.factors for c in paper.quick_combinations()} < {c.factors for c in paper.combinations()}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_asks_for_the_cells_it_reads(short, name):
+def test_an_experiment_asks_for_the_combinations_it_reads(short, name):
     """What `--only` runs is enough to build it."""
     (e,) = (e for e in short.paper.experiments() if e.id == name)
     r = short.results
-    needed = [c for c in r.cells if e.needs(c)]
+    needed = [c for c in r.combinations if e.needs(c)]
     alone = type(r)(needed, {c.factors: r._samples[c.factors] for c in needed}, r._curves)
     built = e.build(alone)
     assert built.comparison.rows
@@ -150,13 +150,15 @@ QUALNET = {"segment": "512B", "window": "16384B", "least timeout": "1s", "TCP": 
 """TCP's own values of the runs of ns-2, and of the arithmetic."""
 
 
-def _cells(paper, cells, **values: Value):
-    """Cells of 100 s in the base setting, with other values where they are given."""
-    return paper._with(cells, {**base_of(paper.opens()), **QUALNET, "simulated time": "100s", **values})
+def _combinations(paper, combinations, **values: Value):
+    """Combinations of 100 s in the base setting, with other values where they are given."""
+    return paper._with(combinations, {**base_of(paper.opens()), **QUALNET, "simulated time": "100s", **values})
 
 
-def _measured(paper, folder, cells, change=lambda t: None, **values: Value):
-    made = [Cell(c.factors, lambda seed, c=c: (t := c.tree(seed), change(t))[0]) for c in _cells(paper, cells, **values)]
+def _measured(paper, folder, combinations, change=lambda t: None, **values: Value):
+    made = [
+        Combination(c.factors, lambda seed, c=c: (t := c.tree(seed), change(t))[0]) for c in _combinations(paper, combinations, **values)
+    ]
     with Runner(paper, folder) as runner:
         runs = runner.run([Job(c, 1) for c in made])
     return [paper.measure(r, c) for r, c in zip(runs, made, strict=True)]
@@ -172,8 +174,8 @@ PACKET = 552
 
 def test_senders_without_a_queue_carry_a_window_a_round_trip(paper, tmp_path):
     """4 and 8 windows of 32 segments fit into the path: throughput is arithmetic, and no discipline matters."""
-    cells = [net.cell(16, 25, 100, "DropTail"), *(net.cell(16, 50, 25, a) for a in ("DropTail", "RED", "ModRED"))]
-    for c, m in zip(cells, _measured(paper, tmp_path, cells), strict=True):
+    combinations = [net.combination(16, 25, 100, "DropTail"), *(net.combination(16, 50, 25, a) for a in ("DropTail", "RED", "ModRED"))]
+    for c, m in zip(combinations, _measured(paper, tmp_path, combinations), strict=True):
         trip = 0.150 + 3 * 8 * PACKET / 10e6 + 3 * 8 * 40 / 10e6  # two packets are acknowledged together: the second is one packet later
         window = 32 * PACKET * 8 / (trip + 8 * PACKET / 10e6)
         assert m["throughput"] == pytest.approx(16 * int(c["load"]) / 100 * window / 1e3, rel=0.01)
@@ -187,22 +189,22 @@ def test_cut_windows_carry_a_segment_a_round_trip(paper, tmp_path):
         _of_queue(t).update(min="1p", out_max="500p", in_max="500p", limit="1000p", w_q=1e-9)
 
     values = {"acknowledged": "every packet", "window": "512B"}
-    (m,) = _measured(paper, tmp_path, [net.cell(64, 100, 100, "ModRED")], always, **values)
+    (m,) = _measured(paper, tmp_path, [net.combination(64, 100, 100, "ModRED")], always, **values)
     assert m["throughput"] == pytest.approx(64 * 8 * PACKET / (0.150 + 3 * 8 * 592 / 10e6) / 1e3, rel=0.02)
     assert m["throughput"] < 1.1 * 64 * 8 * 512 / 0.15 / 1e3
 
 
 def test_avq_that_takes_itself_for_the_link_is_droptail(paper, tmp_path):
-    cells = [net.cell(64, 75, 100, a) for a in ("AVQ", "DropTail")]
-    avq, droptail = _measured(paper, tmp_path, cells, **{"AVQ's capacity": "the whole link"})
+    combinations = [net.combination(64, 75, 100, a) for a in ("AVQ", "DropTail")]
+    avq, droptail = _measured(paper, tmp_path, combinations, **{"AVQ's capacity": "the whole link"})
     assert avq == droptail
 
 
 def test_drops_by_colour_are_all_drops(paper, tmp_path):
-    cells = _cells(paper, [net.cell(64, 75, 100, a, "counted") for a in ("WRED", "ModRED")])
+    combinations = _combinations(paper, [net.combination(64, 75, 100, a, "counted") for a in ("WRED", "ModRED")])
     with Runner(paper, tmp_path) as runner:
-        runs = runner.run([Job(c, 1) for c in cells])
-    for c, run in zip(cells, runs, strict=True):
+        runs = runner.run([Job(c, 1) for c in combinations])
+    for c, run in zip(combinations, runs, strict=True):
         m = paper.measure(run, c)
         assert m["drops_in"] + m["drops_out"] == run.link("bottleneck", "drops"), c.factors
         assert 0 <= m["drops_in"] <= m["drops_out"]
@@ -221,31 +223,36 @@ def test_one_queue_agrees_with_ns2(paper, tmp_path):
     """ns-2.35 with the same numbers and one queue (it has no round robin): means of two runs each."""
     rows = read_csv(PUBLISHED / "ns2_check.csv")
     ns2 = Tables({"ns2": rows})
-    cells = [net.cell(int(r["network"]), int(r["load"]), int(r["queue"]), r["aqm"]) for r in rows if r["metric"] == "loss_rate"]
+    combinations = [
+        net.combination(int(r["network"]), int(r["load"]), int(r["queue"]), r["aqm"]) for r in rows if r["metric"] == "loss_rate"
+    ]
 
     def habits(t):
         if "red" in t["links"]["bottleneck"]["queue"]["srtcm"]["queue"]["rr"]["queue"]:
             _of_queue(t).update(grace=True, spare=1)  # ns-2 spares the first arrival above the threshold
 
     one = {"priority queues": 1, "simulated time": "200s"}
-    for c, m in zip(cells, _measured(paper, tmp_path, cells, habits, **one), strict=True):
+    for c, m in zip(combinations, _measured(paper, tmp_path, combinations, habits, **one), strict=True):
         at = {k: c[k] for k in ("network", "load", "queue", "aqm")}
         assert m["loss_rate"] == pytest.approx(ns2.v("ns2", metric="loss_rate", **at), rel=0.10), at
         assert m["utilization"] == pytest.approx(ns2.v("ns2", metric="utilization", **at), rel=0.025), at
 
 
-def test_the_scenario_file_is_the_cell_it_says(paper):
+def test_the_scenario_file_is_the_combination_it_says(paper):
     from fairlane import _core
 
     alone = json.loads(_core.resolve((paper.folder / "net.toml").read_text("utf-8"), "net.toml", "toml", []).json())
-    cell = json.loads(
+    combination = json.loads(
         _core.resolve(
-            json.dumps(_cells(paper, [net.cell(64, 75, 100, "ModRED")], **{"simulated time": "200s"})[0].tree(1)), "cell.json", "json", []
+            json.dumps(_combinations(paper, [net.combination(64, 75, 100, "ModRED")], **{"simulated time": "200s"})[0].tree(1)),
+            "combination.json",
+            "json",
+            [],
         ).json()
     )
-    for tree in (alone, cell):
+    for tree in (alone, combination):
         tree.pop("name", None)
-    assert alone == cell
+    assert alone == combination
 
 
 def test_the_four_published_losses_come_out_in_the_declared_setting(paper, tmp_path):
@@ -277,19 +284,19 @@ def test_recorded_settings_come_out_as_recorded(paper, tmp_path):
 
 
 def _on_air(paper, *wanted):
-    """The cells on the air with these factors, in the order asked for."""
-    known = {tuple(x for _, x in c.factors): c for c in paper.cells()}
+    """The combinations on the air with these factors, in the order asked for."""
+    known = {tuple(x for _, x in c.factors): c for c in paper.combinations()}
     return [known[tuple(map(str, w))] for w in wanted]
 
 
-def test_cells_on_the_air(paper):
+def test_combinations_on_the_air(paper):
     """Four networks, five disciplines; with one limit at four loads, with two more at one; and the choices. None is part of a setting."""
-    air = [c for c in paper.cells() if c["traffic"].startswith("air")]
+    air = [c for c in paper.combinations() if c["traffic"].startswith("air")]
     assert len({c.factors for c in air}) == len(air) == 4 * 5 * (4 + 2) + 2 * 7
     assert not [c for c in paper.setting(paper.declared_setting) if c["traffic"].startswith("air")]
-    assert {c["network"] for c in paper.quick_cells() if c["traffic"] == "air"} == {"16", "32"}
+    assert {c["network"] for c in paper.quick_combinations() if c["traffic"] == "air"} == {"16", "32"}
     (one,) = _on_air(paper, (128, 75, 25, "WRED", "air"))
-    tree, wired = one.tree(2), paper._with([net.cell(16, 75, 25, "WRED")])[0].tree(2)
+    tree, wired = one.tree(2), paper._with([net.combination(16, 75, 25, "WRED")])[0].tree(2)
     channel = tree["wireless"]["air"]
     assert (channel["scatter"]["count"], tree["flows"]["ftp"]["count"], tree["seed"]) == (128, 128, 2)
     assert tree["flows"]["ftp"]["tcp"] == wired["flows"]["ftp"]["tcp"]
@@ -299,15 +306,15 @@ def test_cells_on_the_air(paper):
 
 
 def test_the_air_scenario_file_runs_alone(paper):
-    """It is the cell that its name says, in the base setting."""
+    """It is the combination that its name says, in the base setting."""
     from fairlane import _core
 
     air, base = module("ramachendra2014", "air"), base_of(paper.opens())
-    wired = (paper.scenario("net.toml"), paper.scenario("cells.toml"))
-    (cell,) = air.with_trees(paper.scenario("air.toml"), wired, [net.cell(64, 75, 100, "ModRED", air.AIR)], base, base)
+    wired = (paper.scenario("net.toml"), paper.scenario("combinations.toml"))
+    (combination,) = air.with_trees(paper.scenario("air.toml"), wired, [net.combination(64, 75, 100, "ModRED", air.AIR)], base, base)
     file = (paper.folder / "air.toml").read_text("utf-8")
     alone = json.loads(_core.resolve(file, "air.toml", "toml", []).json())
-    made = json.loads(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []).json())
+    made = json.loads(_core.resolve(json.dumps(combination.tree(1)), "combination.json", "json", []).json())
     for tree in (alone, made):
         tree.pop("name", None)
     assert alone == made
@@ -331,13 +338,13 @@ def test_no_station_is_an_island_and_hops_are_as_long_as_physics_has_them(paper)
 
 def test_what_is_measured_on_the_air_is_whole(paper, tmp_path):
     """Packets are conserved, one hop's throughput is bounded by what 802.11b carries, and a run is the same run again."""
-    cells = _on_air(paper, *((n, 75, q, a, "air") for n in (16, 32) for q in (25, 100) for a in ("DropTail", "ModRED")))
+    combinations = _on_air(paper, *((n, 75, q, a, "air") for n in (16, 32) for q in (25, 100) for a in ("DropTail", "ModRED")))
     runs = []
     for folder in ("once", "again"):
         with Runner(paper, tmp_path / folder) as runner:
-            runs.append(runner.run([Job(c, 1) for c in cells]))
-    measured = [paper.measure(r, c) for r, c in zip(runs[0], cells, strict=True)]
-    assert measured == [paper.measure(r, c) for r, c in zip(runs[1], cells, strict=True)]
+            runs.append(runner.run([Job(c, 1) for c in combinations]))
+    measured = [paper.measure(r, c) for r, c in zip(runs[0], combinations, strict=True)]
+    assert measured == [paper.measure(r, c) for r, c in zip(runs[1], combinations, strict=True)]
     assert [r.fingerprint for r in runs[0]] == [r.fingerprint for r in runs[1]]
     # DIFS, half a least window, preambles, data at 2 Mbit/s, SIFS and the acknowledgment: what one pair carries alone
     alone = 1500 / (50e-6 + 15.5 * 20e-6 + 192e-6 + 8 * 1536 / 2e6 + 10e-6 + 192e-6 + 8 * 14 / 2e6)
@@ -347,7 +354,7 @@ def test_what_is_measured_on_the_air_is_whole(paper, tmp_path):
         assert 0 < m["given_up"] < m["dequeued"] and 0 < m["retried"] < 100 and 0 < m["medium_busy"] <= 100
         sending = sum(1 for k in r.links["departures"] if k)
         assert 0 < m["throughput"] < 8e-3 * alone * sending / 2  # of two stations that have a hop one sends at a time
-    droptail = {(c["network"], c["queue"]): m for c, m in zip(cells, measured, strict=True) if c["aqm"] == "DropTail"}
+    droptail = {(c["network"], c["queue"]): m for c, m in zip(combinations, measured, strict=True) if c["aqm"] == "DropTail"}
     for n in ("16", "32"):
         assert droptail[n, "25"]["mean_time_in_queue"] < droptail[n, "100"]["mean_time_in_queue"]
         assert droptail[n, "25"]["dropped"] >= droptail[n, "100"]["dropped"]

@@ -19,16 +19,16 @@ NAMES = ("clients", "queue", "traffic")
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory):
-    """The means of two replications of every cell, by clients, queue and traffic."""
-    cells, seeds = PAPER.cells(), (1, 2)
+    """The means of two replications of every combination, by clients, queue and traffic."""
+    combinations, seeds = PAPER.combinations(), (1, 2)
     with Runner(PAPER, tmp_path_factory.mktemp("sarma") / "runs") as runner:
-        measured = runner.run([Job(c, s) for c in cells for s in seeds], use=lambda job, run: PAPER.measure(run, job.cell))
-    pairs = zip(cells, measured[::2], measured[1::2], strict=True)
+        measured = runner.run([Job(c, s) for c in combinations for s in seeds], use=lambda job, run: PAPER.measure(run, job.combination))
+    pairs = zip(combinations, measured[::2], measured[1::2], strict=True)
     return {tuple(c[n] for n in NAMES): {q: (a[q] + b[q]) / 2 for q in a} for c, a, b in pairs}
 
 
 def against(ours, table):
-    """Published and our values of a table, by cell."""
+    """Published and our values of a table, by combination."""
     return {key: (float(p["value"]), ours[key][QUANTITY[table]]) for p in PAPER.published(table) for key in [tuple(p[n] for n in NAMES)]}
 
 
@@ -64,14 +64,14 @@ def test_ns2_gives_the_same_in_that_setting(ours):
 @pytest.mark.parametrize(("queue", "traffic"), [("DropTail", "TCP"), ("RED", "TCP"), ("RED", "UDP"), ("DropTail", "TCP-UDP")])
 def test_the_delay_from_the_router_on_is_that_of_each_packet_followed(queue, traffic, tmp_path):
     """The study takes it from the wait at the shared link. The hop probe follows each packet; what is under way at the end is not in it."""
-    cell = next(c for c in PAPER.cells() if c.factors == (("clients", "10"), ("queue", queue), ("traffic", traffic)))
-    file = tmp_path / "cell.toml"
-    file.write_text(toml.dumps(cell.tree(1)))
+    combination = next(c for c in PAPER.combinations() if c.factors == (("clients", "10"), ("queue", queue), ("traffic", traffic)))
+    file = tmp_path / "combination.toml"
+    file.write_text(toml.dumps(combination.tree(1)))
     flows = fairlane.run(file, seeds=[1], hop_probe=True).flows
     packets = flows["packets_received"].to_list()
     followed = 1e3 * sum(d * n for d, n in zip(flows["router_path_delay_mean"].to_list(), packets, strict=True) if n) / sum(packets)
     with Runner(PAPER, tmp_path / "runs") as runner:
-        (ours,) = runner.run([Job(cell, 1)], use=lambda job, run: PAPER.measure(run, job.cell)["mean_end_to_end_delay"])
+        (ours,) = runner.run([Job(combination, 1)], use=lambda job, run: PAPER.measure(run, job.combination)["mean_end_to_end_delay"])
     assert ours == pytest.approx(followed, abs=2e-4)
 
 
@@ -80,13 +80,13 @@ def test_the_base_and_the_declared_setting_differ_in_what_is_declared():
     declared = check_setting(opens, PAPER.declared_setting)
     base = base_of(opens)
     assert {n for n in declared if declared[n] != base[n]} == set(PAPER.declared)
-    assert [c.factors for c in PAPER.setting(base)] == [c.factors for c in PAPER.cells()]
+    assert [c.factors for c in PAPER.setting(base)] == [c.factors for c in PAPER.combinations()]
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])
 def test_the_shared_network_has_clients_of_both_kinds_in_every_setting(share):
-    cells = PAPER.setting({**base_of(PAPER.opens()), "TCP share": share})
-    for cell in cells:
-        flows = cell.tree(1)["flows"]
-        assert sum(f["count"] for f in flows.values()) == int(cell["clients"])
-        assert set(flows) == {"TCP": {"tcp"}, "UDP": {"udp"}, "TCP-UDP": {"tcp", "udp"}}[cell["traffic"]]
+    combinations = PAPER.setting({**base_of(PAPER.opens()), "TCP share": share})
+    for combination in combinations:
+        flows = combination.tree(1)["flows"]
+        assert sum(f["count"] for f in flows.values()) == int(combination["clients"])
+        assert set(flows) == {"TCP": {"tcp"}, "UDP": {"udp"}, "TCP-UDP": {"tcp", "udp"}}[combination["traffic"]]

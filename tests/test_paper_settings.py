@@ -124,7 +124,9 @@ def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made
     n = len(r.joint.sample)
     for i, text in articles.items():
         holds = round(sum(s.outcomes[i] for s in r.joint.sample))
-        assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what boundaries
+        assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (
+            i == "A"
+        )  # thumbnail, curve, and the map of what boundaries
         summary, shown = text.index("<summary>In all settings"), text.index('class="curve small"')
         assert shown < summary  # the thumbnail is in view, the rest is folded
     assert "Depends: it holds with rate above 7." in articles["A"] or "Depends: it holds with rate above 8" in articles["A"]
@@ -184,7 +186,10 @@ def test_tables_run_whole_in_other_settings_are_arithmetic(tmp_path, capsys):
 
 PART = (
     STUDY.replace("n in range(1, 9)", "n in range(1, 8)")
-    .replace("return self.setting(self.declared_setting)", "return [*self.setting(self.declared_setting), self._cell(8, self.declared_setting)]")
+    .replace(
+        "return self.setting(self.declared_setting)",
+        "return [*self.setting(self.declared_setting), self._combination(8, self.declared_setting)]",
+    )
     .replace("def _table(self, results):", "def _table(self, results, name='table1', eighth=False):")
     .replace('"use", "percent")', '"use", "percent", lambda c: (c["n"] == "8") == eighth)')
     .replace('self.published("table1")', "self.published(name)")
@@ -194,7 +199,7 @@ PART = (
         'self.experiment("table2", lambda r: self._table(r, "table2", True), lambda c: c["n"] == "8")]',
     )
 )
-"""The same study, whose settings have seven of its eight cells: claim D and the published 19 % are about the eighth."""
+"""The same study, whose settings have seven of its eight combinations: claim D and the published 19 % are about the eighth."""
 
 
 def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_whole(tmp_path, capsys):
@@ -281,7 +286,9 @@ def test_a_scenario_that_some_settings_make_invalid_is_one_error_that_names_the_
 
 def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
     wrong = STUDY.replace('return {"use":', '1 / (run.link("bottleneck", "utilisation") > 0.3)\n        return {"use":')
-    with pytest.raises(PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the cell n=\d in the setting rate 1\d"):
+    with pytest.raises(
+        PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the combination n=\d in the setting rate 1\d"
+    ):
         reproduce(study(tmp_path, wrong), out=tmp_path / "results", settings=40)
 
 
@@ -291,7 +298,7 @@ def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
         ('"6Mbit/s", Span', '"16Mbit/s", Span', "rate: the base 16Mbit/s"),
         ("most_settings = 80", 'most_settings = 80\n    declared = {"rat": "6Mbit/s"}', "did you mean 'rate'"),
         ('Open("queue"', 'Open("rate"', "'rate' is left open twice"),
-        ("def cells(self):\n        return", "def cells(self):\n        return []\n        return", "does not have: n=1"),
+        ("def combinations(self):\n        return", "def combinations(self):\n        return []\n        return", "does not have: n=1"),
     ],
 )
 def test_what_is_declared_wrongly_is_told_before_anything_runs(tmp_path, old, new, told):

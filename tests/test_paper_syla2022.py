@@ -11,7 +11,7 @@ import browser
 from fairlane import _core, papers
 from fairlane.claims import Tables
 from fairlane.multiverse import base_of
-from fairlane.papers import Cell, Tree, Value, calibration
+from fairlane.papers import Combination, Tree, Value, calibration
 from fairlane.papers.claims import read_claims
 from fairlane.papers.recorded import differing
 from fairlane.papers.score import results_of, scores
@@ -100,11 +100,11 @@ def test_half_of_the_published_results_are_within_a_quarter_in_the_declared_sett
         assert row.difference is not None and abs(row.difference) < 0.27, row
 
 
-def as_ns2(**values: Value) -> list[Cell]:
-    """The cells of the setting that ns2_check.csv was made in: all defaults, links exactly equal, packets counted once."""
+def as_ns2(**values: Value) -> list[Combination]:
+    """The combinations of the setting that ns2_check.csv was made in: all defaults, links exactly equal, packets counted once."""
     paper = papers.load("syla2022")
     plain = {**base_of(paper.opens()), "a packet counts": 1, **values}
-    return [Cell(c.factors, lambda seed, c=c: equal(c.tree(seed))) for c in paper._cells(plain) if c["part"] != "window"]
+    return [Combination(c.factors, lambda seed, c=c: equal(c.tree(seed))) for c in paper._combinations(plain) if c["part"] != "window"]
 
 
 def equal(tree: Tree) -> Tree:
@@ -117,8 +117,8 @@ def equal(tree: Tree) -> Tree:
 
 def test_vegas_beside_fack_over_red_has_the_two_outcomes_of_ns2():
     """ns-2.35, by the start: 0.45 or 2.75 Mbit/s."""
-    (cell,) = [c for c in as_ns2() if c["part"] == "mixed" and c["pair"] == "Vegas-Fack"]
-    runs = _core.run(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []), list(range(1, 21)), 0, False, None)
+    (combination,) = [c for c in as_ns2() if c["part"] == "mixed" and c["pair"] == "Vegas-Fack"]
+    runs = _core.run(_core.resolve(json.dumps(combination.tree(1)), "combination.json", "json", []), list(range(1, 21)), 0, False, None)
     rates = [float(r.flows()["throughput"][0]) * 1e-6 for r in runs]
     low, high = ([x for x in rates if abs(x - of) < 0.15] for of in (0.45, 2.75))
     assert len(low) >= 3
@@ -134,39 +134,39 @@ def test_management_is_the_droptail_of_ns2(quick):
         assert share == (100 if "ns-2" in metric else 0), (metric, limit)
 
 
-def test_one_cell_of_table_2_alone(tmp_path):
+def test_one_combination_of_table_2_alone(tmp_path):
     r = papers.reproduce("syla2022", only="syla2022/table2/sack-red-3", out=tmp_path, seeds=[1])
     assert r.page.name == "table2-sack-red-3.html"
     assert 'id="table2/sack-red-3"' in r.page.read_text("utf-8")
     assert r.runs == 1
 
 
-def test_the_scenario_file_is_the_cell_it_says():
+def test_the_scenario_file_is_the_combination_it_says():
     paper = papers.load("syla2022")
     alone = json.loads(_core.resolve((paper.folder / "network.toml").read_text("utf-8"), "network.toml", "toml", []).json())
     tree = next(c for c in as_ns2() if c.factors[1:] == (("tcp", "Sack"), ("queue", "DropTail"), ("cbr_rate_mbps", "0.5"))).tree(1)
     tree.pop("sample")
     tree["flows"]["tcp"] = tree["flows"].pop("tcp0")
-    cell = json.loads(_core.resolve(json.dumps(tree), "cell.json", "json", []).json())
-    for t in (alone, cell):
+    combination = json.loads(_core.resolve(json.dumps(tree), "combination.json", "json", []).json())
+    for t in (alone, combination):
         t.pop("name")
         for group in ("flows",):
             t["expanded"][group] = sorted(t["expanded"][group], key=lambda f: f["name"])
-    assert alone == cell
+    assert alone == combination
 
 
 def _as_checked(part: str, **factors: str):
-    """A cell with the starts of the reference runs: TCP at 0.1 s, CBR at 0."""
-    (cell,) = [c for c in as_ns2() if c["part"] == part and all(c[k] == x for k, x in factors.items())]
+    """A combination with the starts of the reference runs: TCP at 0.1 s, CBR at 0."""
+    (combination,) = [c for c in as_ns2() if c["part"] == part and all(c[k] == x for k, x in factors.items())]
 
     def run(limit: int = 10, seeds: tuple[int, ...] = (1,)):
-        tree = copy.deepcopy(cell.tree(1))
+        tree = copy.deepcopy(combination.tree(1))
         tree.pop("sample", None)
         for q in bottleneck(tree)["queue"].values():
             q["limit"] = f"{limit}p"
         for name, group in tree["flows"].items():
             group.update(start="0s" if name == "cbr" else "100ms", spread="0s")
-        runs = _core.run(_core.resolve(json.dumps(tree), "cell.json", "json", []), list(seeds), 0, False, None)
+        runs = _core.run(_core.resolve(json.dumps(tree), "combination.json", "json", []), list(seeds), 0, False, None)
         flows = [r.flows() for r in runs]
         tcp = [i for i, n in enumerate(flows[0]["name"]) if n.startswith("tcp")]
 

@@ -19,7 +19,7 @@ COPIES = 20
 
 
 class Invented:
-    """Tables that have whatever a claim asks for: a level of each cell, and replications around it, drawn by the names of what is read."""
+    """Tables that have whatever a claim asks for: a level of each combination, and replications around it, drawn by the names of what is read."""
 
     def __init__(self, seed: int, replications: Sequence[int], noise: float, draw: Callable[[Any], Sequence[int]]) -> None:
         self.seed, self.replications, self.noise, self.draw = seed, replications, noise, draw
@@ -77,11 +77,11 @@ def test_a_part_of_the_replications_never_says_more_than_all_of_them(key):
 @pytest.mark.parametrize("key", STUDIES)
 def test_scenarios_that_a_quick_look_leaves_out_keep_it_open(key):
     study = papers.load(key)
-    every, quick = ({c.factors for c in cells} for cells in (study.cells(), study.quick_cells()))
-    told = _missing(study, study.quick_cells(), study.seeds)
+    every, quick = ({c.factors for c in combinations} for combinations in (study.combinations(), study.quick_combinations()))
+    told = _missing(study, study.quick_combinations(), study.seeds)
     assert told == ("" if quick >= every else f"{len(quick & every)} of {len(every)} scenarios")
-    assert "replications" in _missing(study, study.quick_cells(), study.quick_seeds)
-    assert _missing(study, study.cells(), range(1, len(study.seeds) + 5)) == ""
+    assert "replications" in _missing(study, study.quick_combinations(), study.quick_seeds)
+    assert _missing(study, study.combinations(), range(1, len(study.seeds) + 5)) == ""
 
 
 @pytest.fixture(scope="module")

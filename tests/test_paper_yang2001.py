@@ -34,24 +34,24 @@ def test_the_claims_come_out_on_the_published_tables_as_recorded():
 
 def test_the_factorial_is_whole():
     paper = papers.load("yang2001")
-    grid = Counter((c["env"], c["queue"], c["size"]) for c in paper.cells() if c["part"] == "grid")
+    grid = Counter((c["env"], c["queue"], c["size"]) for c in paper.combinations() if c["part"] == "grid")
     assert len(grid) == 5 * 4 * 2
     assert set(grid.values()) == {19}
     known = {e.id for e in paper.experiments()}
     assert known == set(EXPERIMENTS)
     assert {e.removeprefix("yang2001/") for c in read_claims(DATA / "claims.toml") for e in c.experiments} <= known
-    for c in paper.cells()[:: len(paper.cells()) // 15]:
+    for c in paper.combinations()[:: len(paper.combinations()) // 15]:
         tree = c.tree(1)
         assert c["part"] != "grid" or sum(f["count"] for f in tree["flows"].values()) == 200
 
 
-def test_the_scenario_file_is_the_cell_it_says():
+def test_the_scenario_file_is_the_combination_it_says():
     from fairlane import _core
 
     paper = papers.load("yang2001")
     alone = json.loads(_core.resolve((DATA / "net.toml").read_text("utf-8"), "net.toml", "toml", []).json())
-    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []).json())
-    assert alone == cell
+    combination = json.loads(_core.resolve(json.dumps(paper.topology()), "combination.json", "json", []).json())
+    assert alone == combination
 
 
 def test_consecutive_flows_have_consecutive_sums_of_addresses():
@@ -60,12 +60,12 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
 
     paper = papers.load("yang2001")
     for queue in ("SFQ", "DRR"):
-        (cell,) = [
+        (combination,) = [
             c
-            for c in paper.cells()
+            for c in paper.combinations()
             if c["part"] == "grid" and [c[k] for k in ("env", "queue", "size", "tcp")] == ["cc/be", queue, "1MB", "97"]
         ]
-        there = json.loads(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []).json())
+        there = json.loads(_core.resolve(json.dumps(combination.tree(1)), "combination.json", "json", []).json())
         number = {n: i for i, n in enumerate(there["nodes"])}
         sums = [number[f["from"]] + number[f["to"]] for f in there["expanded"]["flows"]]
         assert sums[:100] == list(range(sums[0], sums[0] + 100))
@@ -96,11 +96,11 @@ def test_a_setting_has_what_every_claim_reads_but_those_on_deviations_and_on_all
     from fairlane.papers import Results
 
     paper = papers.load("yang2001")
-    cells = paper.setting(paper.declared_setting)
+    combinations = paper.setting(paper.declared_setting)
     names = [*(f"{c}/{s}" for s in (1, 2) for c in module("yang2001", "net").CLASSES), *(f"rank {k}" for k in range(10, 101, 10))]
     names += [*(f"TCP{i}" for i in range(1, 8)), *(f"UDP{i}" for i in range(1, 7)), *(f"slots of {p}" for p in range(1, 7))]
     names += ["tcp_share", "tcp_goodput", "timeouts"]
-    there = Results(cells, {c.factors: {n: [float(i + 1)] for i, n in enumerate(names)} for c in cells})
+    there = Results(combinations, {c.factors: {n: [float(i + 1)] for i, n in enumerate(names)} for c in combinations})
     tables = tables_of({k: rows for k, rows in paper.claim_tables(there, {}).items() if rows})
     claims = read_claims(DATA / "claims.toml")
     silent = {c.id for c in claims if c.check.outcome(tables) == "no-data"}
@@ -109,7 +109,7 @@ def test_a_setting_has_what_every_claim_reads_but_those_on_deviations_and_on_all
 
 def test_the_declared_setting_is_what_is_run():
     paper = papers.load("yang2001")
-    there = {c.factors: c for c in paper.cells()}
+    there = {c.factors: c for c in paper.combinations()}
     for c in paper.setting(paper.declared_setting):
         assert c.tree(1) == there[c.factors].tree(1)
 
@@ -129,9 +129,9 @@ def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
 
     def off(**values):
         network = paper._network({**paper.declared_setting, **{k.replace("_", " "): x for k, x in values.items()}})
-        cells = [c for c in network.grid(("1MB",), (84, 90, 96), ("RED",)) if c["env"] == "be/be"]
+        combinations = [c for c in network.grid(("1MB",), (84, 90, 96), ("RED",)) if c["env"] == "be/be"]
         with Runner(paper, tmp_path) as runner:
-            each = runner.run([Job(c, s) for c in cells for s in (1, 2)], use=lambda job, run: paper.measure(run, job.cell))
+            each = runner.run([Job(c, s) for c in combinations for s in (1, 2)], use=lambda job, run: paper.measure(run, job.combination))
         return fmean(fmean(m[f"{c}/{s}"] for m in each) / published["be/be", "RED", s, c] - 1 for c in classes for s in "12")
 
     assert off() > 0.08
@@ -256,13 +256,15 @@ def test_verdicts_are_those_on_record(few):
 
 def test_chance_is_told_from_replications():
     """Two replications whose margins are known: 10 and 14 s; a published margin of 4 s is chance, one of 40 s is not."""
-    from fairlane.papers import Cell, Results
+    from fairlane.papers import Combination, Results
 
     key, chance_of = module("yang2001", "net").key, module("yang2001", "says").chance_of
 
     def of(fcfs: list[float], red: list[float]) -> Results:
-        cells = {q: Cell(key("grid", "be/be", q, "1MB", 90), lambda _: {}) for q in ("FCFS", "RED")}
-        return Results(list(cells.values()), {cells["FCFS"].factors: {"TCP1/1": fcfs}, cells["RED"].factors: {"TCP1/1": red}})
+        combinations = {q: Combination(key("grid", "be/be", q, "1MB", 90), lambda _: {}) for q in ("FCFS", "RED")}
+        return Results(
+            list(combinations.values()), {combinations["FCFS"].factors: {"TCP1/1": fcfs}, combinations["RED"].factors: {"TCP1/1": red}}
+        )
 
     r = of([110.0, 114.0], [100.0, 100.0])
     says = lambda v: [("TCP1", v("be/be", "FCFS", 1, "TCP1") - v("be/be", "RED", 1, "TCP1"))]  # noqa: E731

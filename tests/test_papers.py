@@ -98,7 +98,7 @@ def test_a_verdict_waits_until_the_replications_agree():
     assert [c.true for c in Check('all(v("t", n=n) > 20 for n in [1, 2])').comparisons(tables)] == [False, False]
 
 
-def test_resampling_is_the_same_every_time_and_draws_cells_together():
+def test_resampling_is_the_same_every_time_and_draws_combinations_together():
     rows = {t: [row_of({"n": 1}, t, [k * x for x in (1.0, 2.0, 4.0)], "")] for t, k in (("a", 1), ("b", 2))}
     first, second = resampled(rows, 50), resampled(rows, 50)
     assert [t.v("a") for t in first] == [t.v("a") for t in second]
@@ -169,20 +169,20 @@ def test_one_table_alone_and_resumed_after_a_stop(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         papers.reproduce("sarma2013", only="sarma2013/fig7", quick=True, out=tmp_path, progress=stop, seeds=[1])
-    kept = len(list((tmp_path / "runs" / "cells").glob("*.parquet")))
+    kept = len(list((tmp_path / "runs" / "runs").glob("*.parquet")))
     assert calls and kept > 0
     assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.glob("*.html"))
     r = papers.reproduce("sarma2013", only="fig7", quick=True, out=tmp_path, seeds=[1])
     assert r.reused == kept < r.runs == 11
     assert r.page.name == "fig7.html" and verify(tmp_path).whole
-    one = next((tmp_path / "runs" / "cells").iterdir()).rename(tmp_path.with_suffix(".parquet"))
+    one = next((tmp_path / "runs" / "runs").iterdir()).rename(tmp_path.with_suffix(".parquet"))
     assert len(verify(tmp_path).damaged) == 1
     shutil.rmtree(tmp_path / "runs")
     assert verify(tmp_path).damaged == {"runs/runs.json": "is missing"} and one.is_file()
     document = r.to_json()
     assert [e["id"] for e in document["experiments"]] == ["sarma2013/fig7"]
     assert [c["id"] for c in document["claims"]] == ["S17a", "S17b", "S17c"]
-    assert {c["verdict"] for c in document["claims"]} == {"inconclusive"}  # they also need the DropTail cells
+    assert {c["verdict"] for c in document["claims"]} == {"inconclusive"}  # they also need the DropTail combinations
 
 
 @pytest.fixture(scope="module")
@@ -380,13 +380,13 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
         assert word in text.getvalue()
 
 
-def test_the_scenario_file_is_the_cell_it_says():
+def test_the_scenario_file_is_the_combination_it_says():
     from fairlane import _core
 
     paper = papers.load("sarma2013")
     alone = json.loads(_core.resolve((paper.folder / "lan.toml").read_text("utf-8"), "lan.toml", "toml", []).json())
-    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []).json())
-    assert alone == cell
+    combination = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []).json())
+    assert alone == combination
 
 
 @pytest.mark.parametrize("only", ["fig2", "bdp,fig1", ["table1"]])
@@ -421,34 +421,39 @@ def test_equal_clients_get_equal_shares_whatever_their_number():
     """Packets of all clients meet at the router in the same picosecond; whose turn it is must not depend on the client's number."""
     from fairlane import _core
 
-    cell = next(c for c in papers.load("sarma2013").cells() if c["clients"] == "10" and c["traffic"] == "TCP" and c["queue"] == "DropTail")
-    runs = _core.run(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []), list(range(1, 7)), 0, False, None)
+    combination = next(
+        c for c in papers.load("sarma2013").combinations() if c["clients"] == "10" and c["traffic"] == "TCP" and c["queue"] == "DropTail"
+    )
+    runs = _core.run(_core.resolve(json.dumps(combination.tree(1)), "cell.json", "json", []), list(range(1, 7)), 0, False, None)
     shares = [list(r.flows()["goodput"]) for r in runs]
     means = [sum(s[i] for s in shares) / len(shares) for i in range(10)]
     assert max(means) < 1.35 * min(means)  # 2.3 against 7.3 Mbit/s if low numbers go first
 
 
-def test_cells_without_chance_equal_ns2(tmp_path):
-    """With all starts at 0 nothing is random in these cells: TCP at 3 and 5 clients (DropTail), UDP at 3 and 5."""
+def test_combinations_without_chance_equal_ns2(tmp_path):
+    """With all starts at 0 nothing is random in these combinations: TCP at 3 and 5 clients (DropTail), UDP at 3 and 5."""
     from fairlane.papers.runner import Job, Runner
 
     paper = papers.load("sarma2013")
     equal = paper.setting({**base_of(paper.opens()), "starts": "0s"})  # the setting of ns2_check.csv
     chanceless = {("TCP", "DropTail"), ("UDP", "DropTail"), ("UDP", "RED")}
-    cells = [c for c in equal if c["clients"] in ("3", "5") and (c["traffic"], c["queue"]) in chanceless]
-    assert len(cells) == 6
+    combinations = [c for c in equal if c["clients"] in ("3", "5") and (c["traffic"], c["queue"]) in chanceless]
+    assert len(combinations) == 6
     ns2 = Tables({"ns2": paper.published("ns2_check")})
     with Runner(paper, tmp_path / "runs") as runner:
-        runs = runner.run([Job(c, 1) for c in cells])
-    for cell, run in zip(cells, runs, strict=True):
-        ours = paper.measure(run, cell)
+        runs = runner.run([Job(c, 1) for c in combinations])
+    for combination, run in zip(combinations, runs, strict=True):
+        ours = paper.measure(run, combination)
         for quantity, metric, close in (
             ("throughput_on_wire", "throughput_per_client", {"rel": 1e-5}),
             ("packet_loss_rate", "packet_loss_rate", {"abs": 1e-4}),
             ("mean_end_to_end_delay", "mean_end_to_end_delay", {"abs": 1e-3}),
             ("full_one_way_delay", "full_one_way_delay", {"abs": 1e-3}),
         ):
-            assert ours[quantity] == pytest.approx(ns2.v("ns2", metric=metric, **dict(cell.factors)), **close), (cell.factors, quantity)
+            assert ours[quantity] == pytest.approx(ns2.v("ns2", metric=metric, **dict(combination.factors)), **close), (
+                combination.factors,
+                quantity,
+            )
 
 
 def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
@@ -456,7 +461,7 @@ def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
     import math
 
     from fairlane import _core
-    from fairlane.papers.definition import Cell
+    from fairlane.papers.definition import Combination
     from fairlane.papers.runner import Job, Runner
 
     def plain(column):
@@ -464,9 +469,11 @@ def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
 
     paper = papers.load("sarma2013")
     paper.flow_series, paper.link_series, paper.network_columns = ("cwnd", "goodput"), ("queue",), ("jain",)
-    kinds = {c.factors: c for c in paper.cells() if c["clients"] == "5"}
-    cells = [Cell(f, lambda seed, c=c: c.tree(seed) | {"sample": "5s", "duration": "20s", "warmup": "2s"}) for f, c in kinds.items()]
-    jobs = [Job(c, s) for c in cells for s in (1, 2)]
+    kinds = {c.factors: c for c in paper.combinations() if c["clients"] == "5"}
+    combinations = [
+        Combination(f, lambda seed, c=c: c.tree(seed) | {"sample": "5s", "duration": "20s", "warmup": "2s"}) for f, c in kinds.items()
+    ]
+    jobs = [Job(c, s) for c in combinations for s in (1, 2)]
     with Runner(paper, tmp_path / "runs") as runner:
         first, twice = runner.run(jobs), runner.run([*jobs, *jobs])
     assert (runner.fresh, runner.reused) == (len(jobs), 0)
@@ -475,7 +482,7 @@ def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
         assert runner.run([*jobs, *jobs]) == twice
     assert (runner.fresh, runner.reused) == (0, len(jobs))
     for job, kept in zip(jobs, first, strict=True):
-        (run,) = _core.run(_core.resolve(json.dumps(job.cell.tree(job.seed)), "cell.json", "json", []), [job.seed], 1, True, None)
+        (run,) = _core.run(_core.resolve(json.dumps(job.combination.tree(job.seed)), "cell.json", "json", []), [job.seed], 1, True, None)
         flows, links = run.flows(), run.links()
         assert kept.flows == {c: plain(flows[c]) for c in ("name", *paper.flow_columns)}
         at = [i for i, n in enumerate(links["name"]) if n in paper.links]

@@ -76,7 +76,7 @@ def study(tmp_path_factory) -> fl.StudyResult:
 
 
 def test_points_of_a_study_are_results(study):
-    """A cell is a run: the same scenario by itself has the same tables."""
+    """A run of a study: the same scenario by itself has the same tables."""
     found = study.results(queue="codel")
     assert len(found) == 2
     own = next(r for name, r in found.items() if "2" in name)

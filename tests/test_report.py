@@ -229,7 +229,7 @@ def test_studies_are_told_apart_at_the_points_they_share(tmp_path):
     jsonschema.validate(document, json_schema("report"))
     rows = [d for d in document["differences"] if "goodput" in d["metric"]]
     assert rows and all(d["kind"] == "combination" and d["paired"] and d["finding"] == "less" for d in rows)
-    cells = [fl.load_study(tmp_path / n).cells()["network.goodput"].mean() for n in ("one", "two")]
+    cells = [fl.load_study(tmp_path / n).runs()["network.goodput"].mean() for n in ("one", "two")]
     assert np.mean([d["difference"]["value"] for d in rows]) == pytest.approx(cells[1] - cells[0])
     assert "Comparison of 2 studies" in made.page()
 

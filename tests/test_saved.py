@@ -54,7 +54,7 @@ def test_a_study_begins_with_what_it_found_and_a_picture(tmp_path):
     assert page.index("of the variance") < page.index('<figure class="live">') < page.index("What was asked") < page.index("<table")
     means = rows(files["summary.csv"])
     assert [float(r["mean"]) for r in means] == result.summary()["mean"].to_list()
-    assert len(rows(files["cells.csv"])) == 12
+    assert len(rows(files["runs.csv"])) == 12
     assert sum(name.endswith(".svg") for name in files) == len(result.plots())
     assert page.count("<table") <= sum(name.endswith(".csv") for name in files)
 

@@ -129,14 +129,14 @@ def test_tables_may_have_a_byte_order_mark_and_ends_of_lines_of_windows(study: P
 MEASURES = {
     "NaN": ("float('nan')", r"mine/study.py:\d+: .*senders=.*table table1 is nan, since its measure 'wait' is nan in 3 of 3 runs"),
     "infinite": ("float('inf')", r"mine/study.py:\d+: .*measure 'wait' is inf in 3 of 3 runs"),
-    "text": ("'7'", r"mine/study.py:\d+: the measure 'wait' of the cell .* with seed 1 is '7', not a number"),
-    "none": ("None", r"the measure 'wait' of the cell .* is None"),
+    "text": ("'7'", r"mine/study.py:\d+: the measure 'wait' of the combination .* with seed 1 is '7', not a number"),
+    "none": ("None", r"the measure 'wait' of the combination .* is None"),
     "a list": ("[1.0] * 100_000", r"the measure 'wait' of .* is \[1.0, .{,60}\.\.\., not a number"),
 }
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_measure_that_is_no_number_is_told_with_its_cell(name: str, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_measure_that_is_no_number_is_told_with_its_combination(name: str, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     value, words = MEASURES[name]
     text = (study / "study.py").read_text("utf-8")
     (study / "study.py").write_text(re.sub(r'"wait": .*}', f'"wait": {value}}}', text), "utf-8")

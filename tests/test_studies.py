@@ -146,10 +146,10 @@ def test_folders_of_one_name_do_not_meet(mine, tmp_path):
             text = file.read_text().replace("SENDERS = (2, 5, 10)", "from .numbers import SENDERS")
             (other / file.name).write_text(text)
         (other / "numbers.py").write_text(f"SENDERS = ({n + 3},)\n")
-    counts = [[c["senders"] for c in papers.load(tmp_path / x / "mine1999").cells()] for x in "ab"]
+    counts = [[c["senders"] for c in papers.load(tmp_path / x / "mine1999").combinations()] for x in "ab"]
     assert counts == [["3", "3"], ["4", "4"]]
     (tmp_path / "a" / "mine1999" / "numbers.py").write_text("SENDERS = (7,)\n")
-    assert [c["senders"] for c in papers.load(tmp_path / "a" / "mine1999").cells()] == ["7", "7"]
+    assert [c["senders"] for c in papers.load(tmp_path / "a" / "mine1999").combinations()] == ["7", "7"]
     assert type(papers.load(tmp_path / "b" / "mine1999")) is type(papers.load(tmp_path / "b" / "mine1999"))
 
 
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_written_is_read(mine, monkeypatch):
 def test_runs_may_be_those_of_other_processes(mine, tmp_path):
     """Workers get scenarios, never code of a study; the numbers do not depend on who ran them."""
     paper = papers.load(mine)
-    jobs = [Job(c, s) for c in paper.cells()[:2] for s in (1, 2)]
+    jobs = [Job(c, s) for c in paper.combinations()[:2] for s in (1, 2)]
     with Runner(paper, tmp_path / "here") as here, Runner(paper, tmp_path / "there", lambda: Processes(2)) as there:
         assert here.run(jobs) == there.run(jobs)
 

@@ -1,4 +1,4 @@
-"""What makes a difference in a study: comparisons, ANOVA and the best point against scipy and statsmodels; pictures and the page."""
+"""What makes a difference in a study: comparisons, ANOVA and the best combination against scipy and statsmodels; pictures and the page."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def done(tmp_path_factory) -> StudyResult:
     return Study(spec).run(tmp_path_factory.mktemp("study"))
 
 
-def test_comparisons_at_one_point_are_paired_t_tests(done):
-    cells = done.cells()
+def test_comparisons_at_one_combination_are_paired_t_tests(done):
+    runs = done.runs()
     table = done.compare("sojourn_mean", "queue", by=["rate", "flows"])
     assert table.height == 2 * 6
     (row,) = table.filter(queue="codel", rate=3e6, flows=2).to_dicts()
-    a, b = (cells.filter(queue=q, rate=3e6, flows=2)[METRICS[1]].to_numpy() for q in ("codel", "droptail"))
+    a, b = (runs.filter(queue=q, rate=3e6, flows=2)[METRICS[1]].to_numpy() for q in ("codel", "droptail"))
     test = scipy_stats.ttest_rel(a, b)
     assert (row["difference"], row["p"]) == pytest.approx(((a - b).mean(), test.pvalue))
     low, high = test.confidence_interval(0.95)
@@ -45,7 +45,7 @@ def test_comparisons_at_one_point_are_paired_t_tests(done):
 
 
 def test_other_factors_are_averaged_within_each_seed(done):
-    frame = done.cells().to_pandas().groupby(["queue", "seed"])[METRICS[2]].mean().unstack("queue")
+    frame = done.runs().to_pandas().groupby(["queue", "seed"])[METRICS[2]].mean().unstack("queue")
     table = done.compare("goodput.sum", "queue", baseline="red")
     assert table["queue"].to_list() == ["droptail", "codel"]
     for row in table.to_dicts():
@@ -53,10 +53,10 @@ def test_other_factors_are_averaged_within_each_seed(done):
         assert (row["p"], row["difference"]) == pytest.approx((test.pvalue, (frame[row["queue"]] - frame["red"]).mean()))
 
 
-def test_a_seed_that_lacks_a_point_does_not_count_in_averages(done):
-    gone = (pl.col("point") == 8) & (pl.col("seed") == 2)
+def test_a_seed_that_lacks_a_combination_does_not_count_in_averages(done):
+    gone = (pl.col("combination") == 8) & (pl.col("seed") == 2)
     index = done.index.with_columns(pl.when(gone).then(pl.lit("failed")).otherwise("status").alias("status"))
-    part = StudyResult(done.spec, done.points, done._store, index)
+    part = StudyResult(done.spec, done.combinations, done._store, index)
     assert part.compare("jain", "queue").select("queue", "n").rows() == [("red", 5), ("codel", 6)]
     with pytest.raises(fl.UnknownNameError, match="level of queue"):
         part.compare("jain", "queue", baseline="redd")
@@ -67,7 +67,7 @@ def test_a_seed_that_lacks_a_point_does_not_count_in_averages(done):
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_anova_table_is_that_of_statsmodels_and_adds_up(done, metric):
     table = done.anova(metric)
-    frame = done.cells().rename({metric: "y"}).to_pandas()
+    frame = done.runs().rename({metric: "y"}).to_pandas()
     model = "y ~ C(seed, Sum) + (C(queue, Sum) + C(rate, Sum) + C(flows, Sum)) ** 2"
     theirs = sm.stats.anova_lm(smf.ols(model, frame).fit(), typ=3)
     names = {"queue": "C(queue, Sum)", "queue:rate": "C(queue, Sum):C(rate, Sum)", "flows": "C(flows, Sum)", "seed": "C(seed, Sum)"}
@@ -89,7 +89,7 @@ def test_the_sentence_says_what_matters_most(done):
 
 
 def test_the_sentence_says_when_shares_do_not_add_up(done):
-    part = StudyResult(done.spec, done.points, done._store, done.index.filter((pl.col("point") != 8) | (pl.col("seed") < 4)))
+    part = StudyResult(done.spec, done.combinations, done._store, done.index.filter((pl.col("combination") != 8) | (pl.col("seed") < 4)))
     table = part.anova("utilisation")
     assert sum(r.eta_sq for r in table.rows) != pytest.approx(1.0, abs=1e-6)
     assert "do not add up" in contrast.sentence(part, table) and "do not add up" not in contrast.sentence(done, done.anova("utilisation"))
@@ -97,21 +97,21 @@ def test_the_sentence_says_when_shares_do_not_add_up(done):
 
 def test_effects_are_means_of_means(done):
     effects = done.effects("jain").filter(term="queue")
-    means = done.cells().group_by("queue", maintain_order=True).agg(pl.col("network.jain").mean())
+    means = done.runs().group_by("queue", maintain_order=True).agg(pl.col("network.jain").mean())
     assert dict(zip(effects["queue"], effects["mean"], strict=True)) == pytest.approx(dict(means.iter_rows()))
     assert effects["effect"].sum() == pytest.approx(0, abs=1e-12)
 
 
-def test_the_best_point_and_those_that_may_be_as_good(done):
+def test_the_best_combination_and_those_that_may_be_as_good(done):
     best = done.best("sojourn_mean")
     summary = done.summary().filter(metric=METRICS[1])
     assert best["mean"][0] == summary["mean"].min() and best.height == 18
     assert best["mean"].is_sorted()
     assert done.best("goodput.sum")["mean"][0] == done.summary().filter(metric=METRICS[2])["mean"].max()
     assert done.best("sojourn_mean", "max")["mean"].to_list() == best["mean"].to_list()[::-1]
-    cells = done.cells()
+    runs = done.runs()
     a, b = (
-        cells.filter(**{k: best[k][i] for k in ("queue", "rate", "flows")})[METRICS[1]].to_numpy() for i in (0, best.height - 1)
+        runs.filter(**{k: best[k][i] for k in ("queue", "rate", "flows")})[METRICS[1]].to_numpy() for i in (0, best.height - 1)
     )  # fmt: skip
     ps = [1.0] * 16 + [scipy_stats.ttest_rel(b, a).pvalue]
     assert best["difference"][-1] == pytest.approx((b - a).mean())
@@ -144,7 +144,7 @@ def test_every_kind_of_picture_shows_its_data_and_is_the_same_twice(done, kind):
     assert "tcp goodput, sum (Mbit/s)" in text
     assert all(name in text for name in ("droptail", "red", "codel"))
     assert svg(picture(done, plot)) == text
-    fewer = StudyResult(done.spec, done.points, done._store, done.index.filter(pl.col("seed") < 5))
+    fewer = StudyResult(done.spec, done.combinations, done._store, done.index.filter(pl.col("seed") < 5))
     assert svg(picture(fewer, plot)) != text
 
 
@@ -170,9 +170,9 @@ def test_a_heatmap_tells_its_numbers_or_what_its_colours_mean(done):
     assert said == [f"{v:.3g}" for row in means.drop("queue").rows() for v in row]
     rates = rate_factor(*(1e6 * (i + 1) for i in range(60)))
     spec = replace(done.spec, factors=(done.spec.factors[0], rates))
-    points = [replace(done.points[0], index=i, labels={"queue": q, "rate": r.label}) for i, (q, r) in enumerate(
+    combinations = [replace(done.combinations[0], index=i, labels={"queue": q, "rate": r.label}) for i, (q, r) in enumerate(
         (q, r) for q in ("droptail", "red", "codel") for r in rates.levels)]  # fmt: skip
-    many = StudyResult(spec, points, done._store, done.index)
+    many = StudyResult(spec, combinations, done._store, done.index)
     bars = [ax for ax in picture(many, PlotSpec("heatmap", "jain", x="rate", by="queue")).axes[0].child_axes]
     assert len(bars) == 1 and not picture(many, PlotSpec("heatmap", "jain", x="rate", by="queue")).axes[0].texts
 
@@ -204,7 +204,7 @@ def test_a_picture_that_cannot_be_drawn_is_told_before_the_study_runs(done):
 
 def test_pictures_of_one_name_get_names_of_their_own(done):
     spec = replace(done.spec, plots=(PlotSpec("bar", "jain", x="queue"), PlotSpec("bar", "jain", x="queue", by="flows")))
-    assert [p.name for p in specs(StudyResult(spec, done.points, done._store, done.index))] == ["bar-jain-queue", "bar-jain-queue-2"]
+    assert [p.name for p in specs(StudyResult(spec, done.combinations, done._store, done.index))] == ["bar-jain-queue", "bar-jain-queue-2"]
     default = specs(done)
     assert [p.y for p in default] == list(METRICS)
     assert {(p.kind, p.x, p.by, p.panel) for p in default} == {("line", "rate", "queue", "flows")}
@@ -228,10 +228,10 @@ def test_the_page_is_whole_and_opens_offline(done):
 
 def test_failures_and_warnings_are_on_the_page(done):
     index = done.index.with_columns(
-        pl.when(pl.col("point") == 3).then(pl.lit("failed")).otherwise("status").alias("status"),
-        pl.when(pl.col("point") == 3).then(pl.lit("the <queue> broke at 12ms, seed " + "1")).otherwise("error").alias("error"),
+        pl.when(pl.col("combination") == 3).then(pl.lit("failed")).otherwise("status").alias("status"),
+        pl.when(pl.col("combination") == 3).then(pl.lit("the <queue> broke at 12ms, seed " + "1")).otherwise("error").alias("error"),
     )
-    part = StudyResult(done.spec, done.points, done._store, index, notes=["a note & more"])
+    part = StudyResult(done.spec, done.combinations, done._store, index, notes=["a note & more"])
     page = part.page()
     assert "6 × failed" in page and "the &lt;queue&gt; broke" in page and "a note &amp; more" in page
     assert "codel" in page and page.count("<h2") == 6

@@ -1,4 +1,4 @@
-"""Where cells run: the same results everywhere, and what becomes of workers that die, refuse or are stopped."""
+"""Where runs run: the same results everywhere, and what becomes of workers that die, refuse or are stopped."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["cluster", "dask_cluster", "fate", "plain"]
 # --- the same everywhere --------------------------------------------------------------------------------
 
 
-def test_cells_are_the_same_bytes_on_two_threads_and_in_processes(plain):
+def test_runs_are_the_same_bytes_on_two_threads_and_in_processes(plain):
     tasks, expected = plain
     assert good(run(Threads(2), tasks)) == expected
     assert good(run(Processes(2), tasks)) == expected
 
 
-def test_cells_are_the_same_bytes_on_a_dask_cluster(plain, cluster):
+def test_runs_are_the_same_bytes_on_a_dask_cluster(plain, cluster):
     tasks, expected = plain
     assert good(run(Dask(cluster.scheduler_address), tasks)) == expected
 
 
-def test_cells_are_the_same_bytes_on_executors_that_are_given_and_these_live_on(plain, cluster):
+def test_runs_are_the_same_bytes_on_executors_that_are_given_and_these_live_on(plain, cluster):
     from distributed import Client
 
     tasks, expected = plain
@@ -47,7 +47,7 @@ def test_cells_are_the_same_bytes_on_executors_that_are_given_and_these_live_on(
         assert client.submit(int, "7").result() == 7
 
 
-def test_the_tables_of_a_study_are_the_same_wherever_its_cells_ran(plain, cluster, tmp_path):
+def test_the_tables_of_a_study_are_the_same_wherever_its_runs_ran(plain, cluster, tmp_path):
     tasks, _ = plain
     frames = []
     for i, crew in enumerate((Threads(2), Processes(2), Dask(cluster.scheduler_address))):
@@ -71,11 +71,11 @@ def test_a_queue_written_in_python_travels_as_a_file_to_processes_and_dask(fate,
     assert good(run(Dask(cluster.scheduler_address), tasks)) == expected
 
 
-# --- cells that fail ------------------------------------------------------------------------------------
+# --- runs that fail ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("crew", CREWS.values(), ids=CREWS)
-def test_a_cell_that_raises_is_one_failure_among_results(crew, fate, cluster):
+def test_a_run_that_raises_is_one_failure_among_results(crew, fate, cluster):
     tasks = fates(fate, "none", "raise", "none", "leave", "none")
     outcomes = run(crew(cluster), tasks)
     kinds = [outcomes[t.key].kind for t in tasks]
@@ -86,20 +86,20 @@ def test_a_cell_that_raises_is_one_failure_among_results(crew, fate, cluster):
 
 
 @pytest.mark.parametrize("word", ["exit", "kill"])
-def test_a_cell_that_kills_its_process_is_found_and_the_others_are_finished(word, fate):
+def test_a_run_that_kills_its_process_is_found_and_the_others_are_finished(word, fate):
     tasks = fates(fate, *["none"] * 4, word, *["none"] * 5)
     outcomes = run(Processes(2), tasks)
     assert [outcomes[t.key].kind for t in tasks] == [""] * 4 + ["Crash"] + [""] * 5
     assert good({k: o for k, o in outcomes.items() if k != tasks[4].key}) == good(run(Threads(1), tasks[:4] + tasks[5:]))
 
 
-def test_a_cell_that_kills_its_dask_worker_is_found_and_the_others_are_finished(fate, cluster):
+def test_a_run_that_kills_its_dask_worker_is_found_and_the_others_are_finished(fate, cluster):
     tasks = fates(fate, *["none"] * 3, "exit", *["none"] * 3)
     outcomes = run(Dask(cluster.scheduler_address), tasks)
     assert [outcomes[t.key].kind for t in tasks] == [""] * 3 + ["Crash"] + [""] * 3
 
 
-def test_a_cell_whose_worker_is_killed_from_outside_is_simply_run_again(fate, tmp_path):
+def test_a_run_whose_worker_is_killed_from_outside_is_simply_run_again(fate, tmp_path):
     tasks = fates(fate, "none", f"once:{tmp_path / 'dead'}", "none")
     outcomes = run(Processes(2), tasks)
     assert (tmp_path / "dead").exists()
@@ -109,7 +109,7 @@ def test_a_cell_whose_worker_is_killed_from_outside_is_simply_run_again(fate, tm
 def test_a_process_pool_that_is_given_and_breaks_is_one_clear_line(fate):
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(CrewError, match="finished cells are kept"):
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(CrewError, match="finished runs are kept"):
         run(Given(pool), fates(fate, "none", "exit", "none"))
 
 
@@ -125,8 +125,8 @@ def _enough() -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS.values(), ids=CREWS)
-def test_stopping_gives_up_long_cells_at_once(crew, cluster):
-    """Cells of hours: without an end the test would never come back."""
+def test_stopping_gives_up_long_runs_at_once(crew, cluster):
+    """Runs of hours: without an end the test would never come back."""
     long = tasks_of(spec(["droptail"], seeds=4, duration="400000s"))
     with pytest.raises(Enough):
         run(crew(cluster), long, tick=_enough)
@@ -198,7 +198,7 @@ if __name__ == "__main__":
 """
 
 
-def test_cells_are_the_same_bytes_in_an_mpi_job_and_it_can_be_stopped(tmp_path):
+def test_runs_are_the_same_bytes_in_an_mpi_job_and_it_can_be_stopped(tmp_path):
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     mpiexec = shutil.which("mpiexec")
     if mpiexec is None:

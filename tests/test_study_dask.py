@@ -39,9 +39,9 @@ def test_a_dask_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(pl
 
 
 OTHER_ENGINE = """
-from fairlane.study import cell
+from fairlane.study import run
 
-cell.engine = lambda: "0.0.0+another"
+run.engine = lambda: "0.0.0+another"
 """
 
 
@@ -85,7 +85,7 @@ def test_workers_of_another_version_are_named_and_left_out_whenever_they_come(pl
         assert late.notes == early.notes
 
 
-def test_cells_wait_for_a_fit_worker_while_only_others_are_there(plain, cluster, tmp_path):
+def test_runs_wait_for_a_fit_worker_while_only_others_are_there(plain, cluster, tmp_path):
     tasks, expected = plain
     (tmp_path / "other.py").write_text(OTHER_ENGINE)
 
@@ -181,7 +181,7 @@ def test_a_worker_whose_plug_in_differs_is_named_with_the_file_and_left_out(clus
         with worker(cluster.scheduler_address, tmp_path, "differs", "--preload", "preload.py"):
             crew = Dask(cluster.scheduler_address)
             assert good(run(crew, tasks)) == expected
-        for note in crew.notes:  # there is none if it was given no cell
+        for note in crew.notes:  # there is none if it was given no run
             assert "is left out" in note and "the module deep_of_mine" in note and "is another one" in note
     finally:
         sys.modules.pop("deep_of_mine", None)

@@ -1,4 +1,4 @@
-"""Study files: what they say, ranges, keys of cells, and every mistake with its place."""
+"""Study files: what they say, ranges, keys of runs, and every mistake with its place."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def factors_of(folder: Path, text: str):
 def test_combinations_are_the_product_and_the_last_factor_varies_fastest(tmp_path):
     plan = plan_of(tmp_path, STUDY)
     wanted = [dict(zip(("queue", "rate"), c, strict=True)) for c in itertools.product(["droptail", "red{min=5p}"], [1e6, 1e7])]
-    assert [dict(p.labels) for p in plan.points] == wanted
-    assert [p.index for p in plan.points] == [0, 1, 2, 3]
+    assert [dict(p.labels) for p in plan.combinations] == wanted
+    assert [p.index for p in plan.combinations] == [0, 1, 2, 3]
     assert [(p.index, t.seed) for p, t in plan.tasks()] == [(i, s) for i in range(4) for s in (1, 2, 3)]
-    resolved = [json.loads(p.resolved)["links"]["bottleneck"] for p in plan.points]
+    resolved = [json.loads(p.resolved)["links"]["bottleneck"] for p in plan.combinations]
     assert [(next(iter(x["queue"])), x["rate"]) for x in resolved] == [
         ("droptail", "1Mbit/s"), ("droptail", "10Mbit/s"), ("red", "1Mbit/s"), ("red", "10Mbit/s"),
     ]  # fmt: skip
@@ -177,15 +177,15 @@ def test_files_are_relative_to_the_study_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     spec = read_study("sub/study.toml")
     assert spec.factors[1].levels[0].label == "up.trace"
-    points = make_plan(spec).points
-    assert len(points) == 2 and "up.trace" not in points[0].resolved
+    combinations = make_plan(spec).combinations
+    assert len(combinations) == 2 and "up.trace" not in combinations[0].resolved
     assert spec.plugins == (str(Path("sub/q.py")),)
     # So are those of a base scenario inside.
     tree = tomllib.loads(text.split("[factors]")[0])
     inside = {**tree, "scenario": {**tomllib.loads(base), "links": {"bottleneck": {"trace": "up.trace"}}}}
     (tmp_path / "sub" / "inside.json").write_text(json.dumps(inside))
-    (point,) = make_plan(read_study("sub/inside.json")).points
-    assert point.essence in {p.essence for p in points}
+    (combination,) = make_plan(read_study("sub/inside.json")).combinations
+    assert combination.essence in {p.essence for p in combinations}
 
 
 # --- ranges -------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_a_study_written_in_python_and_read_from_its_file_is_the_same(tmp_path_f
     for part in ("name", "factors", "seeds", "metrics", "plots", "precision"):
         assert getattr(again.spec, part) == getattr(study.spec, part)
     assert [t for _, t in again.plan().tasks()] == [t for _, t in study.plan().tasks()]
-    assert len(study.plan().points) == len(queues) * len(study.spec.factors[1].levels) * len(counts)
+    assert len(study.plan().combinations) == len(queues) * len(study.spec.factors[1].levels) * len(counts)
 
 
 def test_bad_studies_in_python_are_told_in_the_same_words():
@@ -303,7 +303,7 @@ def test_bad_studies_in_python_are_told_in_the_same_words():
         Study(net, factors={"links.bottleneck.rate": [object()]}, metrics=["network.jain"])
 
 
-# --- what names a cell --------------------------------------------------------------------------------
+# --- what names a run --------------------------------------------------------------------------------
 
 
 def keys_of(folder, base=DUMBBELL, text=STUDY, name="study.toml", **changes):
@@ -359,9 +359,9 @@ def test_keys_depend_on_the_order_of_flows_as_results_do(tmp_path):
 def test_the_hop_probe_is_part_of_the_key_and_measures(tmp_path):
     text = STUDY.replace("network.jain", "flows.udp.router_path_delay_mean").replace("seeds", "hop_probe = true\nseeds")
     assert not set(keys_of(tmp_path)) & set(keys_of(tmp_path, text=text))
-    cells = Study.from_file(tmp_path / "study.toml", seeds=1).run(tmp_path / "out").cells()
+    runs = Study.from_file(tmp_path / "study.toml", seeds=1).run(tmp_path / "out").runs()
     # Propagation of the access link, the bottleneck and the other access link, at least.
-    assert cells["flows.udp.router_path_delay_mean"].min() > 0.012
+    assert runs["flows.udp.router_path_delay_mean"].min() > 0.012
 
 
 def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
@@ -406,4 +406,4 @@ def test_the_example_of_the_reference_page_is_a_study(tmp_path):
     (tmp_path / "study.toml").write_text(text)
     plan = make_plan(read_study(tmp_path / "study.toml"))
     assert [f.name for f in plan.spec.factors] == ["queue", "rate", "buffer", "load", "delay"]
-    assert len(plan.points) == 3 * 5 * 2 * 2 * 2
+    assert len(plan.combinations) == 3 * 5 * 2 * 2 * 2

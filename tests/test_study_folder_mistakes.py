@@ -57,7 +57,7 @@ def test_what_a_measure_gives_and_nobody_can_use_is_told_without_a_traceback(cap
     (mine / "study.py").write_text(text[:start] + text[start:].replace("        return ", "        _ = ", 1))
     assert invoke(["reproduce", "mine1999", "--quick", "--json"]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and "Traceback" not in err and "measure() gives NoneType of the cell" in err and "study.py:" in err, err
+    assert out == "" and "Traceback" not in err and "measure() gives NoneType of the combination" in err and "study.py:" in err, err
 
 
 @pytest.mark.parametrize("name", ["paper.toml", "study.py", "claims.toml"])
@@ -98,14 +98,14 @@ def test_two_studies_in_one_file(capsys, mine):
     refused(capsys, "mine1999/study.py: a study is one subclass of fairlane.papers.Paper; this file defines 2: Study, Other")
 
 
-def test_two_cells_with_the_same_factors(capsys, mine):
+def test_two_combinations_with_the_same_factors(capsys, mine):
     change(mine, "study.py", "SENDERS = (2, 5, 10)", "SENDERS = (2, 5, 5)")
-    refused(capsys, "two cells have the factors senders=5, queue=DropTail")
+    refused(capsys, "two combinations have the factors senders=5, queue=DropTail")
 
 
 def test_a_scenario_that_cannot_run(capsys, mine):
     change(mine, "study.py", '"red": {"min": "5p"', '"red": {"mni": "5p"')
-    refused(capsys, "cell senders=2, queue=RED of mine1999", "mni", "did you mean `min`?")
+    refused(capsys, "combination senders=2, queue=RED of mine1999", "mni", "did you mean `min`?")
 
 
 WORDS = [

@@ -18,15 +18,15 @@ from conftest import DUMBBELL
 from fairlane.study import Factor, Level, Study, StudySpec, selector
 from fairlane.study.store import Store
 
-POINTS, SEEDS, KILLS = 5, 150, 6
-CELLS = POINTS * SEEDS
+COMBINATIONS, SEEDS, KILLS = 5, 150, 6
+RUNS = COMBINATIONS * SEEDS
 
 CHILD = """
 import signal, sys
 sys.path.insert(0, sys.argv[2])
 from fairlane.study import store
 from test_study_kill import study
-store.PART_CELLS = 24  # many parts, so that many kills fall into the making of one
+store.PART_RUNS = 24  # many parts, so that many kills fall into the making of one
 try:
     study().run(sys.argv[1], threads=2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -37,7 +37,7 @@ except KeyboardInterrupt as e:
 
 
 def study() -> Study:
-    rates = tuple(Level(r, (("topology.dumbbell.bottleneck.rate", f"{r}Mbit/s"),)) for r in range(3, 3 + POINTS))
+    rates = tuple(Level(r, (("topology.dumbbell.bottleneck.rate", f"{r}Mbit/s"),)) for r in range(3, 3 + COMBINATIONS))
     spec = StudySpec(
         "kill", DUMBBELL, "kill.toml", "toml", (Factor("rate", rates),), tuple(range(1, SEEDS + 1)),
         (selector("links.bottleneck.utilisation"), selector("flows.tcp.goodput.sum"), selector("network.jain")), (("duration", "60s"),),
@@ -51,7 +51,7 @@ def undisturbed(tmp_path_factory):
 
 
 def everything(result) -> pl.DataFrame:
-    """All rows of all cells."""
+    """All rows of all runs."""
     keys = result.index["key"].to_list()
     return result._store.scan(keys).collect().sort("key", "table", "name", "metric", "text")
 
@@ -66,8 +66,8 @@ def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp
             [sys.executable, "-c", CHILD, str(out), str(Path(__file__).parent)], stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         # Not before this run has put results in place, so that every attempt brings the study on; then at any instant.
-        began = {p.name for p in out.glob("cells/*.parquet")}
-        while child.poll() is None and not {p.name for p in out.glob("cells/*.parquet")} - began:
+        began = {p.name for p in out.glob("runs/*.parquet")}
+        while child.poll() is None and not {p.name for p in out.glob("runs/*.parquet")} - began:
             time.sleep(0.002)
         try:
             child.wait(chance.uniform(0.02, 0.4) if kills < KILLS else None)
@@ -84,20 +84,20 @@ def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp
                 # Ctrl-C leaves an index that is right: not a result more, not one less.
                 assert set(index.filter(pl.col("status") == "done")["key"]) == set(store)
                 assert not store.notes
-                assert len(store) == CELLS or (f"{len(store)} of {CELLS} cells are finished" in told and "to go on" in told), told
+                assert len(store) == RUNS or (f"{len(store)} of {RUNS} runs are finished" in told and "to go on" in told), told
         else:
             assert child.returncode == -signal.SIGKILL, told
     assert child.returncode == 0 and kills >= 3, kills
 
     result = study().run(out)
-    assert (result.tally.cells, result.tally.reused, result.tally.failed) == (CELLS, CELLS, 0) and not result.notes
-    names = [p.stem for p in (out / "cells").iterdir()]
+    assert (result.tally.runs, result.tally.reused, result.tally.failed) == (RUNS, RUNS, 0) and not result.notes
+    names = [p.stem for p in (out / "runs").iterdir()]
     assert all(len(n) == 32 for n in names) and not list(out.rglob("*.part"))
     once = duckdb.sql(f"SELECT key, count(*) FROM '{out}/*/*.parquet' WHERE metric = 'fingerprint' GROUP BY key").fetchall()
     assert sorted(once) == sorted((k, 1) for k in undisturbed.index["key"])
     assert everything(result).equals(everything(undisturbed), null_equal=True)
     assert result.index["fingerprint"].equals(undisturbed.index["fingerprint"])
-    for name in ("cells", "summary"):
+    for name in ("runs", "summary"):
         assert result.frame(name).equals(undisturbed.frame(name), null_equal=True)
 
 
@@ -106,12 +106,12 @@ def test_an_interrupt_between_a_result_and_its_row_is_in_the_index(tmp_path, mon
 
     def interrupted(self, path, data, **how):
         kept(self, path, data, **how)
-        if path.parent.name == "cells":
+        if path.parent.name == "runs":
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "_write", interrupted)
-        with pytest.raises(KeyboardInterrupt, match=f"1 of {CELLS} cells are finished"):
+        with pytest.raises(KeyboardInterrupt, match=f"1 of {RUNS} runs are finished"):
             study().run(tmp_path / "out", threads=1)
     index = pl.read_parquet(tmp_path / "out/index.parquet").filter(pl.col("status") == "done")
     with Store(tmp_path / "out", read_only=True) as store:

@@ -231,7 +231,7 @@ BAD = {
         "`bottleneck`",
     ),
     "a metric twice": (replaced('"network.jain"', '"network.jain", "network.jain"'), '"network.jain"', "there twice", ""),
-    "a flow that only some points have": (
+    "a flow that only some combinations have": (
         replaced(RATE, '"flows.tcp.count" = [1, 2]', "flows.tcp.goodput.sum", "flows.tcp.1.goodput"),
         '"flows.tcp.1.goodput"',
         "2 of 4 lack it, those with count = 1",
@@ -280,10 +280,10 @@ BAD = {
         "",
     ),
     "unknown keep": (replaced("seeds", 'keep = "some"\nseeds'), '"some"', "unknown value", "all, selected"),
-    "too many cells": (
+    "too many runs": (
         replaced('"1..3"', '"1..900000"', '["1Mbit/s", "10Mbit/s"]', '{ from = "1Mbit/s", to = "9Mbit/s", count = 9 }'),
         "factors",
-        r"16,200,000 cells \(2 x 9 x 900000 seeds\)",
+        r"16,200,000 runs \(2 x 9 x 900000 seeds\)",
         "fewer",
     ),
 }
@@ -355,7 +355,7 @@ def test_a_base_scenario_that_is_wrong_shows_its_own_place(tmp_path):
 def test_a_base_scenario_inside_shows_its_place_in_the_study_file(tmp_path):
     inside = "[scenario]\n" + DUMBBELL.strip().replace("[topology", "[scenario.topology").replace("[flows", "[scenario.flows")
     text = STUDY.replace('scenario = "dumbbell.toml"\n', "") + "\n" + inside
-    assert len(plan_of(tmp_path, text).points) == 4
+    assert len(plan_of(tmp_path, text).combinations) == 4
     wrong = text.replace('warmup = "1s"', 'warmup = "1"').replace('stagger = "100ms"', 'stager = "100ms"')
     error = diagnosis(tmp_path, wrong)
     lines = wrong.splitlines()
@@ -400,7 +400,7 @@ def test_levels_that_only_together_break_the_base(tmp_path):
 def test_a_missing_value_may_come_from_a_factor(tmp_path):
     (tmp_path / "dumbbell.toml").write_text(DUMBBELL.replace('duration = "5s"', ""))
     (tmp_path / "study.toml").write_text(STUDY + 'duration = ["2s", "3s"]\n')
-    assert len(make_plan(read_study(tmp_path / "study.toml")).points) == 8
+    assert len(make_plan(read_study(tmp_path / "study.toml")).combinations) == 8
 
 
 def test_a_level_whose_faults_are_in_a_large_study(tmp_path):
@@ -414,9 +414,9 @@ def test_a_level_whose_faults_are_in_a_large_study(tmp_path):
     assert text.splitlines()[d["line"] - 1][d["column"] - 1 : d["end_column"] - 1] == '"6s"'
 
 
-def test_points_that_are_the_same_scenario_are_told(tmp_path):
+def test_combinations_that_are_the_same_scenario_are_told(tmp_path):
     plan = plan_of(tmp_path, STUDY.replace('"red{min=5p}"', '"droptail{limit=20p}"'))
-    assert plan.warnings == ["the levels droptail and droptail{limit=20p} of queue give the same scenario: 2 points computed once"]
+    assert plan.warnings == ["the levels droptail and droptail{limit=20p} of queue give the same scenario: 2 combinations computed once"]
     assert len({t.key for _, t in plan.tasks()}) == 6
     assert plan_of(tmp_path, STUDY).warnings == []
 

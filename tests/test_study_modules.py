@@ -1,4 +1,4 @@
-"""What a plug-in imports from outside of installed packages is in the key of its cells, and is loaded anew with it."""
+"""What a plug-in imports from outside of installed packages is in the key of its runs, and is loaded anew with it."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def mine(tmp_path, monkeypatch):
 
 
 def most(study: Study) -> float:
-    return study.run("out").cells()["links.l.queue_max"].item()
+    return study.run("out").runs()["links.l.queue_max"].item()
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_changed_helper_makes_other_cells(mine, way):
+def test_a_changed_helper_makes_other_runs(mine, way):
     """In one process, and in the folder of a study that was run before."""
     keys = set()
     for limit in (12, 7, 12):
@@ -96,8 +96,8 @@ def test_a_changed_helper_makes_other_cells(mine, way):
         study = Study.from_file("s.toml")
         keys.add(next(iter(study.plan().tasks()))[1].key)
         assert most(study) == limit
-    assert len(keys) == 2, "equal sources have equal cells"
-    assert len(list(Path("out/cells").iterdir())) == 2
+    assert len(keys) == 2, "equal sources have equal runs"
+    assert len(list(Path("out/runs").iterdir())) == 2
 
 
 def test_equal_helpers_have_equal_keys_in_other_processes_and_folders(mine, tmp_path):

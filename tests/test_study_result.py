@@ -50,36 +50,36 @@ def done(tmp_path_factory) -> StudyResult:
 def long(result: StudyResult) -> duckdb.DuckDBPyConnection:
     """The files of a study and its index, as anybody else would read them."""
     db = duckdb.connect()
-    db.sql(f"create view cells as select * from read_parquet('{result.folder}/cells/*.parquet')")
+    db.sql(f"create view runs as select * from read_parquet('{result.folder}/runs/*.parquet')")
     db.sql(f"create view index as select * from read_parquet('{result.folder}/index.parquet')")
     return db
 
 
-def test_cells_come_in_the_order_of_points_and_seeds(done):
-    cells = done.cells()
-    assert cells.columns == ["queue", "rate", "flows", "seed", *METRICS]
+def test_runs_come_in_the_order_of_combinations_and_seeds(done):
+    runs = done.runs()
+    assert runs.columns == ["queue", "rate", "flows", "seed", *METRICS]
     expected = [(q, r, n, s) for q in ("droptail", "red") for r in (2e6, 5e6) for n in (1, 2) for s in (1, 2, 3)]
-    assert cells.select("queue", "rate", "flows", "seed").rows() == expected
+    assert runs.select("queue", "rate", "flows", "seed").rows() == expected
 
 
-def test_cells_have_the_values_of_the_files(done):
+def test_runs_have_the_values_of_the_files(done):
     db = long(done)
     rows = db.sql(
-        "select i.point, i.seed, c.value from index i join cells c using (key) "
-        "where c.table = 'links' and c.name = 'bottleneck' and c.metric = 'utilisation' order by i.point, i.seed"
+        "select i.combination, i.seed, c.value from index i join runs c using (key) "
+        "where c.table = 'links' and c.name = 'bottleneck' and c.metric = 'utilisation' order by i.combination, i.seed"
     ).fetchall()
-    assert done.cells()["links.bottleneck.utilisation"].to_list() == [v for _, _, v in rows]
+    assert done.runs()["links.bottleneck.utilisation"].to_list() == [v for _, _, v in rows]
     sums = db.sql(
-        "select sum(c.value), sum(c.value)^2 / (count(*) * sum(c.value * c.value)) from index i join cells c using (key) "
-        "where c.table = 'flows' and c.name like 'tcp%' and c.metric = 'goodput' group by i.point, i.seed order by i.point, i.seed"
+        "select sum(c.value), sum(c.value)^2 / (count(*) * sum(c.value * c.value)) from index i join runs c using (key) "
+        "where c.table = 'flows' and c.name like 'tcp%' and c.metric = 'goodput' group by i.combination, i.seed order by i.combination, i.seed"
     ).fetchall()
-    assert done.cells()["flows.tcp.goodput.sum"].to_list() == pytest.approx([s for s, _ in sums], rel=1e-12)
-    assert done.cells()["flows.tcp.goodput.jain"].to_list() == pytest.approx([j for _, j in sums], rel=1e-12)
+    assert done.runs()["flows.tcp.goodput.sum"].to_list() == pytest.approx([s for s, _ in sums], rel=1e-12)
+    assert done.runs()["flows.tcp.goodput.jain"].to_list() == pytest.approx([j for _, j in sums], rel=1e-12)
 
 
 def test_aggregates_are_those_of_the_selector(done):
     flows = done.flows().filter(pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2, pl.col("seed") == 2)
-    (row,) = done.cells().filter(pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2, pl.col("seed") == 2).to_dicts()
+    (row,) = done.runs().filter(pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2, pl.col("seed") == 2).to_dicts()
     assert flows["flow"].to_list() == ["tcp.0", "tcp.1", "udp"]
     for how, label in (("min", "flows.*.goodput.min"), ("max", "flows.*.goodput.max")):
         assert row[label] == selection.aggregate(how, flows["goodput"])
@@ -91,7 +91,7 @@ def test_a_study_gives_what_its_runs_give_alone(done):
     scenario = scenario.set("topology.dumbbell.bottleneck.queue", QUEUES["red"]).set("topology.dumbbell.bottleneck.rate", "5Mbit/s")
     alone = scenario.run(seeds="1..3")
     own = pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2
-    assert done.cells().filter(*own)["network.jain"].to_list() == alone.network["jain"].to_list()
+    assert done.runs().filter(*own)["network.jain"].to_list() == alone.network["jain"].to_list()
     links = done.links().filter(*own)
     assert links["link"].to_list() == alone.links["link"].to_list()
     assert links["queue_mean"].to_list() == alone.links["queue_mean"].to_list()
@@ -110,12 +110,12 @@ def within(low: float, high: float, share: bool) -> list[float]:
 
 
 def test_summary_has_the_interval_of_wilson_with_the_t_factor_of_scipy(done):
-    cells, summary = done.cells(), done.summary()
+    runs, summary = done.runs(), done.summary()
     assert summary.columns == ["queue", "rate", "flows", "metric", "mean", "low", "high", "sd", "n", "unit"]
     assert summary.height == 8 * len(METRICS)
     own = pl.col("queue") == "red", pl.col("rate") == 2e6, pl.col("flows") == 2
     for metric, unit in (("links.bottleneck.drops", "packets"), ("flows.tcp.goodput.sum", "bit/s"), ("network.jain", "1")):
-        values = cells.filter(*own)[metric].to_numpy()
+        values = runs.filter(*own)[metric].to_numpy()
         (row,) = summary.filter(*own, pl.col("metric") == metric).to_dicts()
         low, high = scipy_stats.t.interval(0.95, 2, values.mean(), scipy_stats.sem(values))
         ends = within(low, high, share=metric == "network.jain")
@@ -127,22 +127,22 @@ def test_summary_has_the_interval_of_wilson_with_the_t_factor_of_scipy(done):
 def test_the_confidence_of_the_study_is_that_of_its_intervals(tmp_path):
     spec = make_spec(rate_factor(2e6), metrics=("links.bottleneck.drops",), confidence=0.8)
     result = Study(spec).run(tmp_path / "s")
-    values = result.cells()["links.bottleneck.drops"].to_numpy()
+    values = result.runs()["links.bottleneck.drops"].to_numpy()
     low, high = scipy_stats.t.interval(0.8, 2, values.mean(), scipy_stats.sem(values))
     (row,) = result.summary().to_dicts()
     assert [row["low"], row["high"]] == pytest.approx(within(low, high, share=False))
 
 
 def test_a_table_has_a_row_and_a_column_for_each_level(done):
-    cells = done.cells()
+    runs = done.runs()
     table = done.table("network.jain")
     assert table.columns == ["queue", "rate", "1", "2"]
     assert table.select("queue", "rate").rows() == [("droptail", 2e6), ("droptail", 5e6), ("red", 2e6), ("red", 5e6)]
-    mean = cells.filter(queue="red", rate=2e6, flows=2)["network.jain"].mean()
+    mean = runs.filter(queue="red", rate=2e6, flows=2)["network.jain"].mean()
     assert table.filter(queue="red", rate=2e6)["2"].item() == pytest.approx(mean)
     small = done.table("network.jain", rows="flows", columns="queue")
     assert small.columns == ["flows", "droptail", "red"]
-    assert small.filter(flows=1)["red"].item() == pytest.approx(cells.filter(queue="red", flows=1)["network.jain"].mean())
+    assert small.filter(flows=1)["red"].item() == pytest.approx(runs.filter(queue="red", flows=1)["network.jain"].mean())
     with pytest.raises(fl.UnknownNameError, match=r"did you mean 'network\.jain'"):
         done.table("network.jian")
     with pytest.raises(fl.UnknownNameError, match="factor"):
@@ -151,38 +151,38 @@ def test_a_table_has_a_row_and_a_column_for_each_level(done):
         done.table("network.jain", rows="queue", columns="queue")
 
 
-def test_pandas_and_arrow_have_the_same_cells(done):
+def test_pandas_and_arrow_have_the_same_runs(done):
     frame = done.to_pandas()
-    assert list(frame.columns) == done.cells().columns and frame.shape == (24, 4 + len(METRICS))
-    assert frame["flows.tcp.goodput.sum"].to_list() == done.cells()["flows.tcp.goodput.sum"].to_list()
+    assert list(frame.columns) == done.runs().columns and frame.shape == (24, 4 + len(METRICS))
+    assert frame["flows.tcp.goodput.sum"].to_list() == done.runs()["flows.tcp.goodput.sum"].to_list()
     by_pandas = frame.groupby(["queue", "rate", "flows"])["network.jain"].mean()
     summary = done.summary().filter(metric="network.jain").sort("queue", "rate", "flows")
     assert by_pandas.to_list() == pytest.approx(summary["mean"].to_list())
     assert done.to_arrow("links").num_rows == done.links().height
     with pytest.raises(fl.UnknownNameError, match="table"):
-        done.to_pandas("cell")
+        done.to_pandas("run")
 
 
 def test_xarray_has_a_dimension_for_each_factor(done):
     data = done.to_xarray()
     assert dict(data.sizes) == {"queue": 2, "rate": 2, "flows": 2, "seed": 3}
-    cells = done.cells()
-    for row in cells.iter_rows(named=True):
+    runs = done.runs()
+    for row in runs.iter_rows(named=True):
         at = {k: row[k] for k in ("queue", "rate", "flows", "seed")}
         assert float(data["network.jain"].sel(at)) == row["network.jain"]
     assert (data.rate.attrs["units"], data["flows.tcp.goodput.sum"].attrs["units"]) == ("bit/s", "bit/s")
     assert data["network.jain"].mean("seed").sel(queue="red", rate=2e6, flows=2) == pytest.approx(
-        cells.filter(queue="red", rate=2e6, flows=2)["network.jain"].mean()
+        runs.filter(queue="red", rate=2e6, flows=2)["network.jain"].mean()
     )
 
 
-def test_missing_cells_are_nan_in_xarray_and_absent_elsewhere(done):
+def test_missing_runs_are_nan_in_xarray_and_absent_elsewhere(done):
     index = done.index.with_columns(
-        pl.when((pl.col("point") == 3) & (pl.col("seed") == 2)).then(pl.lit("failed")).otherwise("status").alias("status"),
-        pl.when((pl.col("point") == 3) & (pl.col("seed") == 2)).then(pl.lit("no route")).otherwise("error").alias("error"),
+        pl.when((pl.col("combination") == 3) & (pl.col("seed") == 2)).then(pl.lit("failed")).otherwise("status").alias("status"),
+        pl.when((pl.col("combination") == 3) & (pl.col("seed") == 2)).then(pl.lit("no route")).otherwise("error").alias("error"),
     )
-    part = StudyResult(done.spec, done.points, done._store, index)
-    assert part.cells().height == 23
+    part = StudyResult(done.spec, done.combinations, done._store, index)
+    assert part.runs().height == 23
     data = part.to_xarray()["network.jain"]
     assert int(np.isnan(data).sum()) == 1
     assert math.isnan(data.sel(queue="droptail", rate=5e6, flows=2, seed=2))
@@ -193,11 +193,11 @@ def test_missing_cells_are_nan_in_xarray_and_absent_elsewhere(done):
 def test_the_folder_alone_gives_the_same_result(done):
     again = load_study(done.folder)
     assert again.spec == done.spec
-    for name in ("cells", "summary", "flows", "links", "network", "link_series"):
+    for name in ("runs", "summary", "flows", "links", "network", "link_series"):
         assert again.frame(name).equals(done.frame(name)), name
     assert again.warnings == done.warnings
     paths = again.save_tables()
-    assert pl.read_csv(paths[0])["network.jain"].to_list() == done.cells()["network.jain"].to_list()
+    assert pl.read_csv(paths[0])["network.jain"].to_list() == done.runs()["network.jain"].to_list()
     assert pl.read_csv(paths[1]).height == done.summary().height
 
 
@@ -234,37 +234,37 @@ def test_a_metric_without_values_is_told(tmp_path):
     odd = Selector("links.bottleneck.drops_nothing", "odd", "links", "bottleneck", "drops_nothing")
     spec = make_spec(rate_factor(2e6), seeds=(1, 2))
     result = Study(replace(spec, metrics=(odd,))).run(tmp_path / "s")
-    assert result.cells()["odd"].to_list() == [None, None]
-    assert "odd: no cell has a value of links.bottleneck.drops_nothing" in result.warnings
+    assert result.runs()["odd"].to_list() == [None, None]
+    assert "odd: no run has a value of links.bottleneck.drops_nothing" in result.warnings
     assert result.summary()["n"].to_list() == [0]
 
 
-def test_points_that_miss_the_precision_are_told(done):
+def test_combinations_that_miss_the_precision_are_told(done):
     spec = replace(done.spec, precision=Precision(0.02, ("network.jain",), 3, 3))
-    result = StudyResult(spec, done.points, done._store, done.index)
+    result = StudyResult(spec, done.combinations, done._store, done.index)
     (told,) = [w for w in result.warnings if "precision" in w]
     # The precision is that of Student's interval (Law).
     s = done.summary().filter(metric="network.jain")
     error = (scipy_stats.t.ppf(0.975, 2) / math.sqrt(3) * s["sd"] / s["mean"]).to_list()
     missed = sum(e > 0.02 for e in error)
     assert told.startswith("network.jain: the precision of 2 % was not reached with 3 replications")
-    assert 0 < missed < 8 and f"({missed} of 8 points" in told
+    assert 0 < missed < 8 and f"({missed} of 8 combinations" in told
     assert f"the widest is ± {number(100 * max(error), 2)} %" in told
 
 
-def test_without_factors_there_is_one_point(tmp_path):
+def test_without_factors_there_is_one_combination(tmp_path):
     result = Study(make_spec(metrics=("network.jain",), seeds=(4, 2))).run(tmp_path / "s")
-    assert result.cells()["seed"].to_list() == [2, 4]
+    assert result.runs()["seed"].to_list() == [2, 4]
     assert dict(result.to_xarray().sizes) == {"seed": 2}
-    assert result.table("network.jain").item() == pytest.approx(result.cells()["network.jain"].mean())
+    assert result.table("network.jain").item() == pytest.approx(result.runs()["network.jain"].mean())
 
 
-def test_two_points_with_the_same_scenario_both_have_rows(tmp_path):
+def test_two_combinations_with_the_same_scenario_both_have_rows(tmp_path):
     queues = {"20": {"droptail": {"limit": "20p"}}, "20p": {"droptail": {"limit": "20p"}}}
     result = Study(make_spec(queue_factor(queues), metrics=("network.jain",))).run(tmp_path / "s")
-    cells = result.cells()
-    assert cells["queue"].to_list() == ["20"] * 3 + ["20p"] * 3
-    assert cells["network.jain"].to_list()[:3] == cells["network.jain"].to_list()[3:]
+    runs = result.runs()
+    assert runs["queue"].to_list() == ["20"] * 3 + ["20p"] * 3
+    assert runs["network.jain"].to_list()[:3] == runs["network.jain"].to_list()[3:]
 
 
 def test_runs_without_chance_are_told(tmp_path):
@@ -274,7 +274,7 @@ def test_runs_without_chance_are_told(tmp_path):
     result = Study(make_spec(count, metrics=("network.jain",), base=base, sets=sets)).run(tmp_path / "s")
     told = [w for w in result.warnings if "same result" in w]
     fingerprints = {p: set() for p in (0, 1)}
-    for p, key in result.index.select("point", "key").iter_rows():
+    for p, key in result.index.select("combination", "key").iter_rows():
         fingerprints[p].add(result._store.scan([key]).filter(pl.col("metric") == "fingerprint").collect()["text"].item())
     assert [len(fingerprints[p]) for p in (0, 1)] == [1, 3]
     assert told == ["all seeds gave the same result (where jitter is 0): nothing is left to chance there, so the intervals say nothing"]

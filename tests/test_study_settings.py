@@ -109,16 +109,16 @@ def test_claims_that_are_always_or_never_true_depend_on_nothing(done):
 
 
 def test_tables_have_a_column_for_all_that_is_left_open(done):
-    assert done.cells().columns == ["setting", "rate", "wire.delay", "ecn", "seed", "used", "delay"]
+    assert done.runs().columns == ["setting", "rate", "wire.delay", "ecn", "seed", "used", "delay"]
     settings = done.settings()
     assert settings.height == 128 and settings["rate"].is_between(2e6, 20e6).all() and settings["wire.delay"].is_between(1e-3, 64e-3).all()
     assert sorted(settings["ecn"].unique()) == ["ect0", "not_ect"]
-    cells = done.cells().join(settings, on="setting", suffix="_setting")
-    assert (cells["rate"] == cells["rate_setting"]).all()
+    runs = done.runs().join(settings, on="setting", suffix="_setting")
+    assert (runs["rate"] == runs["rate_setting"]).all()
     # What a run was given is what its row says: the resolved scenario has the same rate.
     plan = study(16).plan()
-    for point, rate in zip(plan.points, settings["rate"].head(16), strict=True):
-        assert json.loads(point.resolved)["links"]["wire"]["rate"] in (f"{rate / 1e6:g}Mbit/s", rate)
+    for combination, rate in zip(plan.combinations, settings["rate"].head(16), strict=True):
+        assert json.loads(combination.resolved)["links"]["wire"]["rate"] in (f"{rate / 1e6:g}Mbit/s", rate)
 
 
 # --- however it was run -----------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_more_settings_go_on_from_fewer_and_processes_give_the_same(done, tmp_pa
     assert few.tally is not None and few.tally.reused == 0
     more = study(128).run(tmp_path / "a", processes=2)
     assert more.tally is not None and (more.tally.reused, more.tally.done) == (40, 128)
-    assert more.settings().equals(done.settings()) and more.cells().equals(done.cells())
+    assert more.settings().equals(done.settings()) and more.runs().equals(done.runs())
     assert [c.to_json() for c in more.claims] == [c.to_json() for c in done.claims]
     assert few.settings().select("rate").equals(done.settings().head(40).select("rate"))
 
@@ -142,11 +142,11 @@ def test_the_folder_alone_gives_the_same_claims(done):
 
 def test_a_part_of_the_runs_is_never_surer_than_all_of_them(done):
     """Of settings that are not run yet nothing is known, whatever the others say."""
-    status = pl.when(pl.col("point") < 100).then(pl.col("status")).otherwise(pl.lit("open"))
-    part = StudyResult(done.spec, done.points, done._store, done.index.with_columns(status.alias("status")))
+    status = pl.when(pl.col("combination") < 100).then(pl.col("status")).otherwise(pl.lit("open"))
+    part = StudyResult(done.spec, done.combinations, done._store, done.index.with_columns(status.alias("status")))
     assert [c.verdict for c in part.claims] == ["inconclusive"] * 4
     assert [c.share.n for c in part.claims] == [100, 100, 128, 100]  # the third reads what was drawn, and no run
-    assert part.claims[2].so_far == "holds" and "so far only, with 28 cells of 128 not run yet" in part.claims[2].reason
+    assert part.claims[2].so_far == "holds" and "so far only, with 28 runs of 128 not run yet" in part.claims[2].reason
 
 
 def test_few_settings_settle_nothing(done):
@@ -159,7 +159,7 @@ def test_a_study_has_no_more_settings_than_there_are(tmp_path):
     small = text().replace('from = "2Mbit/s", to = "20Mbit/s"', 'values = ["2Mbit/s", "20Mbit/s"]')
     small = re.sub(r"links.wire.delay = .*", "", small).replace("check = \"v('rate') > 1e6\"", 'check = "True"')
     result = Study(read_text(small, "x.toml")).run(tmp_path)
-    assert result.settings().height == 4 and len(result.points) == 4
+    assert result.settings().height == 4 and len(result.combinations) == 4
     assert any("only 4 different settings, 128 were asked for" in w for w in result.warnings)
 
 
@@ -235,7 +235,7 @@ def test_the_command_tells_and_writes_it_all(told):
     shown = fairlane("study", "wire.toml", cwd=told, timeout=600)
     assert (shown.returncode, shown.stderr) == (0, "")
     out = " ".join(shown.stdout.split())
-    assert "wire: 48 settings, 48 points, 48 cells" in out
+    assert "wire: 48 settings, 48 combinations, 48 runs" in out
     assert "◐ idle: The link is used for less than a fifth. depends: holds in" in out and "it changes at rate above 5." in out
     assert re.search(r"^rate +\d+ % +0 % ", shown.stdout, re.M)
     files = {p.relative_to(told / "results/wire").as_posix() for p in (told / "results/wire").rglob("*")}
@@ -244,7 +244,7 @@ def test_the_command_tells_and_writes_it_all(told):
     assert "The link is used for less than a fifth." in page and 'class="badge depends"' in page and "the line is not named" in page
     document = json.loads(fairlane("study", "wire.toml", "--json", cwd=told, timeout=600).stdout)
     jsonschema.validate(document, json_schema("study"))
-    assert document["cells"]["reused"] == 48 and [c["verdict"] for c in document["claims"]][:2] == ["depends", "depends"]
+    assert document["runs"]["reused"] == 48 and [c["verdict"] for c in document["claims"]][:2] == ["depends", "depends"]
     assert document["claims"][0]["changes_at"][0]["name"] == "rate" and document["claims"][2]["changes_at"] is None
     assert document["study"]["settings"]["open"][0] | {"why": ""} == {
         "name": "rate", "base": "11Mbit/s", "low": "2Mbit/s", "high": "20Mbit/s", "scale": "linear", "step": None, "unit": "bit/s",
@@ -254,7 +254,9 @@ def test_the_command_tells_and_writes_it_all(told):
 
 def test_a_dry_run_names_what_is_left_open(told):
     out = fairlane("study", "wire.toml", "--dry-run", "--out", "other", cwd=told, timeout=600).stdout
-    assert "48 settings, 48 points" in out and "wire.delay: 1ms to 64ms, logarithmic (left open)" in out and "ecn: not_ect, ect0" in out
+    assert (
+        "48 settings, 48 combinations" in out and "wire.delay: 1ms to 64ms, logarithmic (left open)" in out and "ecn: not_ect, ect0" in out
+    )
     assert not (told / "other").exists()
 
 

@@ -72,14 +72,14 @@ def files(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
 
 
-def test_duckdb_reads_index_cells_and_parts_with_plain_sql(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "PART_CELLS", 4)
+def test_duckdb_reads_index_runs_and_parts_with_plain_sql(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "PART_RUNS", 4)
     result = Study(spec_of()).run(tmp_path / "out")
     out = tmp_path / "out"
-    assert len(list((out / "parts").iterdir())) == 1 and len(list((out / "cells").iterdir())) == 2
+    assert len(list((out / "parts").iterdir())) == 1 and len(list((out / "runs").iterdir())) == 2
     rows = sql(out, ONCE)
-    means = result.cells().group_by("rate").agg(pl.col("links.bottleneck.utilisation").mean()).sort("rate").rows()
-    assert [(rate, cells, n) for rate, cells, n, _ in rows] == [(2, 3, 3), (5, 3, 3)]
+    means = result.runs().group_by("rate").agg(pl.col("links.bottleneck.utilisation").mean()).sort("rate").rows()
+    assert [(rate, runs, n) for rate, runs, n, _ in rows] == [(2, 3, 3), (5, 3, 3)]
     assert [u for *_, u in rows] == pytest.approx([u for _, u in means], rel=1e-12)
     described = sql(out, "SELECT column_name FROM (DESCRIBE SELECT * FROM 'index.parquet')")
     assert [c for (c,) in described] == [*INDEX_COLUMNS, "rate"]
@@ -91,7 +91,7 @@ def test_the_index_agrees_with_the_results_it_names(tmp_path):
     facts = "SELECT i.fingerprint = c.text FROM 'index.parquet' i JOIN '*/*.parquet' c USING (key) WHERE c.metric = 'fingerprint'"
     assert sql(tmp_path, facts) == [(True,)] * 6
     assert sql(tmp_path, "SELECT DISTINCT text FROM '*/*.parquet' WHERE metric = 'engine'") == [(one_run.engine(),)]
-    # Without the index everything but the CPU time, which is no part of a result, comes back from the cells.
+    # Without the index everything but the CPU time, which is no part of a result, comes back from the runs.
     (tmp_path / "index.parquet").unlink()
     again = Study(spec_of()).run(tmp_path)
     assert again.tally.reused == 6
@@ -107,29 +107,29 @@ def test_a_second_study_runs_only_what_the_first_does_not_share(tmp_path):
     assert sql(tmp_path, ONCE)[0][:3] == (5, 3, 3)
 
 
-def test_points_that_come_to_the_same_scenario_are_computed_once_and_both_told(tmp_path):
+def test_combinations_that_come_to_the_same_scenario_are_computed_once_and_both_told(tmp_path):
     twice = (Level("a", (("name", "a"),)), Level("b", (("name", "b"),)))
     result = Study(spec_of(factors=(Factor("who", twice),))).run(tmp_path)
-    assert len(files(tmp_path / "cells")) == 3 and result.index.height == 6 and result.tally.done == 6
-    cells = result.cells()
-    a, b = (cells.filter(pl.col("who") == w).drop("who") for w in "ab")
+    assert len(files(tmp_path / "runs")) == 3 and result.index.height == 6 and result.tally.done == 6
+    runs = result.runs()
+    a, b = (runs.filter(pl.col("who") == w).drop("who") for w in "ab")
     assert a.drop("row", strict=False).equals(b.drop("row", strict=False)) and a.height == 3
 
 
 def test_a_moved_or_copied_folder_stays_valid(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "PART_CELLS", 4)
-    first = Study(spec_of()).run(tmp_path / "a").cells()
+    monkeypatch.setattr(store_module, "PART_RUNS", 4)
+    first = Study(spec_of()).run(tmp_path / "a").runs()
     (tmp_path / "a").rename(tmp_path / "b")
     shutil.copytree(tmp_path / "b", tmp_path / "c")
     for place in ("b", "c"):
         again = Study(spec_of()).run(tmp_path / place)
-        assert again.tally.reused == 6 and again.cells().equals(first) and len(sql(tmp_path / place, ONCE)) == 2
+        assert again.tally.reused == 6 and again.runs().equals(first) and len(sql(tmp_path / place, ONCE)) == 2
 
 
 @pytest.mark.parametrize("how", ["empty", "head", "half", "tail", "zero block", "zeros", "garbage", "another key", "another table"])
 def test_a_torn_or_foreign_file_is_no_result(tmp_path, how):
     first = Study(spec_of()).run(tmp_path)
-    victim, other = sorted((tmp_path / "cells").iterdir())[:2]
+    victim, other = sorted((tmp_path / "runs").iterdir())[:2]
     data = victim.read_bytes()
     middle = len(data) // 2
     victim.write_bytes(
@@ -149,33 +149,33 @@ def test_a_torn_or_foreign_file_is_no_result(tmp_path, how):
     assert (again.tally.reused, again.tally.done) == (5, 6)
     told = "no checksum of this version" if how == "another table" else "not a whole result"
     assert [n for n in again.notes if told in n and victim.name in n]
-    assert victim.read_bytes() == data and again.cells().equals(first.cells())
+    assert victim.read_bytes() == data and again.runs().equals(first.runs())
 
 
 def test_a_torn_part_is_run_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "PART_CELLS", 4)
+    monkeypatch.setattr(store_module, "PART_RUNS", 4)
     first = Study(spec_of()).run(tmp_path)
     (part,) = (tmp_path / "parts").iterdir()
     part.write_bytes(part.read_bytes()[:-9])
     again = Study(spec_of()).run(tmp_path)
-    assert again.tally.reused == 2 and again.cells().equals(first.cells()) and again.notes
+    assert again.tally.reused == 2 and again.runs().equals(first.runs()) and again.notes
 
 
 def test_files_that_are_no_results_are_left_alone_and_what_a_killed_writer_left_is_removed(tmp_path):
     Study(spec_of()).run(tmp_path)
-    (tmp_path / "cells" / "my notes.parquet").write_text("mine")
-    for left in ("cells/0123.part", "index.part", "study.part"):
+    (tmp_path / "runs" / "my notes.parquet").write_text("mine")
+    for left in ("runs/0123.part", "index.part", "study.part"):
         (tmp_path / left).write_text("half of")
     again = Study(spec_of()).run(tmp_path)
     assert again.tally.reused == 6 and any("my notes" in n for n in again.notes)
     assert not [f for f in files(tmp_path) if f.endswith(".part")]
-    assert (tmp_path / "cells" / "my notes.parquet").read_text() == "mine"
+    assert (tmp_path / "runs" / "my notes.parquet").read_text() == "mine"
 
 
 def test_without_a_folder_results_live_as_long_as_the_result(monkeypatch):
     result = Study(spec_of()).run()
     place = result.folder
-    assert result.cells().height == 6 and len(files(place / "cells")) == 6
+    assert result.runs().height == 6 and len(files(place / "runs")) == 6
     del result
     gc.collect()
     assert not place.exists()
@@ -220,7 +220,7 @@ def _crash_at(monkeypatch, n: int) -> None:
 
 
 def test_making_a_part_may_be_cut_off_at_any_step(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "PART_CELLS", 4)
+    monkeypatch.setattr(store_module, "PART_RUNS", 4)
     outcomes = [outcome(i) for i in range(6)]
     keys = [o.key for o in outcomes]
     whole = pl.concat([pl.read_parquet(o.data) for o in outcomes])
@@ -263,27 +263,27 @@ def test_making_a_part_may_be_cut_off_at_any_step(tmp_path, monkeypatch):
 
 
 def test_what_was_brought_together_meanwhile_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "PART_CELLS", 4)
+    monkeypatch.setattr(store_module, "PART_RUNS", 4)
     with Store(tmp_path) as store:
         for i in range(4):
             store.put(outcome(i))
         reader = Store(tmp_path, read_only=True)
         store.tidy()
-    assert not files(tmp_path / "cells")
+    assert not files(tmp_path / "runs")
     assert reader.scan([outcome(2).key]).collect()["value"].to_list() == [2.0, 2.125, 2.25]
-    with pytest.raises(FolderError, match="no result for 1 cells"):
+    with pytest.raises(FolderError, match="no result for 1 runs"):
         reader.scan(["f" * 32])
 
 
-def test_large_cells_stay_files_and_count_only_with_their_own_key(tmp_path, monkeypatch):
+def test_large_runs_stay_files_and_count_only_with_their_own_key(tmp_path, monkeypatch):
     monkeypatch.setattr(store_module, "SMALL", 100)
-    monkeypatch.setattr(store_module, "PART_CELLS", 2)
+    monkeypatch.setattr(store_module, "PART_RUNS", 2)
     with Store(tmp_path) as store:
         for i in range(3):
             store.put(outcome(i))
         store.tidy()
-    assert len(files(tmp_path / "cells")) == 3 and not (tmp_path / "parts").exists()
-    (tmp_path / "cells" / f"{outcome(1).key}.parquet").write_bytes(outcome(2).data)
+    assert len(files(tmp_path / "runs")) == 3 and not (tmp_path / "parts").exists()
+    (tmp_path / "runs" / f"{outcome(1).key}.parquet").write_bytes(outcome(2).data)
     with Store(tmp_path) as store:
         assert sorted(store) == [outcome(0).key, outcome(2).key]
 
@@ -348,7 +348,7 @@ def test_a_worker_that_outlives_its_parent_does_not_hold_the_lock(tmp_path):
     ],
 )
 def test_a_disk_that_takes_no_more_stops_the_study_with_one_line_and_loses_nothing(tmp_path, monkeypatch, number, says):
-    undisturbed = Study(spec_of()).run(tmp_path / "undisturbed").cells()
+    undisturbed = Study(spec_of()).run(tmp_path / "undisturbed").runs()
     real, out = Path.open, tmp_path / "out"
 
     class Full:
@@ -372,16 +372,16 @@ def test_a_disk_that_takes_no_more_stops_the_study_with_one_line_and_loses_nothi
 
     def opened(path, mode="r", *args, **kwargs):
         file = real(path, mode, *args, **kwargs)
-        return Full(file) if "w" in mode and len(list((out / "cells").glob("*.parquet"))) >= 3 else file
+        return Full(file) if "w" in mode and len(list((out / "runs").glob("*.parquet"))) >= 3 else file
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", opened)
         with pytest.raises(FolderError, match=says) as told:
             Study(spec_of()).run(out)
     assert "\n" not in str(told.value) and "run the study again to go on" in str(told.value)
-    assert len(files(out / "cells")) == 3 and not [f for f in files(out) if f.endswith(".part")]
+    assert len(files(out / "runs")) == 3 and not [f for f in files(out) if f.endswith(".part")]
     result = Study(spec_of()).run(out)
-    assert result.tally.reused == 3 and not result.notes and result.cells().equals(undisturbed)
+    assert result.tally.reused == 3 and not result.notes and result.runs().equals(undisturbed)
 
 
 def test_a_small_file_system_fills_up_and_the_study_goes_on_when_there_is_room(tmp_path):
@@ -394,16 +394,16 @@ def test_a_small_file_system_fills_up_and_the_study_goes_on_when_there_is_room(t
         with pytest.raises(FolderError, match="the disk is full") as told:
             study.run(place / "out")
         assert "\n" not in str(told.value)
-        for path in (place / "out" / "cells").glob("*.parquet"):
+        for path in (place / "out" / "runs").glob("*.parquet"):
             assert pl.read_parquet(path)["key"].unique().to_list() == [path.stem]
-        kept = len(list((place / "out" / "cells").glob("*.parquet")))
+        kept = len(list((place / "out" / "runs").glob("*.parquet")))
         assert 0 < kept < 40 and not [f for f in files(place) if f.endswith(".part")]
         with pytest.raises(FolderError, match="the disk is full"):
             study.run(place / "out")
         subprocess.run(["mount", "-o", "remount,size=4m", str(place)], check=True)
         result = study.run(place / "out")
         assert result.tally.reused >= kept and result.tally.done == 40
-        assert result.cells().equals(study.run(tmp_path / "undisturbed").cells())
+        assert result.runs().equals(study.run(tmp_path / "undisturbed").runs())
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
@@ -443,7 +443,7 @@ class Failing:
         return self.real.run(resolved, seeds, *rest, **more)
 
 
-def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
+def test_failed_runs_are_told_and_tried_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(one_run, "_core", Failing())
         result = Study(spec_of()).run(tmp_path)
@@ -455,7 +455,7 @@ def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
     assert sql(tmp_path, "SELECT DISTINCT status, kind, error FROM 'index.parquet'") == [("done", "", "")]
 
 
-def test_an_answer_that_is_not_whole_is_a_failed_cell(tmp_path, monkeypatch):
+def test_an_answer_that_is_not_whole_is_a_failed_run(tmp_path, monkeypatch):
     whole = one_run._encode
     monkeypatch.setattr(one_run, "_encode", lambda task, run: whole(task, run)[: -8 if task.seed == 1 else None])
     result = Study(spec_of()).run(tmp_path)
@@ -470,24 +470,24 @@ def test_results_of_another_engine_are_kept_but_not_used_and_told(tmp_path, monk
             patch.setattr(module, "engine", lambda: "0.0.1+old")
         Study(spec_of()).run(tmp_path)
     result = Study(spec_of()).run(tmp_path)
-    assert result.tally.reused == 0 and result.tally.done == 6 and len(files(tmp_path / "cells")) == 12
+    assert result.tally.reused == 0 and result.tally.done == 6 and len(files(tmp_path / "runs")) == 12
     (note,) = result.notes
     assert note == f"6 results in the folder are of fairlane 0.0.1+old, this is {one_run.engine()}: they are kept, not used"
     assert Study(replace(spec_of(), seeds=(1,))).run(tmp_path).notes == [note]
 
 
-def test_equal_cells_are_equal_files_and_hold_what_the_run_said(tmp_path):
+def test_equal_runs_are_equal_files_and_hold_what_the_run_said(tmp_path):
     import fairlane as fl
 
     a, b = Study(spec_of(seeds=(7,))).run(tmp_path / "a"), Study(spec_of(seeds=(7,))).run(tmp_path / "b")
-    for path in (tmp_path / "a" / "cells").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / "cells" / path.name).read_bytes()
+    for path in (tmp_path / "a" / "runs").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / "runs" / path.name).read_bytes()
     (tmp_path / "d.toml").write_text(DUMBBELL)
     run = fl.run(tmp_path / "d.toml", 7, sets={RATE: "5Mbit/s", "duration": "2s"})
-    row = a.cells().row(by_predicate=pl.col("rate") == 5, named=True)
+    row = a.runs().row(by_predicate=pl.col("rate") == 5, named=True)
     assert row["links.bottleneck.utilisation"] == run.value("utilisation", link="bottleneck").mean
     key = a.index.filter(pl.col("rate") == 5)["key"].item()
-    kept = pl.read_parquet(tmp_path / "a" / "cells" / f"{key}.parquet")
+    kept = pl.read_parquet(tmp_path / "a" / "runs" / f"{key}.parquet")
     for table, name in (("flows", "flow"), ("links", "link")):
         long = run.table(table).drop("seed", "from", "to", "transport", strict=False).unpivot(index=name, variable_name="metric")
         expected = long.cast({"value": pl.Float64}).filter(pl.col("value").is_not_nan()).sort("metric", name)

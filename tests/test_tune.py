@@ -26,7 +26,7 @@ from conftest import ROOT, fairlane
 from fairlane.base.document import json_schema
 from fairlane.base.scenario import resolve
 from fairlane.study import Level, Study
-from fairlane.study.plan import resolve_point
+from fairlane.study.plan import resolve_combination
 from fairlane.tuning import Tuning, score
 from fairlane.tuning.model import Trial
 from tuned import BUFFER, STREAM, TREE, where
@@ -102,14 +102,14 @@ def test_the_choice_is_never_worse_than_what_people_made_or_the_defaults(tree):
 def test_the_front_is_what_no_setting_dominates(tree):
     _, doc = tree
     sign = {"late": 1, "flows.tcp.goodput": -1}
-    points = {t["trial"]: [s * t["values"][k]["mean"] for k, s in sign.items()] for t in doc["trials"] if t["feasible"]}
+    combinations = {t["trial"]: [s * t["values"][k]["mean"] for k, s in sign.items()] for t in doc["trials"] if t["feasible"]}
 
     def beats(a, b):
         return all(x <= y for x, y in zip(a, b, strict=True)) and a != b
 
-    free = {n for n, p in points.items() if not any(beats(q, p) for q in points.values())}
+    free = {n for n, p in combinations.items() if not any(beats(q, p) for q in combinations.values())}
     assert set(doc["front"]) <= free
-    assert {tuple(points[n]) for n in doc["front"]} == {tuple(points[n]) for n in free}
+    assert {tuple(combinations[n]) for n in doc["front"]} == {tuple(combinations[n]) for n in free}
     assert doc["chosen"]["trial"] in doc["front"]
 
 
@@ -171,7 +171,7 @@ def test_threads_processes_and_a_shared_executor_give_the_same_bit_for_bit(where
         documents = [json.dumps(fl.tune(file, where / f"out-{i}", **way).document()) for i, way in enumerate(ways)]
     assert len(set(documents)) == 1
     document = json.loads(documents[0])
-    assert document["cells"]["done"] == len(pl.scan_parquet(where / "out-1" / "*" / "*.parquet").select("key").unique().collect())
+    assert document["runs"]["done"] == len(pl.scan_parquet(where / "out-1" / "*" / "*.parquet").select("key").unique().collect())
 
 
 def test_a_dask_cluster_gives_the_same(where, tree):
@@ -192,34 +192,34 @@ def test_verify_misses_runs_that_a_search_is_made_of(where):
     out = where / "out"
     whole = verify(out)
     assert whole.whole and not whole.notes and whole.checked == sum(p.is_file() for p in out.rglob("*"))
-    cells = sorted((out / "cells").iterdir())
-    cells[0].unlink()
-    assert verify(out).damaged == {f"cells/{cells[0].name}": "is missing, and runs.json has it"}
-    for name in (*cells[1:],):
+    runs = sorted((out / "runs").iterdir())
+    runs[0].unlink()
+    assert verify(out).damaged == {f"runs/{runs[0].name}": "is missing, and runs.json has it"}
+    for name in (*runs[1:],):
         name.unlink()
-    (out / "cells").rmdir()
-    assert set(verify(out).damaged) == {f"cells/{c.name}" for c in cells}
+    (out / "runs").rmdir()
+    assert set(verify(out).damaged) == {f"runs/{c.name}" for c in runs}
     tuned.run("out")
-    assert verify(out).whole and sorted((out / "cells").iterdir()) == cells
+    assert verify(out).whole and sorted((out / "runs").iterdir()) == runs
     (out / "runs.json").unlink()
     assert verify(out).damaged == {"runs.json": "is missing"}
     (out / "SHA256SUMS").unlink()
     assert set(verify(out).damaged) == {"SHA256SUMS"}
-    shutil.rmtree(out / "cells")
+    shutil.rmtree(out / "runs")
     assert set(verify(out).damaged) == {"SHA256SUMS"}, "the document tells that there was a search"
 
 
 def test_a_killed_search_goes_on_and_ends_as_if_nothing_had_happened(where, tree):
     command = [sys.executable, "-m", "fairlane", "tune", "tree.toml", "--json", "--threads", "1"]
-    cells = where / "results" / "tree" / "cells"
+    runs = where / "results" / "tree" / "runs"
     kept = 0
     for least in (10, 40):
         running = subprocess.Popen(command, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
-        while running.poll() is None and (len(list(cells.glob("*.parquet"))) if cells.is_dir() else 0) < least:
+        while running.poll() is None and (len(list(runs.glob("*.parquet"))) if runs.is_dir() else 0) < least:
             time.sleep(0.005)
         running.send_signal(signal.SIGKILL)
         running.wait()
-        kept = len(list(cells.glob("*.parquet")))
+        kept = len(list(runs.glob("*.parquet")))
         assert kept >= least
     tally = []
     done = Tuning.from_file("tree.toml").run("results/tree", progress=lambda t: tally.append((t.reused, t.done)))
@@ -234,8 +234,8 @@ def test_ctrl_c_says_how_to_go_on(where):
         command, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
-    cells = where / "results" / "tree" / "cells"
-    while running.poll() is None and (len(list(cells.glob("*.parquet"))) if cells.is_dir() else 0) < 3:
+    runs = where / "results" / "tree" / "runs"
+    while running.poll() is None and (len(list(runs.glob("*.parquet"))) if runs.is_dir() else 0) < 3:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     try:
@@ -310,7 +310,7 @@ def test_python_and_the_file_give_the_same(where):
     made = fl.Tuning(
         where / "poisson.toml", name="buffer", seeds="1..2", holdout_seeds="11..14", trials=24, objectives={"links.l.queue_max": "min"},
         constraints={"links.l.loss": "<= 1%"}, search={"droptail": {"limit": {"from": "2p", "to": "200p", "scale": "log"}}},
-        hand_made={"small": "droptail{limit=3p}", "large": "droptail{limit=100p}"},
+        baselines={"small": "droptail{limit=3p}", "large": "droptail{limit=100p}"},
     ).run()  # fmt: skip
     assert made.document() == from_file
 
@@ -322,12 +322,12 @@ def test_a_missing_optuna_is_one_line(where):
     assert done.returncode == 2 and done.stderr.strip() == "error: optuna is not installed: pip install 'fairlane[tune]'"
 
 
-def test_a_change_of_the_scenario_holds_in_all_mixes_unless_they_say_otherwise(where):
+def test_a_change_of_the_scenario_holds_in_all_scenarios_unless_they_say_otherwise(where):
     resolved = []
-    for mix in Tuning.from_file("tree.toml", sets=[("flows.tcp.count", "4"), ("duration", "3s")]).spec.mixes:
+    for scenario in Tuning.from_file("tree.toml", sets=[("flows.tcp.count", "4"), ("duration", "3s")]).spec.training_scenarios:
         spec = Tuning.from_file("tree.toml", sets=[("flows.tcp.count", "4"), ("duration", "3s")]).spec
-        point = resolve_point(spec.study, 0, (Level("", mix.sets),))
-        resolved.append((len(point.groups["tcp"]), json.loads(point.resolved)["duration"]))
+        combination = resolve_combination(spec.study, 0, (Level("", scenario.sets),))
+        resolved.append((len(combination.groups["tcp"]), json.loads(combination.resolved)["duration"]))
     assert resolved == [(4, "3s"), (2, "3s")]
 
 
@@ -354,7 +354,7 @@ def test_a_queue_of_one_s_own_is_tuned_in_all_workers(where):
     done = fairlane("tune", "own.toml", "--plugin", str(file), "--processes", "2", "--trials", "4", "--seeds", "1", "--json", cwd=where)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["cells"]["failed"] == 0
+    assert document["runs"]["failed"] == 0
     assert len([t for t in document["trials"] if t["label"] == name and not t["error"]]) == 5
 
 
@@ -400,13 +400,13 @@ def test_on_the_paper_s_network_the_choice_beats_what_was_made_by_hand(tmp_path)
     assert by_case["C8"].objectives["tcp_rtt"][0].high < 0
 
 
-def test_the_paper_s_cases_are_the_hand_made_ones(root):
+def test_the_paper_s_cases_are_the_baselines(root):
     import tomllib
 
     folder = root / "papers" / "nowak2009"
-    tuned = tomllib.loads((folder / "tune.toml").read_text())["hand_made"]
+    tuned = tomllib.loads((folder / "tune.toml").read_text())["baselines"]
     cases = tomllib.loads((folder / "cases.toml").read_text())["factors"]["case"]["values"]
-    assert [len(Study.from_file(folder / f"{name}.toml").plan().points) for name in ("cases", "stated-cases")] == [10, 40]
+    assert [len(Study.from_file(folder / f"{name}.toml").plan().combinations) for name in ("cases", "stated-cases")] == [10, 40]
     assert tuned == cases and list(cases) == ["C1", "C2", "C3", "C3m", "C4", "C5", "C6", "C7", "C8", "C9"]
 
 
@@ -419,11 +419,11 @@ def test_costs_that_chance_may_set_apart_are_not_called_equal():
     from fairlane.tuning.result import _verdicts
 
     def trial(label, *costs):
-        return Trial(0, label, "hand-made", {}, costs=list(costs), cost=math.fsum(costs) / len(costs))
+        return Trial(0, label, "baseline", {}, costs=list(costs), cost=math.fsum(costs) / len(costs))
 
     chosen = trial("chosen", 1.0, 1.2, 0.9, 1.1)
     noisy, near, far = trial("noisy", 1.3, 0.9, 1.1, 1.2), trial("near", 1.005, 1.2, 0.9, 1.1), trial("far", 2.0, 2.3, 1.8, 2.2)
-    spec = SimpleNamespace(objectives=[], constraints=[], mixes=[], holdout=[])
+    spec = SimpleNamespace(objectives=[], constraints=[], training_scenarios=[], holdout=[])
     found = _verdicts(spec, [chosen, noisy, near, far])
     assert [v.word for v in found] == ["inconclusive", "equivalent", "better"]
     ps = [ttest_rel(chosen.costs, r.costs).pvalue for r in (noisy, near, far)]

@@ -36,7 +36,7 @@ WRONG = [
     ("[objectives]", "[constraints]\nlate = \"<= 2s\"\n[objectives]", "late", ""),
     ("[objectives]", "[constraints]\n\"flows.call.loss\" = \"about 2%\"\n[objectives]", "cannot read the bound", "<= 2%"),
     ("trials = 20", 'trials = 20\nlink = "m"', "unknown link 'm'", "l"),
-    ('name = "two"', 'name = "alone"', "two mixes called", "of its own"),
+    ('name = "two"', 'name = "alone"', "two scenarios called", "of its own"),
 ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def comparisons(many: int) -> int:
     from fairlane.tuning.reader import _Reader, schema
 
     tree = tomllib.loads(TREE)
-    tree |= {"objectives": {Counted(f"flows.no{i}.loss"): Counted("min") for i in range(many)}, "search": ["droptail"], "hand_made": {}}
+    tree |= {"objectives": {Counted(f"flows.no{i}.loss"): Counted("min") for i in range(many)}, "search": ["droptail"], "baselines": {}}
     defaults = {k: p["default"] for k, p in schema()["properties"].items() if "default" in p}
     reader = _Reader(json.dumps(tree), "many.json", "json", {**defaults, **tree})
     Counted.seen = 0

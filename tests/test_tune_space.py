@@ -1,4 +1,4 @@
-"""What a search varies: ranges of the house, and settings inside of them."""
+"""What a search varies: default ranges, and settings inside of them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_multiple_of_another_parameter_never_lies_below_it():
         assert int(red["max"][:-1]) > int(red["min"][:-1])
 
 
-def test_a_hand_made_setting_inside_the_space_is_found_there():
+def test_a_baseline_inside_the_space_is_found_there():
     template = {"prio": {"classes": [{"match": "udp"}, {"match": "tcp", "queue": {"choices": [{"codel": {}}, {"red": RANGES["red"]}]}}]}}
     entry = Entry("x", space.Parser().parse(template, ()))
     queue = {"prio": {"classes": [{"match": "udp"}, {"match": "tcp", "queue": {"red": {"min": "10p", "max": "20p", "max_p": 0.1}}}]}}

@@ -49,9 +49,9 @@ def place(dumbbell, monkeypatch):
 OF = {
     "compare": (["--scenario", "dumbbell.toml", "--queues", "droptail,red", "--seeds", "1..2", "--set", "duration=2s"],
                 ("read dumbbell.toml: 22 lines", "set duration = 2s", "red: 0.", "warning[short-measurement]")),
-    "study": (["study.toml", "--out", "s"], ("read study.toml: 8 lines", "checked: 1 factor, 1 metric; cells are kept in s",
-                                            "4/4 cells",
-                                                            "4 cells done in ", "of which 0 kept from before, 0 failed",
+    "study": (["study.toml", "--out", "s"], ("read study.toml: 8 lines", "checked: 1 factor, 1 metric; runs are kept in s",
+                                            "4/4 runs",
+                                                            "4 runs done in ", "of which 0 kept from before, 0 failed",
                                                             "2 warnings")),
     "tune": (["tune.toml", "--out", "t"], ("read tune.toml: 14 lines", "checked: 4 trials on 2 seeds", "settings tried", "tuning ")),
 }  # fmt: skip

@@ -29,7 +29,7 @@ trials = 24
 "links.l.loss" = "<= 1%"
 [search]
 droptail.limit = { from = "2p", to = "200p", scale = "log" }
-[hand_made]
+[baselines]
 small = "droptail{limit=3p}"
 large = "droptail{limit=100p}"
 """
@@ -64,11 +64,11 @@ red = "auto"
 calls_last = "prio{classes=[{match=tcp, queue.droptail.limit={from=5p, to=50p}}, {match=udp}]}"
 [search.calls_first.prio]
 classes = [{ match = "udp" }, { match = "tcp", queue = { choices = [{ codel = {} }, { droptail.limit = { from = "5p", to = "50p" } }] } }]
-[hand_made]
+[baselines]
 "one buffer" = "droptail{limit=50p}"
-[[mixes]]
+[[training_scenarios]]
 name = "alone"
-[[mixes]]
+[[training_scenarios]]
 name = "two"
 set.flows.tcp.count = 2
 [[holdout]]

@@ -161,7 +161,9 @@ class Scenarios(Paper):
     def stated_combinations(self, rate: str) -> list[Combination]:
         """The cases with the stated parameters at one of the stated rates."""
         change = at_rate(float(rate))
-        return [self._combination(self._case(case, "stated-cases.toml"), change, STEP, set="stated", rate=rate, case=case) for case in CASES]
+        return [
+            self._combination(self._case(case, "stated-cases.toml"), change, STEP, set="stated", rate=rate, case=case) for case in CASES
+        ]
 
     def combinations(self) -> list[Combination]:
         """The declared setting, the stated parameters at all rates, TCP alone, and the chosen queue."""
@@ -170,7 +172,12 @@ class Scenarios(Paper):
         combinations += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
         combinations += [self._combination(self._for_search(case), set="long", case=case) for case in SETTINGS]
         for unseen_scenario in self.scenario("tune.toml")["holdout"]:
-            combinations += [self._combination(self._for_search(case, unseen_scenario["set"]), unseen, set="unseen", scenario=unseen_scenario["name"], case=case) for case in SETTINGS]
+            combinations += [
+                self._combination(
+                    self._for_search(case, unseen_scenario["set"]), unseen, set="unseen", scenario=unseen_scenario["name"], case=case
+                )
+                for case in SETTINGS
+            ]
         return combinations
 
     def _for_search(self, case: str, scenario: Tree | None = None) -> Tree:

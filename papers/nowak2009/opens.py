@@ -55,7 +55,10 @@ OPENS = (
         "between the thresholds: 10 packets are named, 45 in the simulator's example for one queue",
     ),
     Open(
-        "TCP RED from", "5p", Span("3p", "15p"), "15 is named, and contradicts the published means of 6.9 to 11; 5 in the simulator's example"
+        "TCP RED from",
+        "5p",
+        Span("3p", "15p"),
+        "15 is named, and contradicts the published means of 6.9 to 11; 5 in the simulator's example",
     ),
     Open("TCP RED width", "10p", Span("5p", "20p"), "between the thresholds: 10 packets are named, and in the simulator's example"),
     Open("RED weight", 0.002, Levels((0.002, 0.02)), "0.02 is named beside thresholds that contradict the table; 0.002 in the example"),

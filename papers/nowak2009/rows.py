@@ -78,9 +78,16 @@ class Shows(Measures):
             return []
         return [row_of(factors, metric, samples, unit)] if samples else []
 
-    def _quantities(self, r: Results, combinations: Sequence[tuple[Combination, Mapping[str, object]]], of: Sequence[tuple[str, str, str]]) -> list[Row]:
+    def _quantities(
+        self, r: Results, combinations: Sequence[tuple[Combination, Mapping[str, object]]], of: Sequence[tuple[str, str, str]]
+    ) -> list[Row]:
         """Rows of some quantities (quantity, its name, unit), each over all combinations (with the factors to show)."""
-        return [x for quantity, name, unit in of for combination, factors in combinations for x in self._row(r, combination, quantity, factors, name, unit)]
+        return [
+            x
+            for quantity, name, unit in of
+            for combination, factors in combinations
+            for x in self._row(r, combination, quantity, factors, name, unit)
+        ]
 
     @staticmethod
     def _ours(x: Row) -> Compared:
@@ -100,7 +107,9 @@ class Shows(Measures):
 
     def _window_rows(self, r: Results, names: Sequence[str] = ("Reno", "Vegas")) -> list[Row]:
         of = (("window_cuts", "count"), ("losses_after_slow_start", "packets"), ("window_mean", "segments"), ("window_max", "segments"))
-        combinations = [(n, r.combination(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.combinations)]
+        combinations = [
+            (n, r.combination(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.combinations)
+        ]
         return [x for n, c in combinations for metric, unit in of for x in self._row(r, c, metric, {"tcp": n}, metric, unit)]
 
     @staticmethod

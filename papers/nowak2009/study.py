@@ -70,7 +70,9 @@ class Nowak2009(Studies):
         built = Built(self._against_published(rows), rows, group_by=("case", "scheduler", "queue1_type", "queue2_type"))
         of = (("time_mean", "mean over time", "packets"), ("time_sd", "deviation over time", "packets"), ("max", "longest", "packets"))
         combinations = [(r.combination(set="table", case=c), {"case": c}) for c in self._cases(r)]
-        by_time = self._quantities(r, combinations, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of])
+        by_time = self._quantities(
+            r, combinations, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of]
+        )
         built.more, built.more_title = [self._ours(x) for x in by_time], "The same lengths as means over time"
         built.notes.append(
             "Lengths are weighted by packets, as the paper's recorder wrote one value at every packet put in or taken out: a queue "

@@ -108,7 +108,11 @@ class Studies(Shows):
 
     def _lost(self, r: Results, case: str) -> float:
         """Share of the video that a queue loses in the held-out scenario in which it loses most, percent."""
-        return max(r.mean("udp_loss", set="unseen", scenario=c["scenario"], case=case) for c in r.combinations if c["set"] == "unseen" and c["case"] == case)
+        return max(
+            r.mean("udp_loss", set="unseen", scenario=c["scenario"], case=case)
+            for c in r.combinations
+            if c["set"] == "unseen" and c["case"] == case
+        )
 
     def _unseen_rows(self, r: Results) -> list[Row]:
         """The chosen queue and the paper's on unseen traffic: cost, what it is above that of the chosen one, and video lost."""
@@ -168,7 +172,9 @@ class Studies(Shows):
             f"{over('tcp_goodput', 'C8'):.0f} with C8, the round trip {1e3 * over('rtt_all', 'chosen'):.0f} and "
             f"{1e3 * over('rtt_all', 'C8'):.0f} ms. A cost is the largest of three complaints, and a twentieth of their sum: {complaints}."
         )
-        points = [charts.Curve(c["case"], [1e3 * mean("rtt_all", c["case"])], [1e-3 * mean("udp_delay_p99", c["case"])]) for c in combinations]
+        points = [
+            charts.Curve(c["case"], [1e3 * mean("rtt_all", c["case"])], [1e-3 * mean("udp_delay_p99", c["case"])]) for c in combinations
+        ]
         alone = {o.label: o.good or 0.0 for o in self._search.objectives}
         points.append(charts.Curve("", [1e3 * alone["tcp_rtt"]], [alone["video_delay"]]))
         ticks = [50, 100, 200, 500, 1000, 2000, 5000]

@@ -292,7 +292,9 @@ def on_air(r: Results, n: int) -> list[Picture]:
         for metric, title, unit, scale in _OVER_AIR:
             curves = []
             for a in QUEUES:
-                rows = [row_of({}, metric, [scale * v for v in r.samples(r.combination(**{**at, varied: x}, aqm=a), metric)], "") for x in xs]
+                rows = [
+                    row_of({}, metric, [scale * v for v in r.samples(r.combination(**{**at, varied: x}, aqm=a), metric)], "") for x in xs
+                ]
                 curves.append(charts.Curve(a, xs, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
             panels.append(charts.Lines(curves, charts.Axes(f"{n} stations: {title}", words, f"{title}, {unit}", ticks=xs)))
         caption = (

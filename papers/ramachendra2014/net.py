@@ -29,7 +29,9 @@ def special() -> list[Combination]:
     """Combinations beside the matrix: smooth and bursty senders, a link wide enough for all, a look at the queue, drops counted by colour."""
     combinations = [combination(64, 100, 100, a, t) for t in ("smooth", "bursty") for a in ("RED", "ModRED")]
     combinations += [combination(n, x, 100, "DropTail", "uncongested") for n in NETWORKS for x in (25, 50)]
-    combinations += [combination(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [combination(64, 50, q, "ModRED", "watched") for q in (25, 100)]
+    combinations += [combination(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [
+        combination(64, 50, q, "ModRED", "watched") for q in (25, 100)
+    ]
     return [*combinations, *counted(), *(combination(64, x, 100, "WRED", "counted") for x in (75, 100))]
 
 
@@ -43,7 +45,9 @@ def claimed() -> list[Combination]:
     combinations = [combination(n, x, q, "DropTail") for n in NETWORKS for x in (50, 100) for q in LIMITS]
     combinations += [combination(64, 75, q, "DropTail") for q in (100, 250)] + [combination(n, 25, 100, "DropTail") for n in NETWORKS]
     combinations += [combination(n, 100, q, "RED") for n in NETWORKS for q in LIMITS] + [combination(n, 75, 100, "RED") for n in NETWORKS]
-    combinations += [combination(n, x, 100, "ModRED") for n in NETWORKS for x in LOADS] + [combination(n, 50, 25, "ModRED") for n in NETWORKS]
+    combinations += [combination(n, x, 100, "ModRED") for n in NETWORKS for x in LOADS] + [
+        combination(n, 50, 25, "ModRED") for n in NETWORKS
+    ]
     combinations += [combination(n, 100, 100, a) for n in NETWORKS for a in ("WRED", "AVQ")]
     return [*combinations, *(c for c in special() if c["traffic"] in ("smooth", "bursty", "uncongested")), *counted()]
 

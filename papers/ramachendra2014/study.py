@@ -314,7 +314,9 @@ class Ramachendra2014(Paper):
         name = _CAPTIONS[n]
         there = air.stations(self.folder / "air.toml", n)
         rows = [Compared(factors_of(of="network"), "nodes", "", None, float(len(there.at)))]
-        own = [self._row(r, c, m, unit) for c in r.combinations if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
+        own = [
+            self._row(r, c, m, unit) for c in r.combinations if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()
+        ]
         built = Built(Comparison([*rows, *airtext.beside_wired(r, n)]), own, group_by=("metric",), peer_name="wired")
         built.pictures = [figures.field(there, n, name, self.title_of(name)), *figures.on_air(r, n)]
         if n == 64:  # that of the tables

@@ -84,7 +84,10 @@ class BuildsTables(Paper):
         def rows_of(combinations: Sequence[tuple[str, str]]) -> list[Row]:
             return [
                 row_of(
-                    {"tcp": t, "queue": q}, metric, r.samples(r.combination(part="five", tcp=t, queue=q), ours.get(metric, metric)), units[metric]
+                    {"tcp": t, "queue": q},
+                    metric,
+                    r.samples(r.combination(part="five", tcp=t, queue=q), ours.get(metric, metric)),
+                    units[metric],
                 )
                 for metric in units
                 for t, q in combinations

@@ -38,7 +38,9 @@ class Dots:
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         at = {(s, c): i + (len(CLASSES) + 0.6) * (s == "2") for s in "12" for i, c in enumerate(CLASSES)}
-        values = [r.value for rows in self.ours.values() for r in rows.values()] + [x for xs in self.published.values() for x in xs.values()]
+        values = [r.value for rows in self.ours.values() for r in rows.values()] + [
+            x for xs in self.published.values() for x in xs.values()
+        ]
         ax.set_yscale("log")
         for k, queue in enumerate(_QUEUES):
             colour, mark, shift = theme.hue(queue, k), charts.MARKS[k], (k - 1.5) * _STEP

@@ -41,7 +41,9 @@ class Network:
     def __init__(self, base: Tree, blocks: Tree, change: Change | None = None) -> None:
         self.base, self.blocks, self.change = json.dumps(base), blocks, change
 
-    def combination(self, part: str, env: str, queue: str, size: str, tcp: int, what: object = "", edit: Change | None = None) -> Combination:
+    def combination(
+        self, part: str, env: str, queue: str, size: str, tcp: int, what: object = "", edit: Change | None = None
+    ) -> Combination:
         """One combination; `edit` is laid over the scenario, and then the change of the trial."""
         counts = _MEMBERS.get(part, [(tcp, 100 - tcp)] * 2)
 

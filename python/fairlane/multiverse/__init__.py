@@ -13,10 +13,10 @@ against measured numbers, of history matching (Vernon, Goldstein and Bower, Baye
 
 from __future__ import annotations
 
+from .boundaries import Boundaries, changes_at, matters
 from .design import design, key_of, near, size
 from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, text_of, told
-from .boundaries import Boundaries, matters, changes_at
-from .verdicts import WORDS, Judgement, Share, Boundary, Word, judge, settled, share
+from .verdicts import WORDS, Boundary, Judgement, Share, Word, judge, settled, share
 
 __all__ = [
     "Judgement",

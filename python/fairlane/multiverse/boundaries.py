@@ -114,7 +114,9 @@ class Boundaries:
     """Share of the variation of the outcomes between settings that lies between the parts, not within them."""
 
 
-def changes_at(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Boundaries:
+def changes_at(
+    opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1
+) -> Boundaries:
     """Where a claim changes, from its outcome in each setting: the boundaries in order of what they separate; none if chance could do as well."""
     heard = [i for i, y in enumerate(outcomes) if y is not None]
     y = np.array([float(outcomes[i] or 0.0) for i in heard])

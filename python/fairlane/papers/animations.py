@@ -88,7 +88,9 @@ def covering(combinations: Sequence[Combination], most: int = MOST) -> list[Comb
     return [combinations[i] for i in sorted(taken)]
 
 
-def watched(paper: Paper, combinations: Sequence[Combination], seed: int, told: Callable[[float, str], object] | None = None) -> list[Watched]:
+def watched(
+    paper: Paper, combinations: Sequence[Combination], seed: int, told: Callable[[float, str], object] | None = None
+) -> list[Watched]:
     """Makes the run with this seed of each scenario again, watched; `told` hears how many are done, and ends it by False."""
     from concurrent.futures import ThreadPoolExecutor
 

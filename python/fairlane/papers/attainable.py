@@ -76,12 +76,20 @@ def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_settings: Sequen
     """The same of the rows of a record."""
     number = partial(number_in, Path("attainable.csv"))
     of = [
-        Reach(r["table"], Compared((), r["metric"], r["unit"], number(r["published"]), number(r["ours"])), None, None, 0, int(r["settings"]))
+        Reach(
+            r["table"], Compared((), r["metric"], r["unit"], number(r["published"]), number(r["ours"])), None, None, 0, int(r["settings"])
+        )
         for r in rows
     ]
     out = []
     for r, x in zip(rows, with_whole(of, over_settings), strict=True):
-        now = {"low": x.low, "high": x.high, "near": x.near, "settings": x.settings, "reached": {True: "yes", False: "no", None: ""}[x.reached]}
+        now = {
+            "low": x.low,
+            "high": x.high,
+            "near": x.near,
+            "settings": x.settings,
+            "reached": {True: "yes", False: "no", None: ""}[x.reached],
+        }
         out.append({**r, **({k: "" if v is None else str(v) for k, v in now.items()} if r["settings"] == "0" else {})})
     return out
 

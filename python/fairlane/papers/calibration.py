@@ -20,7 +20,7 @@ from ..base.files import read_input, save_bytes
 from ..base.sealed import BLANK, fault_of_text, seal_text
 from ..claims import Outcome
 from ..errors import PaperError
-from ..multiverse import Judgement, Open, Setting, judge, key_of, matters, settled, share, text_of, changes_at
+from ..multiverse import Judgement, Open, Setting, changes_at, judge, key_of, matters, settled, share, text_of
 from .attainable import REACH, Reach, csv_of_reach
 from .claims import Claim, read_claims
 from .definition import Paper
@@ -317,9 +317,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.calibration", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--settings", type=int, default=None, help="how many, in place of as many as settle every share")
-    parser.add_argument("--refine", type=int, default=None, help="how many around those nearest to the published values, in place of one for four")
     parser.add_argument(
-        "--on", action="store_true", help="goes on from the recorded settings, in place of a sample: adds those around the published values alone"
+        "--refine", type=int, default=None, help="how many around those nearest to the published values, in place of one for four"
+    )
+    parser.add_argument(
+        "--on",
+        action="store_true",
+        help="goes on from the recorded settings, in place of a sample: adds those around the published values alone",
     )
     parser.add_argument(
         "--again", action="store_true", help="runs the recorded settings once more, whatever has changed since, and no others"

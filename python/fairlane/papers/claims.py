@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
-from ..multiverse import Judgement, Share, Boundary, Word, share
+from ..multiverse import Boundary, Judgement, Share, Word, share
 from ..multiverse.verdicts import FEWEST
 
 if TYPE_CHECKING:

@@ -164,7 +164,11 @@ def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[S
     e = Emulator(opens, settings, counts)
     nearest = [settings[i] for i in np.argsort([-c for c in counts], kind="stable")[:_BEST]]
     n = TRIED // 4
-    others = [*design(opens, TRIED // 2), *near(opens, nearest, n, 0.5, 1, _FEW, settings), *near(opens, nearest, n, 0.25, 2, _FEW, settings)]
+    others = [
+        *design(opens, TRIED // 2),
+        *near(opens, nearest, n, 0.5, 1, _FEW, settings),
+        *near(opens, nearest, n, 0.25, 2, _FEW, settings),
+    ]
     mean, spread = e.said(others)
     needed, order, worth = len(whole.places) // 2 + 1, np.argsort(-mean), e.worth()
     found = Emulated(
@@ -192,12 +196,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.emulator", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
-    parser.add_argument("--within", type=float, default=0.07, help="the relative difference from the published values within which a value is met (0.07)")
+    parser.add_argument(
+        "--within", type=float, default=0.07, help="the relative difference from the published values within which a value is met (0.07)"
+    )
     given = parser.parse_args(arguments)
     paper = load(given.key)
     whole = recorded_whole(paper)
     if whole is None or len(whole.seen) < _LEAST:
-        parser.error(f"{given.key} records fewer than {_LEAST} settings run whole: python -m fairlane.papers.full_reruns {given.key} --first N")
+        parser.error(
+            f"{given.key} records fewer than {_LEAST} settings run whole: python -m fairlane.papers.full_reruns {given.key} --first N"
+        )
     found, best = emulated(paper, whole, given.within)
     row = {"made_of": made_of(paper), **asdict(found)}
     text = [",".join(row), ",".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row.values()), ""]

@@ -18,7 +18,9 @@ from .tables import Compared
 def check_measures(paper: Paper, combination: Combination, seed: int, values: object, before: Mapping[str, Any] | None) -> None:
     """Raises unless the measures of a run are numbers by name, the same names in all runs of a combination. NaN says that there is none."""
     if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
-        raise PaperError(f"{_line(paper)}: measure() gives {type(values).__name__} of {_said(combination, seed)}, not a dict of numbers by name")
+        raise PaperError(
+            f"{_line(paper)}: measure() gives {type(values).__name__} of {_said(combination, seed)}, not a dict of numbers by name"
+        )
     for name, value in values.items():
         if not isinstance(value, Real):
             raise PaperError(f"{_line(paper)}: the measure {name!r} of {_said(combination, seed)} is {_shown(value)}, not a number")

@@ -231,7 +231,12 @@ def _folder(path: Path, selected: Sequence[Experiment], page: str) -> Path:
 
 
 def _measured(
-    paper: Paper, runner: Runner, combinations: Sequence[Combination], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]
+    paper: Paper,
+    runner: Runner,
+    combinations: Sequence[Combination],
+    seeds: Sequence[int],
+    progress: Progress | None,
+    span: tuple[float, float],
 ) -> tuple[Results, list[str], int]:
     """Runs the combinations with the seeds; their quantities, the simulator's warnings, and the packet hops."""
     warnings: dict[str, int] = {}

@@ -211,7 +211,15 @@ def compare(
         if i not in used:
             factors = tuple((k, x) for k, x in p.items() if k not in ("metric", "value", "unit", "published", "source"))
             out.rows.append(
-                Compared(factors, p["metric"], p["unit"], float(p["value"]), runs=0, impossible=impossible.get(factors), published_text=p["value"])
+                Compared(
+                    factors,
+                    p["metric"],
+                    p["unit"],
+                    float(p["value"]),
+                    runs=0,
+                    impossible=impossible.get(factors),
+                    published_text=p["value"],
+                )
             )
     return out
 

@@ -193,7 +193,9 @@ class Chart:
             .agg(pl.col(metric).mean(), pl.len().alias("_combinations"))
         )
         # A seed that lacks one of the combinations would be an average of something else.
-        per_seed = per_seed.filter(pl.col("_combinations") == (pl.col("_combinations").max().over(keys) if keys else pl.col("_combinations").max()))
+        per_seed = per_seed.filter(
+            pl.col("_combinations") == (pl.col("_combinations").max().over(keys) if keys else pl.col("_combinations").max())
+        )
         out: dict[tuple[Any, ...], Interval] = {}
         of = _within(self.result, metric)
         for key, part in per_seed.group_by(list(keys), maintain_order=True) if keys else [((), per_seed)]:

@@ -142,4 +142,6 @@ def asked(settings: Settings | None) -> list[dict[str, str]]:
     """What is left open, for the page."""
     if settings is None:
         return []
-    return [{"name": o.name, "paths": ", ".join(o.paths), "range": range_text(o), "base": str(o.base), "why": o.why} for o in settings.opens]
+    return [
+        {"name": o.name, "paths": ", ".join(o.paths), "range": range_text(o), "base": str(o.base), "why": o.why} for o in settings.opens
+    ]

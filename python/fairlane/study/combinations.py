@@ -113,7 +113,9 @@ def _table(study: StudyResult, name: str, combinations: Sequence[Combination], d
     return frame.rename(back).with_columns(cs.float().fill_null(float("nan")))
 
 
-def _result(study: StudyResult, combination: Combination, finished: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame) -> Result:
+def _result(
+    study: StudyResult, combination: Combination, finished: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame
+) -> Result:
     sets = [s for f in study.spec.factors for level in f.levels if str(level.label) == str(combination.labels[f.name]) for s in level.sets]
     own = finished.select("row", "seed")
     runs = finished.join(index, on="key", how="left", maintain_order="left")

@@ -81,7 +81,11 @@ class Rehearsal:
         seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
         seeds += f" ({labels.seeds(list(spec.seeds))})"
         settings = "" if spec.settings is None else f"{labels.count(len(spec.settings.values), 'setting')}, "
-        lines = [f"{spec.name}: {settings}{labels.count(self.combinations, 'combination')}, {seeds}, {labels.count(self.runs, 'run')}", *opened, *factors]
+        lines = [
+            f"{spec.name}: {settings}{labels.count(self.combinations, 'combination')}, {seeds}, {labels.count(self.runs, 'run')}",
+            *opened,
+            *factors,
+        ]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
         shared = f", {self.shared} the same as others" if self.shared else ""
         lines.append(f"to run: {labels.count(self.to_run, 'run')} ({there}{shared})")

@@ -89,7 +89,9 @@ def _layouts(combinations: Sequence[Combination]) -> tuple[list[int], list[Combi
 
 def _with_layouts(done: pl.DataFrame, combinations: Sequence[Combination]) -> tuple[pl.DataFrame, list[Combination]]:
     numbers, first = _layouts(combinations)
-    where = pl.DataFrame({"combination": [p.index for p in combinations], "layout": numbers}, schema={"combination": pl.Int64, "layout": pl.Int32})
+    where = pl.DataFrame(
+        {"combination": [p.index for p in combinations], "layout": numbers}, schema={"combination": pl.Int64, "layout": pl.Int32}
+    )
     return done.select("row", "combination", "key").join(where, on="combination", how="left").drop("combination"), first
 
 

@@ -72,7 +72,9 @@ class Plan:
         """The run of a combination and a seed."""
         runs = self._runs.get(combination.index)
         if runs is None:
-            runs = self._runs[combination.index] = Runs(combination, self._wanted(combination), self._plugins, self.spec.hop_probe, self.spec.run_limit)
+            runs = self._runs[combination.index] = Runs(
+                combination, self._wanted(combination), self._plugins, self.spec.hop_probe, self.spec.run_limit
+            )
         return runs.task(seed)
 
     def _wanted(self, combination: Combination) -> Wanted | None:

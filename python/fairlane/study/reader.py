@@ -332,7 +332,13 @@ class _Study:
         if runs > MOST_RUNS:
             product = " x ".join([*(str(len(f.levels)) for f in spec.factors), f"{len(spec.seeds)} seeds"])
             place: Place = (
-                ("settings",) if spec.settings else ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
+                ("settings",)
+                if spec.settings
+                else ("factors",)
+                if "factors" in self.tree
+                else ("seeds",)
+                if "seeds" in self.tree
+                else ("zip",)
             )
             self.troubles.add(
                 place, f"the study has {runs:,} runs ({product}), the most is {MOST_RUNS:,}", "write fewer levels or seeds", key=True

@@ -182,7 +182,9 @@ class StudyResult(StudyTables):
         from .combinations import panelled
 
         combinations = panelled(self, panel, where)
-        figure = draw([(name, r) for _, name, r in combinations], kind, ax=ax, panels=[t for t, *_ in combinations] if panel else (), **options).figure
+        figure = draw(
+            [(name, r) for _, name, r in combinations], kind, ax=ax, panels=[t for t, *_ in combinations] if panel else (), **options
+        ).figure
         if path is not None:
             save(figure, path, options.get("style", "screen"))
         return figure

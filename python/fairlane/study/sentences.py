@@ -49,7 +49,11 @@ def layout(metrics: Sequence[str], factors: Sequence[Factor], settings: Settings
 
 
 def read_claims(
-    written: Sequence[Mapping[str, Any]], metrics: Sequence[Selector], factors: Sequence[Factor], settings: Settings | None, troubles: Troubles
+    written: Sequence[Mapping[str, Any]],
+    metrics: Sequence[Selector],
+    factors: Sequence[Factor],
+    settings: Settings | None,
+    troubles: Troubles,
 ) -> tuple[Claim, ...]:
     """The tables `[[claims]]`; `factors` are all but the settings."""
     out: list[Claim] = []

@@ -157,7 +157,9 @@ def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubl
         return None
     if not opened:
         if not troubles.found:
-            troubles.add(("settings",), "there is one setting only: nothing is left open", f"[open] says what is; there, {_RANGE}", key=True)
+            troubles.add(
+                ("settings",), "there is one setting only: nothing is left open", f"[open] says what is; there, {_RANGE}", key=True
+            )
         return None
     table = written if isinstance(written, dict) else {"n": written}
     opens = [replace(o.spec, name=f.name) for o, f in zip(opened, named, strict=True)]

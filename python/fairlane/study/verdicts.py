@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from ..claims import BadCheck, Check, NoData, Tables
-from ..multiverse import Share, Boundary, judge, matters, changes_at
+from ..multiverse import Boundary, Share, changes_at, judge, matters
 from ..multiverse.verdicts import Word
 from . import frames, labels
 from .model import Claim, Factor

@@ -92,9 +92,7 @@ class TuneResult:
             broken = self.chosen_held_out.error or ", ".join(self.broken(self.chosen_held_out))
             out.append(f"on the held-out scenarios and seeds the chosen setting does not keep the constraints: {broken}")
         if self.chosen.kind != "search":
-            what = (
-                f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
-            )
+            what = f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
             out.append(f"the search found nothing better than {what}")
         if self.failures:
             n = len(self.failures)

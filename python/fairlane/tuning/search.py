@@ -137,7 +137,9 @@ class Search:
             try:
                 # The plan knows combinations by their index.
                 self._combinations += 1
-                combinations.append(resolve_combination(self.spec.study, self._combinations, (Level("", (*scenario.sets, (self.spec.path, trial.queue))),)))
+                combinations.append(
+                    resolve_combination(self.spec.study, self._combinations, (Level("", (*scenario.sets, (self.spec.path, trial.queue))),))
+                )
             except ScenarioError as e:
                 first = e.diagnostics[0]["message"] if e.diagnostics else str(e).splitlines()[0]
                 trial.error = f"not valid: {first}"

@@ -42,7 +42,7 @@ def kept(run: _core.Run, wanted=None) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("sets", [{"duration": "3s"}, {"duration": "3s", "report": "groups"}, {"duration": "12s", "sample": "5ms"}])
-def test_a_cell_has_every_number_of_every_table_once(sets):
+def test_a_run_has_every_number_of_every_table_once(sets):
     """With samples there are more rows than a page of the file has, and instants."""
     (run,) = _core.run(resolved(**sets), [3], 1)
     found = kept(run)
@@ -57,7 +57,7 @@ def test_a_cell_has_every_number_of_every_table_once(sets):
     assert found.filter(pl.col("value").is_null() == pl.col("text").is_null()).is_empty()
 
 
-def test_a_cell_has_of_the_tables_what_is_wanted():
+def test_a_run_has_of_the_tables_what_is_wanted():
     (run,) = _core.run(resolved(duration="2s", sample="100ms"), [1], 1)
     name = run.flows()["name"][1]
     wanted = [("flows", "goodput", (name,)), ("links", "utilisation", ("bottleneck",)), ("links", "utilisation", ("no link",))]
@@ -71,7 +71,7 @@ def test_a_cell_has_of_the_tables_what_is_wanted():
 
 def test_a_run_here_is_the_run_on_a_thread_of_its_own():
     ours, theirs = (_core.run(resolved(duration="2s"), [5], 1, here=here)[0] for here in (True, False))
-    assert ours.fingerprint == theirs.fingerprint and ours.cell("k", "e") == theirs.cell("k", "e")
+    assert ours.fingerprint == theirs.fingerprint and ours.run("k", "e") == theirs.run("k", "e")
 
 
 def test_a_run_here_asks_whether_to_go_on():

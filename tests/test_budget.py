@@ -293,7 +293,7 @@ def test_a_study_varies_a_link_with_a_space(tmp_path: Path) -> None:
     file.write_text(head + "\n".join(paths) + "\n")
     done = fairlane("study", str(file), "--out", str(tmp_path / "out"), "--json", "-q")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["cells"]["done"] == 4 * 10  # of each point ten seeds
+    assert json.loads(done.stdout)["runs"]["done"] == 4 * 10  # of each combination ten seeds
 
 
 def test_the_checks_of_this_file_can_hang(pipe: Path) -> None:

@@ -58,7 +58,7 @@ def study(folder):
 
 
 def alone(study, queue: str) -> fl.Result:
-    """The run of a point by itself."""
+    """The run of a combination by itself."""
     net = fl.Network.from_toml(STUDY.split("[metrics]")[0].split("[scenario]")[1].replace("[scenario.", "[").replace("[[scenario.", "[["))
     name = {"tail drop": "droptail", "codel": "codel"}[queue]
     return net.set("links.bottleneck.queue", {name: {"limit": "30p"}}).run(seeds=2, why=True)
@@ -80,10 +80,10 @@ def test_a_study_says_why_as_its_runs_do(study):
 def test_a_change_while_the_network_runs_is_one_in_a_study_and_its_page_too(study, tmp_path):
     """`[[at]]`: from 1 to 4 s at 3 Mbit/s, from 4 to 8 s at half of it, so 15/7 Mbit/s on average; without the change 3."""
     headers = 1460 / 1500
-    for goodput in study.cells()["goodput"]:
+    for goodput in study.runs()["goodput"]:
         assert 0.9 * 15e6 / 7 * headers < goodput < 1.05 * 15e6 / 7 * headers
     (tmp_path / "flat.toml").write_text(STUDY.replace("1500kbit/s", "3Mbit/s"))
-    for goodput in fl.Study.from_file(tmp_path / "flat.toml").run().cells()["goodput"]:
+    for goodput in fl.Study.from_file(tmp_path / "flat.toml").run().runs()["goodput"]:
         assert 0.9 * 3e6 * headers < goodput < 1.05 * 3e6 * headers
     assert "links.bottleneck.rate" in study.page() and "1500kbit/s" in study.page()
 
@@ -92,7 +92,7 @@ def test_a_replay_is_the_run_that_is_kept(study):
     from fairlane.study.replay import insets
 
     (one,) = insets(study, ["queue='tail drop'"])
-    kept = study.index.filter((study.index["point"] == 0) & (study.index["seed"] == 2))["fingerprint"][0]
+    kept = study.index.filter((study.index["combination"] == 0) & (study.index["seed"] == 2))["fingerprint"][0]
     assert (one.seed, one.fingerprint, one.name, one.one_of) == (2, kept, "tail drop", 1)
     assert (one.begin, one.until) == ("0", "8")
 
