@@ -229,7 +229,7 @@ def test_a_chosen_scenario_is_toml_whatever_things_are_called(place):
     (place / "short.toml").write_text(f"description = {json.dumps(EVIL)}\n" + (place / "short.toml").read_text())
     (place / "t.toml").write_text(
         TUNE.replace("long.toml", "short.toml").replace('name = "t"\n', 'name = "a # b"\n')
-        + f'\n[[mixes]]\nname = {json.dumps("p" + chr(10) + "q")}\n[[mixes]]\nname = "two"\n'
+        + f'\n[[training_scenarios]]\nname = {json.dumps("p" + chr(10) + "q")}\n[[training_scenarios]]\nname = "two"\n'
     )
     ran = fairlane("tune", "t.toml", cwd=place)
     assert ran.returncode in (0, 1), ran.stderr

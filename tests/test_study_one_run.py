@@ -71,7 +71,7 @@ def test_a_run_has_of_the_tables_what_is_wanted():
 
 def test_a_run_here_is_the_run_on_a_thread_of_its_own():
     ours, theirs = (_core.run(resolved(duration="2s"), [5], 1, here=here)[0] for here in (True, False))
-    assert ours.fingerprint == theirs.fingerprint and ours.run("k", "e") == theirs.run("k", "e")
+    assert ours.fingerprint == theirs.fingerprint and ours.cell("k", "e") == theirs.cell("k", "e")
 
 
 def test_a_run_here_asks_whether_to_go_on():

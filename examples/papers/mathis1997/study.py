@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fairlane.papers import (
     Alternative,
     Built,
-    Cell,
+    Combination,
     Change,
     Comparison,
     Experiment,
@@ -30,7 +30,7 @@ LOSSES = (0.1, 1, 4)
 
 
 class Mathis1997(Paper):
-    """Cells of round trip and loss."""
+    """Combinations of round trip and loss."""
 
     flow_columns = ("goodput", "timeouts")
     link_columns = ("utilisation",)
@@ -38,14 +38,14 @@ class Mathis1997(Paper):
     seeds = tuple(range(1, 11))
     quick_seeds = (1, 2, 3, 4)
 
-    def cells(self) -> list[Cell]:
+    def combinations(self) -> list[Combination]:
         """All round trips with all losses."""
-        return self._cells()
+        return self._combinations()
 
-    def _cells(self, change: Change | None = None) -> list[Cell]:
-        return [self._cell(r, p, change) for r in TRIPS for p in LOSSES]
+    def _combinations(self, change: Change | None = None) -> list[Combination]:
+        return [self._combination(r, p, change) for r in TRIPS for p in LOSSES]
 
-    def _cell(self, trip: int, loss: float, change: Change | None) -> Cell:
+    def _combination(self, trip: int, loss: float, change: Change | None) -> Combination:
         base = self.scenario("scenario.toml")
 
         def tree(seed: int) -> Tree:
@@ -53,13 +53,13 @@ class Mathis1997(Paper):
             t["name"], t["seed"] = f"round trip {trip} ms, loss {loss} %", seed
             t["topology"]["dumbbell"]["bottleneck"].update(delay=f"{trip / 2:g}ms", loss=loss / 100)
             if change is not None:
-                change(t, cell)
+                change(t, combination)
             return t
 
-        cell = Cell(factors_of(rtt=trip, loss=loss), tree)
-        return cell
+        combination = Combination(factors_of(rtt=trip, loss=loss), tree)
+        return combination
 
-    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+    def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """Payload of a connection in Mbit/s, in the mean and of each."""
         first, second = (x / 1e6 for x in run.flows["goodput"])
         timeouts = sum(run.flows["timeouts"]) / 2
@@ -81,8 +81,8 @@ class Mathis1997(Paper):
         curves: list[charts.Curve] = []
         for trip in TRIPS:
             of = [c for c in lines if dict(c.factors)["rtt"] == str(trip)]
-            ours, low, high, printed = ([getattr(c, x) for c in of] for x in ("ours", "low", "high", "published"))
-            curves.append(charts.Curve(f"{trip} ms", LOSSES, ours, low, high, printed))
+            ours, low, high, published = ([getattr(c, x) for c in of] for x in ("ours", "low", "high", "published"))
+            curves.append(charts.Curve(f"{trip} ms", LOSSES, ours, low, high, published))
         axes = charts.Axes("throughput by round trip", "loss, %", "Mbit/s", log_x=True, log_y=True, ticks=LOSSES)
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: the equation."
         picture = Picture("fig1", self.title_of("fig1"), caption, [charts.Lines(curves, axes)])
@@ -92,17 +92,17 @@ class Mathis1997(Paper):
         """What the equation does not say."""
 
         def tcp(**values: object) -> Change:
-            return lambda t, cell: t["flows"]["tcp"]["tcp"].update(values)
+            return lambda t, combination: t["flows"]["tcp"]["tcp"].update(values)
 
         return [
-            Alternative("selective acknowledgments", "several losses of a window at once", lambda: self._cells(tcp(cc="sack"))),
-            Alternative("delayed acknowledgments", "the constant is then sqrt(3/4)", lambda: self._cells(tcp(ack_every=2))),
+            Alternative("selective acknowledgments", "several losses of a window at once", lambda: self._combinations(tcp(cc="sack"))),
+            Alternative("delayed acknowledgments", "the constant is then sqrt(3/4)", lambda: self._combinations(tcp(ack_every=2))),
         ]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
         """Few losses and many."""
-        printed = {(p["rtt"], p["loss"]): float(p["value"]) for p in self.published("table1")}
-        return [SensitivityColumn(f"80 ms, {p} %", "throughput", "Mbit/s", {"rtt": 80, "loss": p}, printed["80", str(p)]) for p in LOSSES]
+        published = {(p["rtt"], p["loss"]): float(p["value"]) for p in self.published("table1")}
+        return [SensitivityColumn(f"80 ms, {p} %", "throughput", "Mbit/s", {"rtt": 80, "loss": p}, published["80", str(p)]) for p in LOSSES]
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """What the equation leaves out."""
