@@ -416,7 +416,7 @@ def test_costs_that_chance_may_set_apart_are_not_called_equal():
 
     from scipy.stats import ttest_rel
 
-    from fairlane.tuning.result import _verdicts
+    from fairlane.tuning.outcome import _verdicts
 
     def trial(label, *costs):
         return Trial(0, label, "baseline", {}, costs=list(costs), cost=math.fsum(costs) / len(costs))

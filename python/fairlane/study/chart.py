@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .result import StudyResult
+    from .tables import StudyTables
 
 _MOST_BARS = 14
 """Levels with an error bar each; more get a band."""
@@ -53,7 +53,7 @@ class _Scale:
     label: str
 
 
-def _metric_scale(result: StudyResult, metric: str) -> _Scale:
+def _metric_scale(result: StudyTables, metric: str) -> _Scale:
     s = result.metric(metric)
     if s.metric in labels.PERCENT and s.aggregate != "sum":
         return _Scale(100.0, f"{labels.metric(s)} (%)")
@@ -64,7 +64,7 @@ def _metric_scale(result: StudyResult, metric: str) -> _Scale:
     return _Scale(factor, f"{labels.metric(s)} ({name})" if name else labels.metric(s))
 
 
-def _within(result: StudyResult, name: str) -> Range:
+def _within(result: StudyTables, name: str) -> Range:
     """The possible values of a metric or of a factor's levels."""
     return ANY if name in result.factors else within_of(result.metric(name))
 
@@ -106,7 +106,7 @@ def _colour(i: int) -> str:
 class Chart:
     """One panel of a picture."""
 
-    result: StudyResult
+    result: StudyTables
     plot: PlotSpec
     """With full names, see `panels`."""
     only: Label | None = None

@@ -12,25 +12,25 @@ from ..base.format import number
 from . import labels
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .tables import StudyTables
 
 _MOST = 4
 """Combinations named in a warning; the others are counted."""
 
 
-def warnings(result: StudyResult) -> list[str]:
+def warnings(result: StudyTables) -> list[str]:
     """See `StudyResult.warnings`."""
     return [*_of_settings(result), *_of_runs(result), *_without_chance(result), *_too_wide(result), *_without_values(result)]
 
 
-def _of_settings(result: StudyResult) -> list[str]:
+def _of_settings(result: StudyTables) -> list[str]:
     settings = result.spec.settings
     if settings is None or len(settings.values) >= settings.n:
         return []
     return [f"there are only {len(settings.values)} different settings, {settings.n} were asked for: all of them were taken"]
 
 
-def _at(result: StudyResult, numbers: Sequence[int]) -> str:
+def _at(result: StudyTables, numbers: Sequence[int]) -> str:
     """Where a warning holds: nothing if everywhere, the levels of one factor if they tell, else some of the combinations."""
     chosen = set(numbers)
     if len(chosen) == len(result.combinations):
@@ -44,7 +44,7 @@ def _at(result: StudyResult, numbers: Sequence[int]) -> str:
     return f" ({len(chosen)} of {len(result.combinations)} combinations: {named}{more})"
 
 
-def _of_runs(result: StudyResult) -> list[str]:
+def _of_runs(result: StudyTables) -> list[str]:
     done = result._done
     if done.is_empty():
         return []
@@ -80,7 +80,7 @@ def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
     return f"{said}; elsewhere with other numbers" if others > 0 else said
 
 
-def _without_chance(result: StudyResult) -> list[str]:
+def _without_chance(result: StudyTables) -> list[str]:
     """Combinations with several seeds and one result."""
     if "fingerprint" not in result.index.columns:
         return []
@@ -99,7 +99,7 @@ def _without_chance(result: StudyResult) -> list[str]:
     ]
 
 
-def _too_wide(result: StudyResult) -> list[str]:
+def _too_wide(result: StudyTables) -> list[str]:
     """Combinations that did not reach the precision asked for."""
     from ..stats import verdict
 
@@ -124,7 +124,7 @@ def _too_wide(result: StudyResult) -> list[str]:
     return out
 
 
-def _without_values(result: StudyResult) -> list[str]:
+def _without_values(result: StudyTables) -> list[str]:
     runs = result._runs
     if runs.is_empty():
         return []

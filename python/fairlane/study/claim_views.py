@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..look.theme import Panel
-    from .result import StudyResult
+    from .analysis import StudyAnalysis
     from .verdicts import StudyClaim
 
 MARKS = {"holds": "●", "fails": "○", "depends": "◐", "inconclusive": "?"}
@@ -43,7 +43,7 @@ def verdict_text(claim: StudyClaim) -> str:
     return claim.reason if claim.reason.startswith(f"{word} ") else f"{word}: {claim.reason}"
 
 
-def report(result: StudyResult) -> list[Any]:
+def report(result: StudyAnalysis) -> list[Any]:
     """The claims, and what they and the metrics depend on, for a terminal."""
     parts: list[Any] = []
     for c in result.claims:
@@ -52,7 +52,7 @@ def report(result: StudyResult) -> list[Any]:
     return [*parts, "", table] if table is not None else parts
 
 
-def matters_table(result: StudyResult) -> tuple[list[str], list[list[float]]]:
+def matters_table(result: StudyAnalysis) -> tuple[list[str], list[list[float]]]:
     """What is left open (rows) and, for each claim and metric, the share of its variance between settings that this accounts for alone."""
     settings = result.spec.settings
     if settings is None:
@@ -62,7 +62,7 @@ def matters_table(result: StudyResult) -> tuple[list[str], list[list[float]]]:
     return [name for name, _ in columns], [[m.get(o.name, 0.0) for _, m in columns] for o in settings.opens]
 
 
-def matters_sheet(result: StudyResult) -> Sheet | None:
+def matters_sheet(result: StudyAnalysis) -> Sheet | None:
     """`matters_table` as it is printed; None without settings."""
     settings = result.spec.settings
     if settings is None:
@@ -77,7 +77,7 @@ def _rough(settings: Settings) -> str:
     return number(100 / len(settings.values) ** 0.5, 1)
 
 
-def panels(result: StudyResult, claim: StudyClaim) -> dict[str, Panel]:
+def panels(result: StudyAnalysis, claim: StudyClaim) -> dict[str, Panel]:
     """The pictures of a claim by the end of their names; none if no setting says anything."""
     from .specification import Curve, Map
 
@@ -85,7 +85,7 @@ def panels(result: StudyResult, claim: StudyClaim) -> dict[str, Panel]:
     return {} if of is None else {"settings": Curve(of), "map": Map(of)}
 
 
-def _outcomes(result: StudyResult, claim: StudyClaim) -> Outcomes | None:
+def _outcomes(result: StudyAnalysis, claim: StudyClaim) -> Outcomes | None:
     """A claim in all settings; None if no setting says anything."""
     settings = result.spec.settings
     if settings is None or all(m is None for m in claim.margins):
@@ -93,7 +93,7 @@ def _outcomes(result: StudyResult, claim: StudyClaim) -> Outcomes | None:
     return Outcomes(opens_of(settings), as_settings(settings), claim.outcomes, claim.margins, claim.matters, claim.boundaries)
 
 
-def figures(result: StudyResult) -> dict[str, Figure]:
+def figures(result: StudyAnalysis) -> dict[str, Figure]:
     """All of them on white, by file name."""
     return {f"claim-{c.id}-{name}": _on_white(panel) for c in result.claims for name, panel in panels(result, c).items()}
 
@@ -115,14 +115,14 @@ def _on_white(panel: Panel) -> Figure:
     return figure
 
 
-def drawings(result: StudyResult, claim: StudyClaim) -> list[Any]:
+def drawings(result: StudyAnalysis, claim: StudyClaim) -> list[Any]:
     """The same pictures in the light form of pages, which fits a telephone: the curve, and the map if there is something to tell apart."""
     of = _outcomes(result, claim)
     pictures = drawn(claim.id, of, MOST_ROWS) if of is not None else None
     return [] if pictures is None else [pictures.curve, *([] if pictures.map is None else [pictures.map])]
 
 
-def cards(result: StudyResult) -> list[dict[str, Any]]:
+def cards(result: StudyAnalysis) -> list[dict[str, Any]]:
     """The claims as the page shows them."""
     from ..look.templates import svg_link
     from ..look.theme import svg

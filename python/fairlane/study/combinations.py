@@ -20,13 +20,13 @@ from .diagnosis import resolve_base
 from .model import Combination, Label
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .tables import StudyTables
 
 MOST = 200
 """Combinations that are read at once."""
 
 
-def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[tuple[Combination, Result]]:
+def results(study: StudyTables, where: Mapping[str, Any] | None = None) -> list[tuple[Combination, Result]]:
     """Each finished combination with what was kept of its runs; `where` has levels of factors."""
     wanted = chosen(study, where or {})
     done = frames.finished(study.index)
@@ -43,7 +43,7 @@ def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[
     return [(p, _result(study, p, done.filter(pl.col("combination") == p.index), tables, index)) for p in kept]
 
 
-def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | None = None) -> list[tuple[str, str, Result]]:
+def panelled(study: StudyTables, panel: str = "", where: Mapping[str, Any] | None = None) -> list[tuple[str, str, Result]]:
     """Title of the panel, label and result of each combination; panels are the levels of a factor."""
     if panel:
         study.factor(panel)
@@ -52,12 +52,12 @@ def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | Non
     return [(told(study, p, [panel]) if panel else "", told(study, p, varied) or study.spec.name, r) for p, r in found]
 
 
-def named(study: StudyResult, combination: Combination) -> str:
+def named(study: StudyTables, combination: Combination) -> str:
     """The levels of all factors that have several."""
     return told(study, combination, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
 
 
-def told(study: StudyResult, combination: Combination, names: Sequence[str]) -> str:
+def told(study: StudyTables, combination: Combination, names: Sequence[str]) -> str:
     """The levels of some factors in words: a number needs the name of its factor."""
     parts = []
     for name in names:
@@ -71,7 +71,7 @@ def told(study: StudyResult, combination: Combination, names: Sequence[str]) -> 
     return ", ".join(parts)
 
 
-def chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Combination]:
+def chosen(study: StudyTables, where: Mapping[str, Any]) -> list[Combination]:
     """The combinations with these levels."""
     combinations = list(study.combinations)
     for name, level in where.items():
@@ -104,7 +104,7 @@ def _number(level: Any) -> Any:
         return None
 
 
-def _table(study: StudyResult, name: str, combinations: Sequence[Combination], done: pl.DataFrame) -> pl.DataFrame:
+def _table(study: StudyTables, name: str, combinations: Sequence[Combination], done: pl.DataFrame) -> pl.DataFrame:
     """A table of all these combinations as results have it, with the number of the row of its run in front."""
     frame = frames.wide(name, study.spec, combinations, study.store, done)
     one = name[:-1] if name in ("flows", "groups", "links") else name.removesuffix("_series")
@@ -114,7 +114,7 @@ def _table(study: StudyResult, name: str, combinations: Sequence[Combination], d
 
 
 def _result(
-    study: StudyResult, combination: Combination, finished: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame
+    study: StudyTables, combination: Combination, finished: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame
 ) -> Result:
     sets = [s for f in study.spec.factors for level in f.levels if str(level.label) == str(combination.labels[f.name]) for s in level.sets]
     own = finished.select("row", "seed")

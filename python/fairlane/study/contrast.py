@@ -15,7 +15,7 @@ from .model import Label, Selector
 from .settings import SETTING
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .tables import StudyTables
 
 _LESS = (
     "delay", "sojourn", "queue", "loss", "lost", "drops", "marks", "retransmits", "timeouts", "rtt", "srtt", "reordered", "completion",
@@ -28,38 +28,38 @@ _LEAST = 0.01
 """Share of the variance that is worth a word."""
 
 
-def varied(result: StudyResult) -> list[str]:
+def varied(result: StudyTables) -> list[str]:
     """The factors with at least two levels; settings are no levels of anything."""
     return [f.name for f in result.spec.factors if len(f.levels) > 1 and f.name != SETTING]
 
 
-def anova(result: StudyResult, metric: str, order: int) -> stats.Anova:
+def anova(result: StudyTables, metric: str, order: int) -> stats.Anova:
     """See `StudyResult.anova`. The seeds are blocks, because all combinations share them."""
     return stats.anova(result.runs(), result.metric(metric).label, _varied(result), order, block=_block(result))
 
 
-def effects(result: StudyResult, metric: str, order: int) -> pl.DataFrame:
+def effects(result: StudyTables, metric: str, order: int) -> pl.DataFrame:
     """See `StudyResult.effects`."""
     return stats.effects(
         result.runs(), result.metric(metric).label, _varied(result), result.spec.confidence, order=order, block=_block(result)
     )
 
 
-def _varied(result: StudyResult) -> list[str]:
+def _varied(result: StudyTables) -> list[str]:
     names = varied(result)
     if not names:
         raise FairlaneError("nothing to compare: no factor of this study has two levels")
     return names
 
 
-def _block(result: StudyResult) -> str | None:
+def _block(result: StudyTables) -> str | None:
     """What the combinations have in common: the setting, or the seeds, if there are several."""
     if result.spec.settings is not None:
         return SETTING
     return "seed" if result._done["seed"].n_unique() > 1 else None
 
 
-def compare(result: StudyResult, metric: str, factor: str, baseline: Label | None, by: Sequence[str]) -> pl.DataFrame:
+def compare(result: StudyTables, metric: str, factor: str, baseline: Label | None, by: Sequence[str]) -> pl.DataFrame:
     """See `StudyResult.compare`."""
     f, label = result.factor(factor), result.metric(metric).label
     for name in by:
@@ -95,7 +95,7 @@ def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
     raise suggest(str(wanted), [str(x) for x in levels], f"level of {factor}")
 
 
-def _pairing(result: StudyResult) -> str:
+def _pairing(result: StudyTables) -> str:
     """What is compared with itself: each seed, or each setting."""
     return "seed" if result.spec.settings is None else SETTING
 
@@ -127,7 +127,7 @@ def goal_of(s: Selector) -> str:
     return "min" if s.metric.startswith(_LESS) and s.aggregate != "jain" else "max"
 
 
-def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
+def best(result: StudyTables, metric: str, goal: str | None) -> pl.DataFrame:
     """See `StudyResult.best`."""
     s = result.metric(metric)
     chosen = goal or goal_of(s)
@@ -156,7 +156,7 @@ def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
     )
 
 
-def explained(result: StudyResult, label: str) -> stats.Anova | None:
+def explained(result: StudyTables, label: str) -> stats.Anova | None:
     """The ANOVA table of a metric for documents and pages; None if there is nothing to analyse.
 
     Interactions are left out of studies with so many levels that they would take long; `StudyResult.anova` forms them.
@@ -173,7 +173,7 @@ def explained(result: StudyResult, label: str) -> stats.Anova | None:
         return None
 
 
-def sentence(result: StudyResult, table: stats.Anova) -> str:
+def sentence(result: StudyTables, table: stats.Anova) -> str:
     """What matters for a metric, in words: the terms that chance does not explain, by their share of the variance."""
     about = labels.metric(result.metric(table.metric))
     rows = [r for r in table.rows if r.term not in ("residual", "seed")]

@@ -12,7 +12,7 @@ from .one_run import engine
 from .selection import unit_of
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .analysis import StudyAnalysis
 
 STUDY_SCHEMA = "fairlane.study/2"
 
@@ -42,7 +42,7 @@ def _settings(spec: StudySpec) -> dict[str, Any]:
     return {"settings": {"n": len(spec.settings.values), "seed": spec.settings.seed, "open": opens}}
 
 
-def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
+def document(result: StudyAnalysis, *, why: bool = False) -> dict[str, Any]:
     """See `StudyResult.document`."""
     names = result.factors
     states = dict(result.index.group_by("status").len().iter_rows())
@@ -76,7 +76,7 @@ def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
     )
 
 
-def _why(result: StudyResult) -> list[dict[str, Any]]:
+def _why(result: StudyAnalysis) -> list[dict[str, Any]]:
     from .combinations import MOST
     from .replay import watched
 

@@ -12,14 +12,14 @@ from .labels import label
 from .terminal import head, reasons, sheet
 
 if TYPE_CHECKING:
+    from .analysis import StudyAnalysis
     from .model import StudySpec
-    from .result import StudyResult
 
 MOST_LEVELS = 12
 """Levels of a factor that are named."""
 
 
-def study_html(result: StudyResult) -> str:
+def study_html(result: StudyAnalysis) -> str:
     """Head line, the first picture, the means, failures, warnings."""
     parts: list[object] = []
     if result._done.height:

@@ -11,7 +11,7 @@ from .settings import SETTING
 
 if TYPE_CHECKING:
     from .model import Combination, Factor, Label, Selector, StudySpec
-    from .result import StudyResult
+    from .tables import StudyTables
 
 SHARE_OF_VARIANCE = "share of the variance between settings that each accounts for alone"
 PERCENT = ("utilisation", "loss")
@@ -46,7 +46,7 @@ def combination(spec: StudySpec, p: Combination) -> str:
     return ", ".join(f"{f.name} {level(f, p.labels[f.name])}" for f in spec.factors)
 
 
-def cell(result: StudyResult, metric: str, iv: Interval) -> str:
+def cell(result: StudyTables, metric: str, iv: Interval) -> str:
     """A mean with its interval and unit."""
     s = result.metric(metric)
     if s.metric in PERCENT and s.aggregate in ("mean", "min", "max"):

@@ -16,7 +16,7 @@ from .plots import checked
 
 if TYPE_CHECKING:
     from .model import Factor, PlotSpec
-    from .result import StudyResult
+    from .tables import StudyTables
 
 KINDS = ("line", "scatter", "ecdf")
 MOST_DOTS = 4000
@@ -25,7 +25,7 @@ _QUANTILES = 300
 _MARKS = ("dot", "square", "star")
 
 
-def charts(result: StudyResult, plot: PlotSpec, caption: str) -> list[Live]:
+def charts(result: StudyTables, plot: PlotSpec, caption: str) -> list[Live]:
     """The panels of a picture."""
     whole = checked(result, plot)
     panels = [level.label for level in result.factor(whole.panel).levels] if whole.panel else [None]

@@ -34,7 +34,7 @@ from .settings import SETTING
 
 if TYPE_CHECKING:
     from ..stats import Anova
-    from .result import StudyResult
+    from .analysis import StudyAnalysis
 
 MOST_COMBINATIONS = 200
 """Rows of the table of means."""
@@ -42,7 +42,7 @@ MOST_LEVELS = 12
 """Levels of a factor that are compared with its first one."""
 
 
-def page(result: StudyResult, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
+def page(result: StudyAnalysis, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
     """The page as text; `command` is how to repeat it, `replays` are runs that move in it."""
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
@@ -70,7 +70,7 @@ def page(result: StudyResult, command: str = "", *, why: bool = False, replays: 
     )  # fmt: skip
 
 
-def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bool]:
+def _limits(result: StudyAnalysis, *, why: bool) -> tuple[list[Any], list[Any], bool]:
     """What held flows back at each combination: as watched, or as far as kept counters say; and whether those are all combinations."""
     if not result._done.height:
         return [], [], True
@@ -84,7 +84,7 @@ def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bo
     return [], [(name, sheet) for name, sheet in sheets if sheet is not None], of_all
 
 
-def _topology(result: StudyResult) -> Any:
+def _topology(result: StudyAnalysis) -> Any:
     """The base scenario's network, if it is small enough to be drawn."""
     spec = result.spec
     try:
@@ -94,7 +94,7 @@ def _topology(result: StudyResult) -> Any:
         return None
 
 
-def _matters(result: StudyResult) -> Any:
+def _matters(result: StudyAnalysis) -> Any:
     """What is left open and what depends on it, for the page; None without settings."""
     sheet = claim_views.matters_sheet(result) if result._done.height else None
     if sheet is None:
@@ -108,7 +108,7 @@ def _factor(f: Factor) -> dict[str, Any]:
     return {"name": f.name, "paths": paths, "levels": [labels.level(f, level.label) for level in f.levels]}
 
 
-def _again(result: StudyResult, command: str) -> Again:
+def _again(result: StudyAnalysis, command: str) -> Again:
     """What runs the study again: the command that is told, or one with the file that the folder is of."""
     spec, hint, saved = result.spec, "", None
     if spec.source is not None:
@@ -124,7 +124,7 @@ def _again(result: StudyResult, command: str) -> Again:
     return Again("", command, hint, base, saved, facts, "The base scenario", said_code(spec.plugins))
 
 
-def _pictures(result: StudyResult) -> tuple[list[Live], list[dict[str, Any]]]:
+def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:
     """What is drawn in the page, and each picture's title and caption, its panels, and the link that saves it."""
     out: list[dict[str, Any]] = []
     charts: list[Live] = []
@@ -144,7 +144,7 @@ def _pictures(result: StudyResult) -> tuple[list[Live], list[dict[str, Any]]]:
     return charts, out
 
 
-def _caption(result: StudyResult, plot: Any) -> str:
+def _caption(result: StudyAnalysis, plot: Any) -> str:
     """What a picture shows, and what its marks mean."""
     y = labels.metric(result.metric(plot.y))
     share = f"{100 * result.spec.confidence:g} % intervals"
@@ -163,7 +163,7 @@ def _caption(result: StudyResult, plot: Any) -> str:
     return text + averaged
 
 
-def _explained(result: StudyResult, table: Anova) -> dict[str, Any]:
+def _explained(result: StudyAnalysis, table: Anova) -> dict[str, Any]:
     rows = [
         {
             "term": r.term.replace(":", " × "), "df": r.df, "F": "" if r.F is None else number(r.F, 3), "p": _p(r.p),
@@ -187,7 +187,7 @@ def _p(p: float | None) -> str:
     return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _compared(result: StudyResult) -> list[dict[str, Any]]:
+def _compared(result: StudyAnalysis) -> list[dict[str, Any]]:
     """For each factor every level against the first one, all metrics."""
     out: list[dict[str, Any]] = []
     if (result.index["seed"].n_unique() < 2 and result.spec.settings is None) or not result._done.height:
@@ -210,7 +210,7 @@ def _compared(result: StudyResult) -> list[dict[str, Any]]:
     return out
 
 
-def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[str, Any]:
+def _difference(result: StudyAnalysis, metric: str, row: dict[str, Any]) -> dict[str, Any]:
     """A difference with its interval, in the metric's unit and in percent, and whether it is more than chance."""
     if row["difference"] is None:
         return {"text": "-", "percent": "", "sure": False, "p": ""}

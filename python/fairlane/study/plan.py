@@ -33,7 +33,7 @@ _compact = json.JSONEncoder(separators=(",", ":")).encode
 class Runs:
     """The runs of a combination; they differ in their seeds alone."""
 
-    __slots__ = ("_essence", "_hop_probe", "_limit", "_plugins", "_combination", "_wanted")
+    __slots__ = ("_combination", "_essence", "_hop_probe", "_limit", "_plugins", "_wanted")
 
     def __init__(
         self,

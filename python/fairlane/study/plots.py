@@ -18,14 +18,14 @@ from .settings import SETTING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .result import StudyResult
+    from .tables import StudyTables
 
 KINDS = ("line", "bar", "scatter", "heatmap", "box", "ecdf")
 MOST_COLOURS = 10
 MOST_PANELS = 12
 
 
-def defaults(result: StudyResult) -> tuple[PlotSpec, ...]:
+def defaults(result: StudyTables) -> tuple[PlotSpec, ...]:
     """Pictures of a study that asks for none: each metric over the factor with most levels, the next ones as colours and panels.
 
     Over settings there are those of the claims.
@@ -42,7 +42,7 @@ def defaults(result: StudyResult) -> tuple[PlotSpec, ...]:
     return tuple(PlotSpec(kind, y=m, x=x.name, by=by, panel=panel) for m in result.metrics)
 
 
-def default_kind(result: StudyResult, x: str) -> str:
+def default_kind(result: StudyTables, x: str) -> str:
     """Lines over numbers, a scatter over a metric, else bars."""
     if x and x not in result.factors:
         return "scatter"
@@ -50,7 +50,7 @@ def default_kind(result: StudyResult, x: str) -> str:
     return "line" if f is not None and numeric(f) else "bar"
 
 
-def specs(result: StudyResult) -> list[PlotSpec]:
+def specs(result: StudyTables) -> list[PlotSpec]:
     """The pictures of a study, each with a file name of its own."""
     out: list[PlotSpec] = []
     for plot in result.spec.plots or defaults(result):
@@ -62,7 +62,7 @@ def specs(result: StudyResult) -> list[PlotSpec]:
     return out
 
 
-def panels(result: StudyResult, plot: PlotSpec) -> list[theme.Panel]:
+def panels(result: StudyTables, plot: PlotSpec) -> list[theme.Panel]:
     """The panels of a picture: one, or one for each level of the factor that says so."""
     plot = checked(result, plot)
     if not plot.panel:
@@ -73,9 +73,9 @@ def panels(result: StudyResult, plot: PlotSpec) -> list[theme.Panel]:
 
 def check(spec: StudySpec) -> None:
     """Raises `FairlaneError` if a picture that the study asks for cannot be drawn, so that this is known before it runs."""
-    from .result import StudyResult
+    from .tables import StudyTables
 
-    empty = StudyResult(spec, (), None, pl.DataFrame())
+    empty = StudyTables(spec, (), None, pl.DataFrame())
     for plot in spec.plots:
         try:
             checked(empty, plot)
@@ -83,7 +83,7 @@ def check(spec: StudySpec) -> None:
             raise FairlaneError(f"plot {plot.name or plot.kind!r}: {e}") from None
 
 
-def picture(result: StudyResult, plot: PlotSpec) -> Figure:
+def picture(result: StudyTables, plot: PlotSpec) -> Figure:
     """The picture on white, in rows of at most three panels."""
     import matplotlib as mpl
 
@@ -107,7 +107,7 @@ def picture(result: StudyResult, plot: PlotSpec) -> Figure:
     return figure
 
 
-def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
+def checked(result: StudyTables, plot: PlotSpec) -> PlotSpec:
     """The picture with full names, and what it lacks filled in."""
     if plot.kind not in KINDS:
         raise suggest(plot.kind, list(KINDS), "kind of picture")

@@ -18,7 +18,7 @@ from .plan import resolve_combination
 
 if TYPE_CHECKING:
     from .model import StudySpec
-    from .result import StudyResult
+    from .tables import StudyTables
 
 MOST = 12
 """Combinations of which the page says what limited flows."""
@@ -36,7 +36,7 @@ def check(spec: StudySpec, replays: Sequence[str]) -> None:
                 raise suggest(level, [str(x) for x in known], f"level of {name}")
 
 
-def insets(study: StudyResult, replays: Sequence[str]) -> list[Inset]:
+def insets(study: StudyTables, replays: Sequence[str]) -> list[Inset]:
     """The runs that are to move: of each the first combination with these levels of which a run is done, and its first seed."""
     out = []
     for where in asked(replays):
@@ -47,7 +47,7 @@ def insets(study: StudyResult, replays: Sequence[str]) -> list[Inset]:
     return out
 
 
-def watched(study: StudyResult, where: Mapping[str, Any] | None = None, most: int = MOST) -> list[tuple[Combination, int, Result]]:
+def watched(study: StudyTables, where: Mapping[str, Any] | None = None, most: int = MOST) -> list[tuple[Combination, int, Result]]:
     """The first finished run of each combination, made again with what limits flows watched."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -68,7 +68,7 @@ def watched(study: StudyResult, where: Mapping[str, Any] | None = None, most: in
         return list(crew.map(again, firsts[:most]))
 
 
-def _first(study: StudyResult, where: Mapping[str, Any]) -> tuple[Combination, int, str]:
+def _first(study: StudyTables, where: Mapping[str, Any]) -> tuple[Combination, int, str]:
     first = next((f for p in chosen(study, where) if (f := _run(study, p)) is not None), None)
     if first is None:
         named = " ".join(f"{k}={v}" for k, v in where.items())
@@ -76,14 +76,14 @@ def _first(study: StudyResult, where: Mapping[str, Any]) -> tuple[Combination, i
     return first
 
 
-def _run(study: StudyResult, combination: Combination) -> tuple[Combination, int, str] | None:
+def _run(study: StudyTables, combination: Combination) -> tuple[Combination, int, str] | None:
     import polars as pl
 
     done = study.index.filter(pl.col("combination") == combination.index, pl.col("status") == "done").sort("seed")
     return (combination, done["seed"][0], done["fingerprint"][0] or "") if done.height else None
 
 
-def _scenario(study: StudyResult, combination: Combination) -> _core.Resolved:
+def _scenario(study: StudyTables, combination: Combination) -> _core.Resolved:
     load_plugins([planned(p) for p in study.spec.plugins])
     if not combination.parts:
         # Of a folder that was read: its combinations know their levels alone.
@@ -92,7 +92,7 @@ def _scenario(study: StudyResult, combination: Combination) -> _core.Resolved:
     return _core.Resolved(combination.resolved)
 
 
-def _same(study: StudyResult, combination: Combination, kept: str, again: str) -> None:
+def _same(study: StudyTables, combination: Combination, kept: str, again: str) -> None:
     if kept and kept != again:
         raise FairlaneError(
             f"the run of {study.spec.name} at {named(study, combination)} came out otherwise than the one that is kept: run the study again"

@@ -1,20 +1,18 @@
-"""`StudyResult`: what came of a study, as tables, intervals and comparisons."""
+"""`StudyResult`: the results of a study, with its pictures, its page and its files."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-import polars as pl
-
 from ..errors import FairlaneError, suggest
 from . import plan_file
-from .model import Label, PlotSpec, StudySpec
+from .analysis import StudyAnalysis
+from .model import PlotSpec, StudySpec
 from .store import Store
-from .tables import StudyTables, listed
+from .tables import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,101 +21,19 @@ if TYPE_CHECKING:
     from ..runs.limits import LimitReport as Why
     from ..runs.plots.overlay import KindOptions
     from ..runs.result import Result
-    from ..stats import Anova
-    from .verdicts import StudyClaim
 
 
 TABLES = ("runs.csv", "summary.csv", "settings.csv")
 """The tables that are written for people."""
 
 
-class StudyResult(StudyTables):
+class StudyResult(StudyAnalysis):
     """The results of a study: of `Study.run`, or of a folder (`load_study`).
 
     Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
     the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
-
-    # --- statistics -----------------------------------------------------------------------------------
-
-    def anova(self, metric: str, order: int = 2) -> Anova:
-        """What explains a metric: main effects of the factors, and interactions of up to `order` of them; see `fairlane.stats.anova`.
-
-        The seeds are blocks: what a seed does to all combinations alike is no chance when combinations are compared.
-        """
-        from .contrast import anova
-
-        return anova(self, metric, order)
-
-    def effects(self, metric: str, order: int = 1) -> pl.DataFrame:
-        """For each factor and level the mean of a metric over everything else with its interval, and how far that is from the mean of all.
-
-        `order` = 2 adds all pairs of levels; see `fairlane.stats.effects`.
-        """
-        from .contrast import effects
-
-        return effects(self, metric, order)
-
-    def compare(self, metric: str, factor: str, *, baseline: Label | None = None, by: str | Iterable[str] = ()) -> pl.DataFrame:
-        """Each level of a factor against one of them, seed by seed, so that what the seeds share cancels (common random numbers).
-
-        The other factors are averaged over within each seed, but for those in `by`, whose levels are compared apart. `baseline` is the
-        first level unless named. One row a comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
-        as `percent` of the baseline, `n` (pairs), `p` (paired t test), `p_holm` (corrected for all comparisons of the table),
-        `p_equivalent` (that they differ by less than 5 %, corrected alike) and the `finding`: more, less, equivalent or inconclusive.
-        """
-        from .contrast import compare
-
-        return compare(self, metric, factor, baseline, listed(by))
-
-    def best(self, metric: str, goal: str | None = None) -> pl.DataFrame:
-        """All combinations, the best first: factors, the mean with its interval, and how sure the first place is.
-
-        `goal` is "max" or "min"; without it, less is better of delays, losses and what waits, more of the rest. `difference` is that
-        from the best, paired by seed, `p_holm` its corrected p; `tied` says that it may be chance, and `finding` whether
-        a combination is equivalent to the best (`p_equivalent`, within 5 %), which `tied` alone does not show.
-        """
-        from .contrast import best
-
-        return best(self, metric, goal)
-
-    # --- claims and settings ----------------------------------------------------------------------------
-
-    @functools.cached_property
-    def claims(self) -> list[StudyClaim]:
-        """What came of each claim: `verdict`, `share` of the settings in which it holds, `boundaries` (where it changes), `matters`, `reason`."""
-        from .verdicts import of_result
-
-        return of_result(self)
-
-    def settings(self) -> pl.DataFrame:
-        """One row a setting: `setting`, a column for each thing left open, and for each claim whether it holds there, and by what margin.
-
-        A range is a number in SI units, a choice is text. A margin is the distance of the two sides over the larger one, from -1 to 1,
-        above zero where the claim holds. Without rows if the study leaves nothing open.
-        """
-        from .verdicts import frame
-
-        return frame(self)
-
-    def matters(self, metric: str) -> dict[str, float]:
-        """For each thing left open, the share of a metric's variance between settings that it accounts for alone, from 0 to 1.
-
-        The metric is averaged over the other factors in each setting; see `fairlane.multiverse.matters`.
-        """
-        from .verdicts import of_metric
-
-        return of_metric(self, metric)
-
-    # --- what to check ---------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def warnings(self) -> list[str]:
-        """What to check before trusting the numbers: warnings of runs, combinations that chance does not touch, intervals that are too wide."""
-        from .checks import warnings
-
-        return [*self.notes, *warnings(self)]
 
     # --- pictures -------------------------------------------------------------------------------------
 
@@ -197,11 +113,6 @@ class StudyResult(StudyTables):
         from .combinations import panelled
 
         return {name: r for _, name, r in panelled(self, "", where)}
-
-    @functools.cached_property
-    def _watched(self) -> dict[int, Result]:
-        """First runs of combinations that were made again, by combination: the page and the document ask for the same ones."""
-        return {}
 
     def why(self, **where: Any) -> dict[str, Why]:
         """What limited the flows of each finished combination, or of those with these levels, by its levels: `why(queue="red")`.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
+    from ..runs.result import Result
     from .progress import Tally
 
 
@@ -101,6 +102,11 @@ class StudyTables:
         return self.factor(name).unit if name in self.factors else unit_of(self.metric(name))
 
     # --- tables ---------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _watched(self) -> dict[int, Result]:
+        """First runs of combinations that were made again, by combination: the page and the document ask for the same ones."""
+        return {}
 
     @functools.cached_property
     def _done(self) -> pl.DataFrame:

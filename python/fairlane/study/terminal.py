@@ -12,7 +12,7 @@ from ..stats import Interval
 from . import claim_views, labels
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .analysis import StudyAnalysis
 
 MAX_ROWS = 24
 """Combinations shown; the files have all."""
@@ -21,7 +21,7 @@ MAX_REASONS = 8
 """Kinds of failures shown."""
 
 
-def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
+def report(result: StudyAnalysis, files: Sequence[Path]) -> list[Any]:
     """What to print when a study is done."""
     parts: list[Any] = [Words(head(result))]
     if result._done.height:
@@ -37,14 +37,14 @@ def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
     return parts
 
 
-def _files(result: StudyResult, files: Sequence[Path]) -> str:
+def _files(result: StudyAnalysis, files: Sequence[Path]) -> str:
     """Where everything is; pictures are counted."""
     top = [f.name for f in files if f.parent == result.folder]
     pictures = len(files) - len(top)
     return f"{result.folder}: {', '.join([*top, *([f'plots/ ({pictures})'] if pictures else [])])}"
 
 
-def head(result: StudyResult) -> str:
+def head(result: StudyAnalysis) -> str:
     """What was run: combinations, runs, seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
@@ -62,7 +62,7 @@ def head(result: StudyResult) -> str:
     return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(said)}"
 
 
-def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
+def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of the means: one row a combination with its factors and metrics, and its number of seeds if they differ."""
     shown = result.metrics[:most_metrics]
     short = labels.short(result.metrics)
@@ -79,7 +79,7 @@ def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str
     return heads, out
 
 
-def sheet(result: StudyResult) -> Sheet:
+def sheet(result: StudyAnalysis) -> Sheet:
     """The means of the first combinations and metrics, and what else there is."""
     heads, body = rows(result)
     rest = []
@@ -91,7 +91,7 @@ def sheet(result: StudyResult) -> Sheet:
     return Sheet(heads, body[:MAX_ROWS], note=note, labels=len(result.factors))
 
 
-def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
+def reasons(result: StudyAnalysis) -> list[tuple[str, str, list[str]]]:
     """Failed runs by their reason, the most frequent first: kind, text of one of them, the runs.
 
     Texts that differ in numbers only are one reason.
@@ -104,7 +104,7 @@ def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
     return sorted(((kind, error, where) for (kind, _), (error, where) in found.items()), key=lambda x: -len(x[2]))
 
 
-def _failures(result: StudyResult) -> list[str]:
+def _failures(result: StudyAnalysis) -> list[str]:
     """Failed runs in lines."""
     found = reasons(result)
     if not found:

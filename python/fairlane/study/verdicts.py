@@ -22,7 +22,7 @@ from .sentences import layout, spellings
 from .settings import SETTING, as_settings, opens_of
 
 if TYPE_CHECKING:
-    from .result import StudyResult
+    from .tables import StudyTables
 
 RESAMPLES = 400
 """Sets of seeds drawn again."""
@@ -82,7 +82,7 @@ class StudyClaim:
         return f"StudyClaim({self.id}: {self.verdict}, {self.reason})"
 
 
-def of_result(result: StudyResult) -> list[StudyClaim]:
+def of_result(result: StudyTables) -> list[StudyClaim]:
     """See `StudyResult.claims`."""
     if not result.spec.claims:
         return []
@@ -94,7 +94,7 @@ def of_result(result: StudyResult) -> list[StudyClaim]:
     return [_after(_of_settings(c, result, means), unfinished) for c in result.spec.claims]
 
 
-def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
+def of_metric(result: StudyTables, metric: str) -> dict[str, float]:
     """See `StudyResult.matters`."""
     settings = result.spec.settings
     if settings is None:
@@ -105,7 +105,7 @@ def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
     return matters(opens_of(settings), as_settings(settings), known)
 
 
-def _unfinished(result: StudyResult) -> str:
+def _unfinished(result: StudyTables) -> str:
     """Which runs are not run, in words; "" if all are."""
     open_ = result.index.filter(pl.col("status") == "open").height
     return f"{labels.count(open_, 'run')} of {result.index.height} not run yet" if open_ else ""
@@ -119,11 +119,11 @@ def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
     return StudyClaim(**{**claim.__dict__, "verdict": "inconclusive", "so_far": claim.verdict, "reason": reason})
 
 
-def _factors(result: StudyResult) -> list[Factor]:
+def _factors(result: StudyTables) -> list[Factor]:
     return [f for f in result.spec.factors if f.name != SETTING]
 
 
-def _means(result: StudyResult) -> _Matrix:
+def _means(result: StudyTables) -> _Matrix:
     """The mean of each metric (column) over the replications of each combination (row); NaN where a run that was planned is missing."""
     counts = result.index.group_by(pl.col("combination").cast(pl.Int64)).len("planned")
     means = result._runs.group_by("combination").agg(pl.len().alias("done"), *(pl.col(m).mean() for m in result.metrics))
@@ -143,7 +143,7 @@ class _Known(Tables):
         return values
 
 
-def _of_settings(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClaim:
+def _of_settings(claim: Claim, result: StudyTables, means: _Matrix) -> StudyClaim:
     """A claim in each setting, and in how many of them it holds."""
     settings = result.spec.settings
     assert settings is not None
@@ -174,14 +174,14 @@ def _of_settings(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClai
     )  # fmt: skip
 
 
-def _per_seed(result: StudyResult) -> list[_Matrix]:
+def _per_seed(result: StudyTables) -> list[_Matrix]:
     """For each combination the metrics (columns) of its finished replications (rows)."""
     parts = {int(p): part.select(result.metrics) for (p,), part in result._runs.group_by(["combination"], maintain_order=True)}
     empty = np.full((0, len(result.metrics)), np.nan)
     return [parts[i].fill_null(float("nan")).to_numpy() if i in parts else empty for i in range(len(result.combinations))]
 
 
-def _of_seeds(claim: Claim, result: StudyResult, values: Sequence[_Matrix]) -> StudyClaim:
+def _of_seeds(claim: Claim, result: StudyTables, values: Sequence[_Matrix]) -> StudyClaim:
     """A claim on the means over the seeds, and on those of seeds drawn again: the same ones for all combinations, which share them."""
     factors = result.spec.factors
     check, base = Check(claim.check), _Known(layout(result.metrics, factors, None), {}, spellings(factors))
@@ -220,14 +220,14 @@ def _mean(values: _Matrix) -> _Matrix:
     return out
 
 
-def frame(result: StudyResult) -> pl.DataFrame:
+def frame(result: StudyTables, claims: Sequence[StudyClaim]) -> pl.DataFrame:
     """See `StudyResult.settings`."""
     settings = result.spec.settings
     if settings is None:
         return pl.DataFrame()
     columns: dict[str, Any] = {SETTING: pl.Series(range(len(settings.values)), dtype=pl.Int64)}
     columns |= frames.of_settings(settings.values, opens_of(settings))
-    for c in result.claims:
+    for c in claims:
         columns[c.id] = pl.Series(c.outcomes, dtype=pl.Boolean)
         columns[f"{c.id} margin"] = pl.Series(c.margins, dtype=pl.Float64)
     return pl.DataFrame(columns)

@@ -16,7 +16,8 @@ from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
 from ..runs.network import Network
 from .model import Baseline, Constraint, Entry, Objective, TrainingScenario, Trial, TuneSpec
-from .result import TuneResult, Verdict
+from .outcome import Verdict
+from .result import TuneResult
 from .score import cost_of
 from .search import TuneProgress, TuneTally
 

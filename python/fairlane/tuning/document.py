@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..base.document import finite
+from .recommendation import tc_lines
 
 if TYPE_CHECKING:
     from .model import Trial
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 TUNE_SCHEMA = "fairlane.tune/3"
 
 
-def tune_document(r: TuneResult) -> dict[str, Any]:
+def tune_document(r: TuneOutcome) -> dict[str, Any]:
     """The document; nothing in it depends on the machine or on what was found done."""
     from .. import _core
     from ..study.one_run import engine
@@ -48,13 +49,13 @@ def tune_document(r: TuneResult) -> dict[str, Any]:
             "held_out": [trial(r, t) for t in r.held_out],
             "verdicts": verdicts,
             "importance": [{"queue": q, "parameter": k, "share": x} for q, k, x in r.importance()],
-            "tc": r.tc(),
+            "tc": tc_lines(r),
             "warnings": r.warnings,
         }
     )  # fmt: skip
 
 
-def trial(r: TuneResult, t: Trial) -> dict[str, Any]:
+def trial(r: TuneOutcome, t: Trial) -> dict[str, Any]:
     """One setting and its values."""
     from ..stats import interval
 

@@ -5,44 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..base import toml
 from ..base.csv_text import csv_of
-from ..base.printable import one_line
 from ..base.sums import listed
 from ..study import run_list
-from ..study.diagnosis import resolve_base
+from .recommendation import chosen_scenario, tc_lines
 
 if TYPE_CHECKING:
     from .result import TuneResult
-
-_NOT_WRITTEN = ("expanded", "warnings")
-
-
-def resolved(r: TuneResult) -> dict[str, Any]:
-    """The scenario with the chosen queue, resolved."""
-    return resolve_base(r.spec.study, (*r.spec.training_scenarios[0].sets, (r.spec.path, r.chosen.queue)))
-
-
-def chosen_scenario(r: TuneResult) -> str:
-    """See `TuneResult.scenario`."""
-    tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
-    scenario = f", scenario {r.spec.training_scenarios[0].name!r}" if len(r.spec.training_scenarios) > 1 else ""
-    said = (f"Chosen by `fairlane tune`: {r.spec.name}{scenario}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
-    head = "".join(f"# {one_line(line)}\n" for line in said) + "\n"
-    return head + toml.dumps(tree)
-
-
-def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
-    """See `TuneResult.tc`."""
-    from ..linux import commands_for
-
-    x = next(x for x in resolved(r)["expanded"]["links"] if x["name"] == r.spec.link)
-    return commands_for(x, dev).text()
-
-
-FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
 
 
 def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:

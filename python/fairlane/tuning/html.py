@@ -11,10 +11,10 @@ from .terminal import chosen, front_rows, head, held_out_rows
 
 if TYPE_CHECKING:
     from .model import TuneSpec
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 
-def tune_html(r: TuneResult) -> str:
+def tune_html(r: TuneOutcome) -> str:
     """What was chosen, the front drawn and as a table, the test on what the search never saw, warnings."""
     front = Sheet(*front_rows(r), title="Pareto front, * the chosen one")
     tested = Sheet(*held_out_rows(r), title="on what the search never saw") if r.held_out else None

@@ -14,10 +14,10 @@ from .model import Objective, Trial
 from .plots import MOST_PANELS, WIDE, Front
 
 if TYPE_CHECKING:
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 
-def charts(r: TuneResult) -> list[Live]:
+def charts(r: TuneOutcome) -> list[Live]:
     """One chart for each pair of objectives, as `plots.panels` has them; of one objective against the number of the trial."""
     objectives = r.spec.objectives
     pairs: list[tuple[Objective | None, Objective]] = list(itertools.combinations(objectives, 2))
@@ -28,7 +28,7 @@ def charts(r: TuneResult) -> list[Live]:
     return [_chart(r, x, y, i) for i, (x, y) in enumerate(pairs)]
 
 
-def _chart(r: TuneResult, x: Objective | None, y: Objective, number: int) -> Live:
+def _chart(r: TuneOutcome, x: Objective | None, y: Objective, number: int) -> Live:
     on_front = {t.number for t in r.front}
     tried = [t for t in r.trials if not t.error]
     plain = [t for t in tried if t.kind != "baseline" and t.number not in on_front]

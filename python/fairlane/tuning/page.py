@@ -17,10 +17,11 @@ from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
 from .live import charts
 from .plots import picture
+from .recommendation import tc_lines
 from .terminal import front_rows, held_out_rows
 
 if TYPE_CHECKING:
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 RULES = {
     "worst": "the least of the largest cost: each objective x costs (x − good) / (bad − good), times its weight; the largest counts, plus "
@@ -32,7 +33,7 @@ RULES = {
 """The rules of the choice in words."""
 
 
-def page(r: TuneResult) -> str:
+def page(r: TuneOutcome) -> str:
     """The page as text."""
     from .. import _core
 
@@ -43,14 +44,14 @@ def page(r: TuneResult) -> str:
         "tuning/page.html.j2", r=r, s=s, live=Charts(drawn), drawn=[c.name for c in drawn], front=front_rows(r), rule=RULES[s.rule],
         held_out=held_out_rows(r), importance=importance, tried=tried, exact_front=tried.filter(tried["front"] | tried["chosen"]),
         saved=svg_link(theme.svg(picture(r)), "front"),
-        margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
+        margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=tc_lines(r), version=_core.version(),
         scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.training_scenarios,
         repeat=_again(r),
         words={"better": "holds", "worse": "fails", "equivalent": "inconclusive", "inconclusive": "inconclusive"},
     )  # fmt: skip
 
 
-def _again(r: TuneResult) -> Again:
+def _again(r: TuneOutcome) -> Again:
     """What runs the search again: the command with its file."""
     from .. import _core
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 WIDE = 8.0
 """Values farther apart than this stand on a logarithmic axis."""
@@ -29,7 +29,7 @@ MOST_PANELS = 3
 class Front:
     """Two objectives of all settings, or one against the number of the trial."""
 
-    result: TuneResult
+    result: TuneOutcome
     x: Objective | None
     y: Objective
     legend: bool = False
@@ -157,7 +157,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 18 else text.split(" ")[0][:18]
 
 
-def panels(r: TuneResult) -> list[Front]:
+def panels(r: TuneOutcome) -> list[Front]:
     """One panel for each pair of objectives; more than three pairs: the first objective against the others."""
     objectives = r.spec.objectives
     if len(objectives) == 1:
@@ -168,6 +168,6 @@ def panels(r: TuneResult) -> list[Front]:
     return [Front(r, x, y, i == 0) for i, (x, y) in enumerate(pairs)]
 
 
-def picture(r: TuneResult) -> Figure:
+def picture(r: TuneOutcome) -> Figure:
     """All panels side by side."""
     return theme.figure_of(panels(r))

@@ -1,147 +1,15 @@
-"""`TuneResult`: the front, the chosen setting, how it does where the search never looked, and which parameters mattered."""
+"""`TuneResult`: the outcome of a tuning with its document, its page and its files."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import polars as pl
-
-from .. import stats
-from ..base.format import quantity
 from ..base.toml import value as as_toml
-from ..base.written import quantity as quantity_of
-from ..stats import Interval, interval
-from . import score
-from .model import Trial, TuneSpec
-
-if TYPE_CHECKING:
-    from .search import Search
+from .outcome import TuneOutcome
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The chosen setting against one rival, on the held-out scenarios and seeds."""
-
-    rival: Trial
-    word: str
-    """better, worse, equivalent (shown to cost the same but for `stats.MARGIN` of the rival's cost), or inconclusive: neither was shown."""
-    why: str
-    """cost, or constraint: one of the two breaks one, or gives no value."""
-    difference: Interval
-    """Of the costs, chosen - rival, paired by seed; negative is better."""
-    percent: float | None
-    """The mean difference as a share of the rival's cost, percent."""
-    p: float | None
-    """Of the paired t test."""
-    p_holm: float | None
-    """The same, adjusted for the number of rivals (Holm 1979)."""
-    p_equivalent: float | None
-    """Of the test of equivalence (TOST), adjusted alike."""
-    sentence: str
-    objectives: dict[str, tuple[Interval, float | None]] = field(default_factory=dict)
-    """Difference of each objective, and percent of the rival's value."""
-
-
-class TuneResult:
-    """What came of a tuning."""
-
-    def __init__(self, spec: TuneSpec, search: Search, folder: Path | None = None) -> None:
-        self.spec = spec
-        self.folder = folder
-        self.trials: list[Trial] = search.trials
-        """All settings in the order of the search: those made by hand, the defaults, then what the search asked for."""
-        self.front: list[Trial] = score.front(spec, search.trials)
-        """The settings that keep the constraints and that none dominates."""
-        if search.chosen is None:
-            from ..errors import FairlaneError
-
-            why = next((t.error for t in search.trials if t.error), "")
-            raise FairlaneError(f"no setting of {spec.name} has a result; the first says: {why}")
-        self.chosen: Trial = search.chosen
-        self.scale = search.scale
-        """Good and bad value of each objective, as the costs measure them."""
-        self.held_out: list[Trial] = search.held_out
-        """The chosen setting, then its rivals, on the held-out scenarios and seeds."""
-        self.tally = search.tally
-        self.failures = search.failures
-        self.notes = list(search.store.notes)
-        """What was found in the folder that is worth telling, such as damaged files; nothing of it concerns the results."""
-        self.verdicts: list[Verdict] = _verdicts(spec, self.held_out)
-
-    @property
-    def met(self) -> bool:
-        """Whether the chosen setting keeps the constraints on what the search saw."""
-        return self.chosen.feasible
-
-    @property
-    def chosen_held_out(self) -> Trial:
-        """The chosen setting on the held-out scenarios and seeds."""
-        return self.held_out[0]
-
-    @property
-    def warnings(self) -> list[str]:
-        """What to check before trusting the choice."""
-        out = []
-        if not self.met:
-            broken = ", ".join(self.broken(self.chosen))
-            out.append(f"no setting keeps the constraints; the chosen one breaks them least: {broken}")
-        elif self.held_out and not self.chosen_held_out.feasible:
-            broken = self.chosen_held_out.error or ", ".join(self.broken(self.chosen_held_out))
-            out.append(f"on the held-out scenarios and seeds the chosen setting does not keep the constraints: {broken}")
-        if self.chosen.kind != "search":
-            what = f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
-            out.append(f"the search found nothing better than {what}")
-        if self.failures:
-            n = len(self.failures)
-            out.append(f"{n} run{'s' * (n != 1)} failed; the first: {next(iter(self.failures.values())).splitlines()[0]}")
-        return out
-
-    def broken(self, t: Trial) -> list[str]:
-        """The constraints that a trial breaks, with its values."""
-        return broken(self.spec, t)
-
-    def table(self) -> pl.DataFrame:
-        """One row a trial: its queue (TOML), objectives and constraints with intervals, cost, whether feasible, on the front, chosen."""
-        on_front, ranges = {t.number for t in self.front}, self.ranges()
-        rows = []
-        for t in self.trials:
-            row: dict[str, Any] = {"trial": t.number, "label": t.label, "kind": t.kind, "queue": as_toml(t.queue), "error": t.error or None}
-            for label in self.labels():
-                iv = interval(t.per_seed.get(label, ()), within=ranges[label])
-                row |= {label: _number(t.values.get(label)), f"{label}_low": iv.low, f"{label}_high": iv.high}
-            row |= {
-                "cost": _number(t.cost),
-                "feasible": t.feasible,
-                "front": t.number in on_front,
-                "chosen": t.number == self.chosen.number,
-            }
-            rows.append(row)
-        floats = {f"{x}{end}": pl.Float64 for x in self.labels() for end in ("", "_low", "_high")} | {"cost": pl.Float64}
-        return pl.DataFrame(rows, schema_overrides={**floats, "error": pl.String}, infer_schema_length=None)
-
-    def labels(self) -> list[str]:
-        """Objectives, then constraints."""
-        return [o.label for o in self.spec.objectives] + [c.label for c in self.spec.constraints]
-
-    def ranges(self) -> dict[str, stats.Range]:
-        """The possible values of each."""
-        from ..study.selection import within_of
-
-        selectors = [o.selector for o in self.spec.objectives] + [c.selector for c in self.spec.constraints]
-        return {s.label: within_of(s) for s in selectors}
-
-    def importance(self) -> list[tuple[str, str, float]]:
-        """What mattered for the cost, as (queue or "", parameter, share), among the settings that the search asked for.
-
-        For the choice of the queue, and of what is picked from lists inside it: the share of the variance of the settings' ranks that it
-        explains (eta squared; Kruskal and Wallis 1952). For numbers: importance by PED-ANOVA (Watanabe, Bansal and Hutter 2023) among the
-        settings of the chosen queue with the same picks that keep the constraints: how far a number's distribution among the best tenth is
-        from that among all.
-        """
-        return importance(self)
+class TuneResult(TuneOutcome):
+    """The result of a tuning: the trials, the Pareto front, the recommended setting, and its held-out test."""
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane tune --json` prints."""
@@ -151,13 +19,13 @@ class TuneResult:
 
     def tc(self) -> str:
         """The `tc` commands of the chosen queue, with comments where Linux does otherwise or has no such queue."""
-        from .files import tc_lines
+        from .recommendation import tc_lines
 
         return tc_lines(self)
 
     def scenario(self) -> str:
         """The scenario with the chosen queue, as a file that `fairlane run` takes."""
-        from .files import chosen_scenario
+        from .recommendation import chosen_scenario
 
         return chosen_scenario(self)
 
@@ -175,146 +43,3 @@ class TuneResult:
     def __repr__(self) -> str:
         front = f"{len(self.trials)} settings, {len(self.front)} on the front"
         return f"TuneResult({self.spec.name}: {front}, chosen {as_toml(self.chosen.queue)})"
-
-
-def broken(spec: TuneSpec, t: Trial) -> list[str]:
-    """The constraints that a trial breaks, with its values."""
-    from .terminal import shown
-
-    by_label = {c.label: c for c in spec.constraints}
-    where = " in the worst training scenario" if max(len(spec.training_scenarios), len(spec.holdout)) > 1 else ""
-    return [f"{k} ({shown(t.values[k], by_label[k].selector)}{where}, allowed {by_label[k].text})" for k, e in t.excess.items() if e > 0]
-
-
-def _number(x: float | None) -> float | None:
-    return x if x is not None and math.isfinite(x) else None
-
-
-def _verdicts(spec: TuneSpec, held_out: list[Trial]) -> list[Verdict]:
-    if not held_out:
-        return []
-    chosen, *rivals = held_out
-    # One that has no value takes no part in the correction for several rivals.
-    tests = stats.contrasts([([], []) if chosen.error or r.error else (chosen.costs, r.costs) for r in rivals])
-    return [_verdict(spec, chosen, rival, test) for rival, test in zip(rivals, tests, strict=True)]
-
-
-def _difference(a: list[float], b: list[float]) -> Interval:
-    """Interval of a - b."""
-    return interval([x - y for x, y in zip(a, b, strict=True)])
-
-
-def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) -> Verdict:
-    valued = not (chosen.error or rival.error)
-    difference = _difference(chosen.costs, rival.costs) if valued else Interval(None, None, None, None, 0)
-    ps = (test.difference.p, test.p, test.p_equivalent)
-    who = rival.label if rival.kind == "baseline" else f"{rival.label} with its defaults"
-    percent = None
-    if difference.mean is not None and rival.cost:
-        percent = 100 * difference.mean / abs(rival.cost)
-    objectives = {}
-    for o in spec.objectives:
-        if valued:
-            d = _difference(chosen.per_seed[o.label], rival.per_seed[o.label])
-            base = rival.values[o.label]
-            objectives[o.label] = (d, 100 * d.mean / abs(base) if base and d.mean is not None else None)
-    if chosen.feasible != rival.feasible:
-        good, bad = (chosen, rival) if chosen.feasible else (rival, chosen)
-        why = bad.error or "it breaks " + "; ".join(broken(spec, bad))
-        word = "better" if good is chosen else "worse"
-        name = who if bad is rival else "the chosen setting"
-        sentence = (
-            f"{word} than {who}, which is out of the question: {why}"
-            if bad is rival
-            else f"worse than {who}: {name} is out of the question, {why}"
-        )
-        return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
-    if difference.mean is None:
-        sentence = f"not to be compared with {who}: neither has a value"
-        return Verdict(rival, "inconclusive", "constraint", difference, percent, *ps, sentence, objectives)
-    word = {"more": "worse", "less": "better", "undecided": "inconclusive"}.get(test.finding, test.finding)
-    costs = f"cost {chosen.cost:.3g} instead of {rival.cost:.3g}"
-    if difference.half_width is not None:
-        costs += f", difference {quantity(difference, '')}"
-    if difference.n == 1:
-        sentence = f"not to be told from {who} by one seed: {costs}"
-    elif word == "inconclusive":
-        sentence = f"not shown to differ from {who}, nor to be equivalent ({stats.p_text(test.p)}): {costs}"
-    elif word == "equivalent" and test.identical:
-        sentence = f"as good as {who} with every seed: {costs}"
-    elif word == "equivalent":
-        sentence = f"equivalent to {who} within {stats.margin_text(test.margin)} (TOST {stats.p_text(test.p_equivalent)}): {costs}"
-    else:
-        much = f" by {abs(percent):.0f} %" if percent is not None and math.isfinite(percent) else ""
-        sentence = f"{word} than {who}{much} ({stats.p_text(test.p)}): {costs}"
-    return Verdict(rival, word, "cost", difference, percent, *ps, sentence, objectives)
-
-
-def importance(r: TuneResult) -> list[tuple[str, str, float]]:
-    """See `TuneResult.importance`."""
-    tried = [t for t in r.trials if t.kind == "search"]
-    out: list[tuple[str, str, float]] = []
-    if (share := _eta_squared([(t.label, t) for t in tried])) is not None:
-        out.append(("", "queue", share))
-    own = [t for t in tried if t.label == r.chosen.label]
-    for k, v in r.chosen.parameters.items():
-        if quantity_of(v) is None:
-            if (share := _eta_squared([(str(t.parameters[k]), t) for t in own if k in t.parameters])) is not None:
-                out.append((r.chosen.label, k, share))
-            own = [t for t in own if t.parameters.get(k) == v]
-    out += [(r.chosen.label, k, v) for k, v in _ped_anova([t for t in own if t.feasible]).items()]
-    return out
-
-
-def _eta_squared(pairs: list[tuple[str, Trial]]) -> float | None:
-    """Share of the variance of the ranks that the groups explain; None with one group, or without variance.
-
-    Ranks go by cost; what breaks a constraint comes after what keeps it, by how much it breaks it.
-    """
-    from scipy.stats import rankdata
-
-    order = sorted({(t.violation, 0.0 if t.error else t.cost) for _, t in pairs})
-    places = {x: i for i, x in enumerate(order)}
-    ranks = rankdata([places[t.violation, 0.0 if t.error else t.cost] for _, t in pairs]) if pairs else []
-    groups: dict[str, list[float]] = {}
-    for (name, _), rank in zip(pairs, ranks, strict=True):
-        groups.setdefault(name, []).append(float(rank))
-    everything = [x for g in groups.values() for x in g]
-    if len(groups) < 2:
-        return None
-    mean = math.fsum(everything) / len(everything)
-    total = math.fsum((x - mean) ** 2 for x in everything)
-    between = math.fsum(len(g) * (math.fsum(g) / len(g) - mean) ** 2 for g in groups.values())
-    return between / total if total > 0 else None
-
-
-LEAST = 10
-"""Trials of a queue that its parameters' importance needs."""
-
-
-def _ped_anova(trials: list[Trial]) -> dict[str, float]:
-    """Importance of each number that all these trials have, largest first."""
-    import warnings
-
-    import optuna
-
-    if len(trials) < LEAST or len({t.cost for t in trials}) < 2:
-        return {}
-    columns: dict[str, list[float]] = {}
-    for k in trials[0].parameters:
-        read = [quantity_of(t.parameters.get(k)) for t in trials]
-        values = [q[0] for q in read if q is not None]
-        if len(values) == len(trials) and min(values) < max(values):
-            columns[k] = values
-    if not columns:
-        return {}
-    distributions: dict[str, Any] = {k: optuna.distributions.FloatDistribution(min(v), max(v), log=min(v) > 0) for k, v in columns.items()}
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        study = optuna.create_study()
-        for i, t in enumerate(trials):
-            params = {k: v[i] for k, v in columns.items()}
-            study.add_trial(optuna.trial.create_trial(params=params, distributions=distributions, value=t.cost))
-        found = optuna.importance.get_param_importances(study, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
-    return {k: float(v) for k, v in found.items() if math.isfinite(v)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..base.format import number, quantity, scale
+from ..base.format import number, quantity
 from ..base.toml import value as as_toml
 from ..look.sheet import Sheet, Words
 from ..stats import interval
@@ -14,20 +14,10 @@ from ..study.selection import unit_of, within_of
 if TYPE_CHECKING:
     from ..study.model import Selector
     from .model import Trial
-    from .result import TuneResult
+    from .outcome import TuneOutcome
 
 MOST = 12
 """Rows of the front that a terminal shows."""
-
-
-def shown(x: float, s: Selector) -> str:
-    """A value with its unit; a share of losses in percent."""
-    if not math.isfinite(x):
-        return "-"
-    if s.metric == "loss":
-        return f"{number(100 * x, 3)} %"
-    factor, name = scale(unit_of(s), x)
-    return f"{number(x * factor, 3)} {name}".rstrip()
 
 
 def cell(t: Trial, label: str, s: Selector) -> str:
@@ -48,7 +38,7 @@ def setting(t: Trial) -> str:
     return t.label + (": " + ", ".join(words) if words else " (defaults)")
 
 
-def front_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
+def front_rows(r: TuneOutcome) -> tuple[list[str], list[list[str]]]:
     """The front by cost, baselines and defaults marked by their kind."""
     heads = ["setting", "kind", *r.labels(), "cost"]
     selectors = {s.label: s for s in r.spec.study.metrics}
@@ -59,7 +49,7 @@ def front_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
+def held_out_rows(r: TuneOutcome) -> tuple[list[str], list[list[str]]]:
     """The chosen setting and its rivals on what the search never saw."""
     heads = ["setting", *r.labels(), "cost", "chosen minus this", "p (Holm)", "the chosen one is"]
     selectors = {s.label: s for s in r.spec.study.metrics}
@@ -82,19 +72,19 @@ def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def head(r: TuneResult) -> str:
+def head(r: TuneOutcome) -> str:
     """How much was tried."""
     s = r.spec
     scenarios = f"{len(s.training_scenarios)} scenarios, " if len(s.training_scenarios) > 1 else ""
     return f"{s.name}: {len(r.trials)} settings on {scenarios}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"
 
 
-def chosen(r: TuneResult) -> str:
+def chosen(r: TuneOutcome) -> str:
     """The queue as the scenario file has it."""
     return f"links.{r.spec.link}.queue = {as_toml(r.chosen.queue)}"
 
 
-def report(r: TuneResult) -> list[Any]:
+def report(r: TuneOutcome) -> list[Any]:
     """What to print."""
     from rich.text import Text
 
