@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairlane.papers import calibration
+from fairlane.papers import records
 
 STUDY = """
 from fairlane.papers import Built, Combination, Levels, Open, Paper, Span, compare, factors_of
@@ -100,4 +100,4 @@ def study(tmp_path, code=STUDY, claims=CLAIMS, published="40"):
 
 def resealed(path, change):
     """A record that was written otherwise: its sum is right."""
-    calibration.save_record(path, change(path.read_text().partition("\n")[2]).encode())
+    records.save_record(path, change(path.read_text().partition("\n")[2]).encode())

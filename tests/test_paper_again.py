@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from fairlane.errors import PaperError
-from fairlane.papers import calibration, keys, load, reproduce, shipped
+from fairlane.papers import calibration, keys, load, records, reproduce, shipped
 from fairlane.papers.recorded import differing, to_repeat
 from one1999 import CLAIMS, resealed, study
 from pages import tables_in
@@ -26,9 +26,9 @@ def test_a_setting_recorded_is_found_again(made):
     r, place = made
     paper = load(place / "one1999")
     calibration.record(r.joint, paper, r.reach)
-    rows = calibration.recorded(paper)
+    rows = records.recorded(paper)
     assert len(rows) == len(r.joint.seen)
-    assert [x["reached"] for x in calibration.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
+    assert [x["reached"] for x in records.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
     assert rows[3].values == r.joint.seen[3].values
     assert differing(paper, rows[:2] + rows[-1:], place / "again") == []
     rows[1].outcomes["A"] = 1.0 - rows[1].outcomes["A"]
@@ -36,7 +36,7 @@ def test_a_setting_recorded_is_found_again(made):
     assert "A" in told
     (paper.folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
-        calibration.recorded(load(place / "one1999"))
+        records.recorded(load(place / "one1999"))
     study(place)
 
 
@@ -47,7 +47,7 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
     shutil.copytree(place / "one1999", folder)
     paper = load(folder)
     calibration.record(r.joint, paper, r.reach)
-    for name, read in {"settings.csv": calibration.recorded, "attainable.csv": calibration.recorded_reach}.items():
+    for name, read in {"settings.csv": records.recorded, "attainable.csv": records.recorded_reach}.items():
         path = folder / name
         kept = path.read_bytes()
         seal, _, values = kept.partition(b"\n")
@@ -63,7 +63,7 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
         assert read(paper)
     resealed(folder / "settings.csv", lambda text: text[: text.rindex(",")] + ",x\n")
     with pytest.raises(PaperError, match="'x' is no number"):
-        calibration.recorded(paper)
+        records.recorded(paper)
 
 
 def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_path):
@@ -73,7 +73,7 @@ def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_p
     paper = load(folder)
     calibration.record(r.joint, paper, r.reach_of_sample)
     again = reproduce(folder, out=tmp_path / "again")
-    assert again.to_json()["settings"]["again"] == again.joint.again == len(to_repeat(calibration.recorded(paper))) >= 20
+    assert again.to_json()["settings"]["again"] == again.joint.again == len(to_repeat(records.recorded(paper))) >= 20
     assert again.runs < r.runs / 2
     assert len(again.joint.seen) == len(r.joint.seen)
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
@@ -113,12 +113,12 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
     r, _ = made
     folder = study(tmp_path)
     calibration.record(r.joint, load(folder), r.reach_of_sample)
-    before = calibration.recorded(load(folder))
+    before = records.recorded(load(folder))
     study(tmp_path, claims=CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
-        calibration.recorded(load(folder))
+        records.recorded(load(folder))
     calibration.main([str(folder), "--again", "--out", str(tmp_path / "results")])
-    now = calibration.recorded(load(folder))
+    now = records.recorded(load(folder))
     assert [(s.kind, s.values, s.distance) for s in now] == [(s.kind, s.values, s.distance) for s in before]
     assert [s.outcomes["A"] for s in now] != [s.outcomes["A"] for s in before]
 
@@ -127,7 +127,7 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
 def test_settings_that_are_recorded_come_out_as_recorded(key, tmp_path):
     """What the documents say of a study's settings is in its `settings.csv`: a few of them are run again, and what made them is unchanged."""
     paper = load(key)
-    rows = calibration.recorded(paper)
+    rows = records.recorded(paper)
     near = [r for r in rows if r.kind == "near"]
     assert rows[0].kind == "base"
     assert differing(paper, [rows[0], rows[len(rows) // 2], *near[-1:]], tmp_path) == []

@@ -11,7 +11,7 @@ import browser
 from fairlane import papers
 from fairlane.claims import Tables
 from fairlane.multiverse import base_of
-from fairlane.papers import Combination, Value, calibration
+from fairlane.papers import Combination, Value, records
 from fairlane.papers.claims import read_claims
 from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
@@ -277,7 +277,7 @@ def test_the_declared_setting_has_the_stated_numbers(paper):
 
 def test_recorded_settings_come_out_as_recorded(paper, tmp_path):
     """One of the sample, with short runs."""
-    rows = [r for r in calibration.recorded(paper) if r.kind == "sample"]
+    rows = [r for r in records.recorded(paper) if r.kind == "sample"]
     assert len(rows) >= 71
     few = min(rows, key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert differing(paper, [few], tmp_path) == []

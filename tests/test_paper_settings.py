@@ -17,7 +17,7 @@ import pytest
 
 from fairlane.base.document import json_schema
 from fairlane.errors import FairlaneError, PaperError, ScenarioError
-from fairlane.papers import Levels, Open, Span, calibration, full_reruns, load, reproduce
+from fairlane.papers import Levels, Open, Span, calibration, full_reruns, load, records, reproduce
 from fairlane.papers.distance import fitted
 from fairlane.papers.recorded import Which
 from fairlane.papers.reproduction import run_reproduction
@@ -241,7 +241,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
     for j in r.claims[:3]:  # those are judged as without, in settings made alike
         assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
 
-    resealed(folder / "full_reruns.csv", lambda text: text.replace(calibration.made_of(load(folder)), "0" * 16))
+    resealed(folder / "full_reruns.csv", lambda text: text.replace(records.made_of(load(folder)), "0" * 16))
     stale = run_reproduction(load(folder), out=tmp_path / "results", which=Which(2, refine=0))
     assert stale.claims[3].share is None and "another study" in stale.notes[0]
 

@@ -11,7 +11,7 @@ import browser
 from fairlane import _core, papers
 from fairlane.claims import Tables
 from fairlane.multiverse import base_of
-from fairlane.papers import Combination, Tree, Value, calibration
+from fairlane.papers import Combination, Tree, Value, records
 from fairlane.papers.claims import read_claims
 from fairlane.papers.recorded import differing
 from fairlane.papers.score import results_of, scores
@@ -225,7 +225,7 @@ def test_five_flows_are_near_ns2(tcp, queue, limit, apart):
 def test_recorded_settings_come_out_as_recorded(tmp_path):
     """Those with the shortest runs, one of the sample and one near the settings nearest to the published values."""
     paper = papers.load("syla2022")
-    rows = sorted(calibration.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
+    rows = sorted(records.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert len(rows) >= 80 and rows[0].kind
     few = [next(r for r in rows if r.kind == kind) for kind in ("sample", "near")]
     assert differing(paper, few, tmp_path) == []

@@ -15,11 +15,13 @@ from fairlane import papers
 from fairlane.multiverse.verdicts import WORDS
 from fairlane.papers import Paper
 from fairlane.papers.attainable import recorded_with_whole
-from fairlane.papers.calibration import SAMPLED, of_record, recorded, recorded_reach
 from fairlane.papers.claims import read_claims
 from fairlane.papers.emulator import recorded_emulated
 from fairlane.papers.full_reruns import CHANCE, DECLARED, Whole, called, recorded_whole
+from fairlane.papers.joint_sample import of_record
 from fairlane.papers.layout import number_of
+from fairlane.papers.records import recorded, recorded_reach
+from fairlane.papers.settings import SAMPLED
 
 
 def verdicts(key: str) -> dict[str, list[str]]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..base.outputs import room_for
 from ..base.sums import NAME, listed
 from ..errors import FolderError
+from .outcome import results_of
 from .reproduction import Reproduction, run_reproduction
-from .score import Scores, results_of, scores
+from .score import Scores, scores
 from .verdicts import counts
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Reproductions:
         }
 
     def _repr_html_(self) -> str:
-        from .html import reproductions_html
+        from .overview import reproductions_html
 
         return reproductions_html(self)
 

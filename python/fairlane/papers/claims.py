@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
 from ..multiverse import Boundary, Judgement, Share, Word, share
-from ..multiverse.verdicts import FEWEST
-
-if TYPE_CHECKING:
-    from .calibration import Joint
 
 Verdict = Word
 
@@ -137,10 +133,10 @@ def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged
     held = sum(claim.check.outcome(t) == "holds" for t in resamples)
     support = held / len(resamples)
     if outcome == "holds" and support >= SURE:
-        return Judged(claim, "holds", outcome, support, f"holds in {_share(support)} of the resampled replications", comparisons)
+        return Judged(claim, "holds", outcome, support, f"holds in {share_text(support)} of the resampled replications", comparisons)
     if outcome == "fails" and support <= 1 - SURE:
-        return Judged(claim, "fails", outcome, support, f"fails in {_share(1 - support)} of the resampled replications", comparisons)
-    reason = f"the replications do not settle it: {outcome} on the means, holds in {_share(support)} of the resampled replications"
+        return Judged(claim, "fails", outcome, support, f"fails in {share_text(1 - support)} of the resampled replications", comparisons)
+    reason = f"the replications do not settle it: {outcome} on the means, holds in {share_text(support)} of the resampled replications"
     return Judged(claim, "inconclusive", outcome, support, reason, comparisons)
 
 
@@ -151,34 +147,11 @@ def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
         return judged
     word: Word = found.clear or "inconclusive"
     low, high = (round(100 * x) for x in (found.low, found.high))
-    reason = f"holds in {_share(found.share)} ({low} to {high} %) of {found.n} replications, each judged alone"
+    reason = f"holds in {share_text(found.share)} ({low} to {high} %) of {found.n} replications, each judged alone"
     return replace(judged, verdict=word, reason=reason, judgement=Judgement(word, found, (), 0.0, reason))
 
 
-def of_settings(judged: Judged, joint: Joint) -> Judged:
-    """A verdict from the plausible settings in place of one from the study's own."""
-    id = judged.claim.id
-    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
-    match, whole = joint.share_matching(id), joint.only_entire(id)
-    reason = found.reason
-    if whole and found.share:
-        words = "" if found.word != "inconclusive" or found.share.n >= FEWEST else f"holds in {found.share}; "
-        reason = f"{words}{reason}; these settings are those of the sample that were run whole, the others do not have what it reads"
-    if match is not None:
-        reason += f"; holds in {_share(match)} of the {matching} settings that match the published values"
-    return replace(
-        judged,
-        verdict=found.word,
-        so_far=None,
-        reason=reason,
-        judgement=found,
-        share_matching=match,
-        matching=matching if match is not None else 0,
-        whole=whole,
-    )
-
-
-def _share(x: float) -> str:
+def share_text(x: float) -> str:
     return "all" if x == 1 else "none" if x == 0 else f"{100 * x:.0f} %"
 
 

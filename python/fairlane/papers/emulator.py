@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..multiverse import Levels, Open, Setting, design, near
-from .calibration import made_of, made_of_this, save_record
 from .full_reruns import Whole, called, recorded_whole
+from .records import made_of, made_of_this, save_record
 from .tables import number_in
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from ..base.csv_text import inert
 from ..errors import PaperError, suggest
 from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
 from .attainable import places
-from .calibration import csv_of, made_of, made_of_this, read_settings, recorded, save_record
 from .claims import read_claims
 from .definition import Combination, Paper
 from .layout import is_tidy
+from .records import csv_of, made_of, made_of_this, read_settings, recorded, save_record
 from .runner import Runner
 from .score import difference, published_tables
 from .settings import Kind, Seen, Settings
@@ -193,11 +193,11 @@ def recorded_whole(paper: Paper) -> Whole | None:
     path = paper.folder / VALUES
     if not path.exists():
         return None
-    rows, number = made_of_this(paper, path, WHOLE, "whole", more=True), partial(number_in, path)
+    rows, number = made_of_this(paper, path, WHOLE, "full_reruns", more=True), partial(number_in, path)
     names = list(rows[0])[len(WHOLE) :]
     ours: dict[str, Sequence[float | None]] = {n: [number(r[n]) for r in rows] for n in names}
     published = [number(r["published"]) for r in rows]
-    seen = read_settings(paper, paper.folder / SETTINGS, "whole")
+    seen = read_settings(paper, paper.folder / SETTINGS, "full_reruns")
     return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in published if p is not None], ours, seen)
 
 

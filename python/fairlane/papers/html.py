@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 from ..look.notebook import card, muted, notices
 from ..look.sheet import Sheet
-from .overview import sheet
-from .score import results_of, scores
+from .outcome import results_of
+from .score import scores
 from .terminal import score_told, sheets
 from .verdicts import WORDS, counts, name, share_of, told
 
 if TYPE_CHECKING:
-    from .all_papers import Reproductions
-    from .reproduction import Reproduction
+    from .outcome import ReproductionOutcome
 
 
-def reproduction_html(r: Reproduction) -> str:
+def reproduction_html(r: ReproductionOutcome) -> str:
     """What was found, verdicts on the claims, the published tables with ours, where the page is."""
     rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {name(j.verdict)}", share_of(j), j.claim.statement] for j in r.claims]
     claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
@@ -25,8 +24,3 @@ def reproduction_html(r: Reproduction) -> str:
     lead = r.findings[0] if r.findings else ""
     near = score_told(scores(results_of(r)))
     return card(r.paper.words["title"], lead, how, near, claims, *sheets(r), notices(r.warnings), muted(f"Page: {r.page}"))
-
-
-def reproductions_html(r: Reproductions) -> str:
-    """One row a study, and where the page is."""
-    return card("Published studies, run again", sheet(r), muted(f"Page: {r.page}"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..base.format import duration
 from ..look import templates
+from ..look.notebook import card, muted
 from ..look.sheet import Sheet, Words
 from .page import percent, tally
 from .verdicts import WORDS, badge, name, so_far, told
@@ -69,3 +70,8 @@ def sheet(r: Reproductions) -> Sheet:
 
 def _ids(o: Outline, verdict: str) -> str:
     return ", ".join(c["id"] for c in o.claims if (c["so_far"] or c["verdict"]) == verdict)
+
+
+def reproductions_html(r: Reproductions) -> str:
+    """One row a study, and where the page is."""
+    return card("Published studies, run again", sheet(r), muted(f"Page: {r.page}"))

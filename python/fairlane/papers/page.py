@@ -19,7 +19,8 @@ from . import unstated, verdicts
 from .folders import comes_with_us
 from .layout import Published, grids, heading, layout_of, number_of, published_rows
 from .numbers import difference, mean, mean_and_half, published, value
-from .score import Scores, results_of, scores
+from .outcome import results_of
+from .score import Scores, scores
 from .score import difference as apart
 from .tables import NEAR
 from .verdicts import WORDS, badge, counts, share_of, so_far
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .attainable import Reach
     from .claims import Judged
     from .definition import Built, Experiment, Picture
-    from .reproduction import Reproduction
+    from .outcome import ReproductionOutcome
     from .tables import Compared
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
@@ -37,7 +38,7 @@ _WIDEST = 0.5
 """Relative difference at the ends of bars and of the rows of dots."""
 
 
-def render(r: Reproduction) -> str:
+def render(r: ReproductionOutcome) -> str:
     """The page as text."""
     from .reproduction import RESAMPLES
 
@@ -111,7 +112,7 @@ def _shown(picture: Picture) -> dict[str, Any]:
     return {"live": live, "charts": [c.name for c in live], "drawn": drawn}
 
 
-def _main(r: Reproduction, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _main(r: ReproductionOutcome, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The section whose picture stands at the top: as paper.toml says, else the first with published values beside ours."""
     drawn = [s for s in sections if s["built"].pictures and not s["setup"]]
     beside = [s for s in drawn if any(x.published is not None and x.ours is not None for x in s["built"].comparison.rows)]
@@ -119,7 +120,7 @@ def _main(r: Reproduction, sections: Sequence[dict[str, Any]]) -> dict[str, Any]
     return next(iter([*said, *beside, *drawn]), None) if not r.partial else None
 
 
-def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Published]) -> dict[str, Any]:
+def _section(r: ReproductionOutcome, e: Experiment, b: Built, known: Mapping[str, Published]) -> dict[str, Any]:
     """An experiment: the published table in its own layout, what else there is in tables by groups, and what is folded."""
     said, table = r.paper.words["factors"], known[e.id]
     tidy, rows, setup = table.tidy, b.comparison.rows, e.id == r.paper.words.get("topology")
@@ -166,12 +167,12 @@ def _published_in(tables: Mapping[str, Published], row: Compared) -> str:
     return next((id for id, table in tables.items() if row in table), "")
 
 
-def _claims_on(r: Reproduction, e: Experiment) -> list[dict[str, Any]]:
+def _claims_on(r: ReproductionOutcome, e: Experiment) -> list[dict[str, Any]]:
     """The claims that rest on an experiment or a part of it."""
     return [{"judged": j, "share": share_of(j)} for j in r.resting(e)]
 
 
-def _unreached(r: Reproduction, x: Reach) -> dict[str, Any]:
+def _unreached(r: ReproductionOutcome, x: Reach) -> dict[str, Any]:
     """A published value that no setting comes near: where it stands, what it is of, and its range over the settings."""
     said = r.paper.words["factors"]
     of = [_factor(n, v, said) for n, v in x.row.factors if v]
@@ -181,7 +182,7 @@ def _unreached(r: Reproduction, x: Reach) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _near(r: Reproduction) -> list[dict[str, Any]]:
+def _near(r: ReproductionOutcome) -> list[dict[str, Any]]:
     """The score of each published table, and its differences as dots."""
     out = []
     for name in dict.fromkeys([*(e.id for e, _ in r.experiments), *r.paper.tables]):
@@ -292,7 +293,7 @@ def _seen(c: Seen) -> str:
     return f"{_digits(c.left)} {_SIGNS.get(c.sign, c.sign)} {_digits(c.right)}"
 
 
-def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
+def _claim(j: Judged, r: ReproductionOutcome) -> dict[str, Any]:
     """A verdict with the comparisons that decide it: those that fail, or else the closest ones."""
     failing = [c for c in j.comparisons if not c.true]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ..errors import FairlaneError, PaperError
 from ..multiverse import Setting, key_of, told
-from .calibration import SAMPLED, columns, recorded, recorded_reach, rows_of
 from .claims import read_claims
 from .definition import Paper
+from .records import columns, recorded, recorded_reach, rows_of
 from .runner import Progress, Runner
-from .settings import Kind, Seen, Settings, nearest, refine, sample
+from .settings import SAMPLED, Kind, Seen, Settings, nearest, refine, sample
 
 SAMPLE, NEAREST = 16, 8
 """So many of the sample, the first, and so many of those nearest to the published values are run again."""

@@ -6,8 +6,6 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,167 +18,33 @@ from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Factors, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
 from ..study import run_list
-from .animations import Watched, covering, insets, watched
 from .animations import chosen as moving_combinations
-from .attainable import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
-from .calibration import Joint, csv_of, made_of
+from .animations import covering, insets, watched
+from .attainable import csv_of_reach
 from .checks import bad_check, check_files, check_study
-from .claims import Claim, Judged, judge, of_settings, read_claims
-from .definition import Alternative, Built, Combination, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
+from .claims import Claim, Judged, judge, read_claims
+from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
 from .error_context import told
 from .full_reruns import recorded_whole
+from .joint_sample import Joint, of_settings
 from .measurement import check_columns, check_measures, check_tables
+from .outcome import ReproductionOutcome, Shift
 from .recorded import Plan, Which
+from .records import csv_of, made_of
 from .runner import Job, Progress, Runner
 from .settings import Settings, check_settings, replications
-from .tables import NEAR, csv_of_rows
+from .tables import csv_of_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..watch.inset import Inset
 
-SCHEMA = "fairlane.reproduction/3"
-WORST = ("not_reproduced", "fails", "inconclusive", "depends", "holds")
-"""Of the verdicts on what rests on an experiment the first of these is its own."""
 RESAMPLES = 400
 """Bootstrap copies on which a claim is evaluated."""
 
 
-@dataclass
-class Shift:
-    """What another choice for an open parameter changes."""
-
-    alternative: Alternative
-    values: list[float]
-    results: Results
-    changed: list[tuple[str, str, str]]
-    """Claims with another outcome on the means: id, outcome here, outcome with the alternative."""
-    silent: list[str] = field(default_factory=list)
-    """Claims that the combinations of the alternative say nothing about."""
-
-
-@dataclass
-class Reproduction:
+class Reproduction(ReproductionOutcome):
     """A finished reproduction."""
-
-    paper: Paper
-    folder: Path
-    page: Path
-    quick: bool
-    partial: bool
-    seeds: list[int]
-    experiments: list[tuple[Experiment, Built]]
-    claims: list[Judged]
-    results: Results
-    shifts: list[Shift] = field(default_factory=list)
-    base: list[float] = field(default_factory=list)
-    """The sensitivity columns with our own choices."""
-    warnings: list[str] = field(default_factory=list)
-    findings: list[str] = field(default_factory=list)
-    runs: int = 0
-    reused: int = 0
-    seconds: float = 0.0
-    cpu_s: float = 0.0
-    packet_hops: int = 0
-    version: str = ""
-    tables: dict[str, list[Row]] = field(default_factory=dict)
-    """Our tables as the claims read them."""
-    missing: str = ""
-    """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
-    joint: Joint | None = None
-    """The settings that were run; None if the paper leaves nothing open, or this is a part of the runs."""
-    moving: list[Inset] = field(default_factory=list)
-    """Runs that move in the page."""
-    watched: list[Watched] = field(default_factory=list)
-    """Runs of which it says what limited their flows, if that was asked for."""
-    of_all: bool = True
-    """Those are of every scenario, not only of some that have all levels between them."""
-    notes: list[str] = field(default_factory=list)
-    """What was found in the folder that is worth telling, such as damaged files that were run again."""
-
-    @cached_property
-    def reach_of_sample(self) -> list[Reach]:
-        """Every published result, with its range over the settings of the sample and those around the published values."""
-        built = {e.id: b for e, b in self.experiments}
-        return with_recorded(reach(self.paper, built, self.joint.seen), self.joint.earlier) if self.joint else reach(self.paper, built, ())
-
-    @cached_property
-    def reach(self) -> list[Reach]:
-        """The same; of results that none of these settings has with the range over those run whole."""
-        whole = self.joint.whole if self.joint else None
-        return with_whole(self.reach_of_sample, whole.over_settings()) if whole else self.reach_of_sample
-
-    def of_values(self, e: Experiment) -> dict[str, Any] | None:
-        """What the published values of an experiment say alone, without its claims; None if none is published as its table."""
-        partly = self.missing or ("no other setting than its own" if self.paper.opens() and not self.joint else "")
-        return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
-
-    def resting(self, e: Experiment) -> list[Judged]:
-        """The claims that rest on an experiment or a part of it."""
-        parts = {e.id, *(x.id for x in self.paper.experiments() if x.part_of == e.id)}
-        return [j for j in self.claims if {f"{self.paper.key}/{id}" for id in parts} & set(j.claim.experiments)]
-
-    def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
-        """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its published values are."""
-        if b.inconclusive:
-            return "inconclusive", b.inconclusive
-        of: dict[str, list[str]] = {}
-        for j in self.claims:
-            if f"{self.paper.key}/{e.id}" in j.claim.experiments:
-                of.setdefault(j.verdict, []).append(j.claim.id)
-        worst = next((v for v in WORST if v in of), None)
-        if worst is not None:
-            return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
-        near = [row.near for row in b.comparison.rows if row.near is not None]
-        if not near:
-            return "inconclusive", "no claim rests on it, and no number is published that could be compared"
-        word = "inconclusive" if self.missing else "holds" if all(near) else "fails"
-        so_far = f"so far only, with {self.missing}: " if self.missing else ""
-        return (
-            word,
-            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are met within {100 * NEAR:.0f} % or our interval",
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
-        from .score import results_of, scores
-
-        key = self.paper.key
-        columns = self.paper.sensitivity_columns()
-        return {
-            "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"],
-            "quick": self.quick, "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
-            "experiments": [
-                {
-                    "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,
-                    **dict(zip(("verdict", "reason"), self.verdict(e, b), strict=True)),
-                    "claims": {j.claim.id: j.verdict for j in self.resting(e)}, "values": self.of_values(e),
-                    "rank_correlation": _rounded(b.comparison.rank_correlation()),
-                    "rank_correlations": {m: round(x, 4) for m, x in b.comparison.rank_correlations().items()},
-                    "figures": [f"figures/{p.name}.svg" for p in b.pictures],
-                    "rows": [r.to_json() for r in [*b.comparison.rows, *b.more]],
-                }
-                for e, b in self.experiments
-            ],
-            "claims": [j.to_json() for j in self.claims],
-            "settings": self.joint.to_json() if self.joint else None,
-            "sensitivity": [
-                {
-                    "choice": s.alternative.name, "why": s.alternative.why,
-                    "values": [
-                        {"quantity": c.title, "unit": c.unit, "published": c.published, "ours": ours, "with_choice": value}
-                        for c, ours, value in zip(columns, self.base, s.values, strict=True)
-                    ],
-                    "claims_changed": [{"id": i, "ours": a, "with_choice": b} for i, a, b in s.changed],
-                }
-                for s in self.shifts
-            ],
-            "score": scores(results_of(self)).to_json(),
-            "contradictions": self.paper.words.get("contradictions", []),
-            "warnings": self.warnings,
-            **({"why": [w.to_json() for w in self.watched]} if self.watched else {}),
-        }  # fmt: skip
 
     def _repr_html_(self) -> str:
         from .html import reproduction_html
@@ -192,10 +56,6 @@ class Reproduction:
         from .terminal import show
 
         show(self, console)
-
-
-def _rounded(x: float | None) -> float | None:
-    return None if x is None else round(x, 4)
 
 
 def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment]:

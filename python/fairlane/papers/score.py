@@ -13,7 +13,6 @@ from .layout import is_tidy, published_rows
 
 if TYPE_CHECKING:
     from .definition import Paper
-    from .reproduction import Reproduction
     from .tables import Compared
 
 
@@ -55,17 +54,8 @@ COLUMNS = [f"{name}{of}" for of in ("", ", contradicted left out") for name in (
 """What `Scores.columns` has, in a table."""
 
 
-def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
-    """The published results, each once, with ours: the entries of the study's published tables (or of those named).
-
-    Inputs that are set as published, and numbers computed from other published ones, stand in no published table of results, and so are not
-    among them.
-    """
-    return published_results(r.paper, {e.id: b for e, b in r.experiments}, names)
-
-
 def published_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
-    """The same of experiments built."""
+    """The published results, each once, with ours where an experiment was built."""
     return [row for rows in published_tables(paper, built, names).values() for row in rows]
 
 

@@ -29,6 +29,9 @@ WIDTHS = (0.5, 0.25, 0.1)
 FEW = 4
 """How many things may be otherwise than there. Runs that none of these touches are those of the setting nearby, and not made again."""
 
+SAMPLED = ("base", "sample")
+"""Kinds of settings that stand for all plausible ones."""
+
 Kind = Literal["base", "declared", "sample", "near"]
 Measured = tuple[Mapping[str, float], dict[str, Curve]]
 

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 from ..look.sheet import Sheet, Words
 from .layout import Grid, Published, grids, heading, layout_of, published_rows
 from .numbers import difference, mean, pm, published, value
-from .score import Scores, results_of, scores
+from .outcome import results_of
+from .score import Scores, scores
 from .verdicts import WORDS, counts, name, share_of, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from .definition import Built, Experiment
-    from .reproduction import Reproduction
+    from .outcome import ReproductionOutcome
     from .tables import Compared
 
 
-def show(r: Reproduction, console: Console) -> None:
+def show(r: ReproductionOutcome, console: Console) -> None:
     """Prints the tables that the paper reports, the verdict on each claim, and where the page is."""
     console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replications)", "bold"))
     for sheet in sheets(r):
@@ -61,7 +62,7 @@ def score_told(s: Scores) -> str:
     return text + "."
 
 
-def sheets(r: Reproduction) -> Iterator[Sheet]:
+def sheets(r: ReproductionOutcome) -> Iterator[Sheet]:
     """Published tables in the paper's rows and columns, other published values line by line, what is ours alone only if it was asked for."""
     shown = {e.id for e, _ in r.experiments}
     known = {e.id: Published(r.paper.published(e.id)) for e in r.paper.experiments()}

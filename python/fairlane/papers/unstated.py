@@ -13,8 +13,8 @@ from .tables import NEAR
 from .verdicts import percent
 
 if TYPE_CHECKING:
-    from .calibration import Joint
     from .claims import Judged
+    from .joint_sample import Joint
     from .settings import Seen
 
 ROWS = 4

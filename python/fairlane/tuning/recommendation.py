@@ -38,5 +38,3 @@ def tc_lines(r: TuneOutcome, dev: str = "eth0") -> str:
 
 
 FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
-
-

@@ -1,0 +1,173 @@
+"""The joint sample of a paper as a whole: the settings that match the published values, and the verdict on each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..claims import Outcome
+from ..multiverse import Judgement, Open, Setting, changes_at, judge, key_of, matters, settled, share
+from ..multiverse.verdicts import FEWEST
+from .claims import Claim, Judged, read_claims, share_text
+from .definition import Paper
+from .records import recorded, recorded_reach
+from .settings import SAMPLED, Seen, nearest
+from .tables import NEAR
+
+if TYPE_CHECKING:
+    from .emulator import Emulated
+    from .full_reruns import Whole
+
+MATCHING = 0.02
+"""A setting matches the published values if its mean difference is no more than this above that of the nearest one."""
+
+
+@dataclass
+class Joint:
+    """The settings of a paper that were run, with what came of them."""
+
+    opens: Sequence[Open]
+    claims: Sequence[Claim]
+    seen: Sequence[Seen]
+    declared: Setting
+    asked: int
+    """Settings of the sample that the study allows, or that were asked for."""
+    earlier: Sequence[Mapping[str, str]] = ()
+    """Rows of `attainable.csv` for those of the settings that were recorded, if it goes on from a record."""
+    again: int = 0
+    """Settings of a record that were run again and came out as recorded; none if all were run here."""
+    whole: Whole | None = None
+    """Settings that were run whole, where those of the sample have a part of the study: claims and published values that no setting of the
+    sample has are judged in these."""
+    emulated: Emulated | None = None
+    """What those run whole say of others."""
+
+    @cached_property
+    def sample(self) -> list[Seen]:
+        """The settings that stand for all plausible ones: the base and the designed sample, without those chosen because they match."""
+        return [s for s in self.seen if s.kind in SAMPLED]
+
+    @cached_property
+    def best(self) -> list[Seen]:
+        """All settings that can be compared with the published values, the nearest first."""
+        return nearest(self.seen, len(self.seen))
+
+    @cached_property
+    def matching(self) -> list[Seen]:
+        """The settings that match the published values, the nearest first; none if even the nearest is farther from half of the values than `NEAR`."""
+        if not self.best or (self.best[0].distance.median or 0.0) > NEAR:
+            return []
+        most = (self.best[0].distance.fit or 0.0) + MATCHING
+        return [s for s in self.best if (s.distance.fit or 0.0) <= most]
+
+    @property
+    def entire(self) -> list[Seen]:
+        """The settings that were run whole."""
+        return self.whole.seen if self.whole else []
+
+    def judging(self, claim: str) -> list[Seen]:
+        """The settings in which a claim is judged, all made alike: those of the sample, or if none of them has what it reads, those of the
+        sample that were run whole."""
+        return [s for s in self.entire if s.kind in SAMPLED] if self.only_entire(claim) else self.sample
+
+    def only_entire(self, claim: str) -> bool:
+        """Whether settings speak of a claim only if they are run whole."""
+        return bool(self.entire) and all(s.outcomes[claim] is None for s in self.sample)
+
+    def matching_of(self, claim: str) -> list[Seen]:
+        """The settings that match the published values and have what a claim reads; of those run whole, the ones whose part does."""
+        if not self.only_entire(claim):
+            return self.matching
+        known = {key_of(s.values) for s in self.matching}
+        return [s for s in self.entire if key_of(s.values) in known]
+
+    def outcomes(self, claim: str) -> list[float | None]:
+        """What a claim does in each setting in which it is judged."""
+        return [s.outcomes[claim] for s in self.judging(claim)]
+
+    def judged(self, claim: Claim, here: Outcome) -> Judgement:
+        """The word for a claim; `here` is what it does in the study's own tables."""
+        outcomes = self.outcomes(claim.id)
+        found = share(outcomes)
+        published: Literal["holds", "fails", ""] = claim.published if claim.published != "no-data" else ""
+        reached = here == published or any(_says(s.outcomes[claim.id], published) for s in (*self.seen, *self.entire))
+        if found is None or found.clear:
+            return judge(outcomes, published=published, reached=reached)
+        boundaries = changes_at(self.opens, [s.values for s in self.judging(claim.id)], outcomes)
+        return judge(outcomes, boundaries.boundaries, boundaries.explained, published, reached)
+
+    def share_matching(self, claim: str) -> float | None:
+        """In what share of the settings that match the published values a claim holds."""
+        found = share([s.outcomes[claim] for s in self.matching_of(claim)])
+        return found.share if found else None
+
+    @cached_property
+    def matters(self) -> dict[str, float]:
+        """How much each thing left open moves the distance from the published values alone."""
+        return matters(self.opens, [s.values for s in self.sample], [s.distance.fit for s in self.sample])
+
+    @property
+    def settled(self) -> bool:
+        """Whether more settings would move no share across a bound."""
+        return all(settled(self.outcomes(c.id)) for c in self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in the document of a reproduction."""
+        return {
+            "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "again": self.again or None,
+            "asked": self.asked, "settled": self.settled,
+            "declared": self.declared, "whole": sum(s.kind in SAMPLED for s in self.entire),
+            "opens": [
+                {"name": o.name, "base": o.base, "values": str(o.over), "why": o.why, "matters": round(self.matters[o.name], 4)}
+                for o in self.opens
+            ],
+            "matching": len(self.matching),
+            "best": [
+                {"values": s.values, "fit": s.distance.fit, "test": s.distance.test, "median_difference": _finite(s.distance.median)}
+                for s in self.best[:5]
+            ],
+        }  # fmt: skip
+
+
+def _says(outcome: float | None, word: str) -> bool:
+    return outcome is not None and bool(word) and (outcome > 0 if word == "holds" else outcome < 1)
+
+
+def _finite(x: float | None) -> float | None:
+    return None if x is None or x in (float("inf"), float("-inf")) else x
+
+
+def of_record(paper: Paper) -> Joint | None:
+    """The settings that a study's folder records, as those of a reproduction; None without a record."""
+    from .full_reruns import recorded_whole
+
+    seen = recorded(paper)
+    if not seen:
+        return None
+    claims, asked = read_claims(paper.folder / "claims.toml"), sum(s.kind in SAMPLED for s in seen)
+    return Joint(paper.opens(), claims, seen, paper.declared_setting, asked, recorded_reach(paper), whole=recorded_whole(paper))
+
+
+def of_settings(judged: Judged, joint: Joint) -> Judged:
+    """A verdict from the plausible settings in place of one from the study's own."""
+    id = judged.claim.id
+    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
+    match, whole = joint.share_matching(id), joint.only_entire(id)
+    reason = found.reason
+    if whole and found.share:
+        words = "" if found.word != "inconclusive" or found.share.n >= FEWEST else f"holds in {found.share}; "
+        reason = f"{words}{reason}; these settings are those of the sample that were run whole, the others do not have what it reads"
+    if match is not None:
+        reason += f"; holds in {share_text(match)} of the {matching} settings that match the published values"
+    return replace(
+        judged,
+        verdict=found.word,
+        so_far=None,
+        reason=reason,
+        judgement=found,
+        share_matching=match,
+        matching=matching if match is not None else 0,
+        whole=whole,
+    )
