@@ -146,19 +146,19 @@ def judge(
         return Judgement(w, s, told, explained, reason)
 
     if s is None or s.n < FEWEST:
-        return word("inconclusive", f"{0 if s is None else s.n} settings say something of it; it takes {FEWEST}")
+        return word("inconclusive", f"only {0 if s is None else s.n} of the {FEWEST} settings needed can evaluate this claim")
     if silent > SILENT * len(outcomes):
-        return word("inconclusive", f"{silent} of {len(outcomes)} settings say nothing of it")
+        return word("inconclusive", f"{silent} of {len(outcomes)} settings cannot evaluate this claim")
     if s.clear:
         there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible settings"
         if published and published != s.clear and not reached:
-            return word("not_reproduced", f"the published numbers say that it {published}, and no setting reaches that; it {there}")
+            return word("not_reproduced", f"it {published} in the published values, and in no setting that was run; it {there}")
         return word(s.clear, there)
     if told and explained >= EXPLAINED:
-        return word("depends", f"holds in {s}; it changes at {'; '.join(str(t) for t in told)}")
+        return word("depends", f"holds in {s}; it depends on {'; '.join(str(t) for t in told)}")
     if not s.between:
-        return word("inconclusive", f"holds in {s}: too few settings to tell whether that is nearly all, or nearly none")
-    return word("inconclusive", f"holds in {s}, and nothing that is open explains where")
+        return word("inconclusive", f"holds in {s}; more samples would settle it")
+    return word("inconclusive", f"holds in {s}; no single parameter explains where it holds")
 
 
 EXPLAINED = 0.25

@@ -146,13 +146,13 @@ def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[st
         word = "holds"
     elif not varied:
         word = "fails"
-    told = f"{near} of {len(plain)} published values are met within {100 * NEAR:.0f} % or our interval"
+    told = f"{near} of {len(plain)} published values are within {100 * NEAR:.0f} % of ours or in our interval"
     if varied and near < len(plain):
         more = len(plain) - near - len(lost) - silent
-        others = ((more, "more in some setting"), (len(lost), "in no setting"), (silent, "that no setting has"))
+        others = ((more, "more in some setting"), (len(lost), "in no setting"), (silent, "not available in any setting"))
         told += "".join(f", {n} {words}" for n, words in others if n)
     if missing:
-        told = f"so far only, with {missing}: {told}"
+        told = f"preliminary ({missing}): {told}"
     return {
         "verdict": word,
         "reason": told,

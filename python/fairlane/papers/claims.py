@@ -136,7 +136,7 @@ def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged
         return Judged(claim, "holds", outcome, support, f"holds in {share_text(support)} of the resampled replications", comparisons)
     if outcome == "fails" and support <= 1 - SURE:
         return Judged(claim, "fails", outcome, support, f"fails in {share_text(1 - support)} of the resampled replications", comparisons)
-    reason = f"the replications do not settle it: {outcome} on the means, holds in {share_text(support)} of the resampled replications"
+    reason = f"not significant: {outcome} on the means, holds in {share_text(support)} of the resampled replications"
     return Judged(claim, "inconclusive", outcome, support, reason, comparisons)
 
 

@@ -20,7 +20,7 @@ def reproduction_html(r: ReproductionOutcome) -> str:
     rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {name(j.verdict)}", share_of(j), j.claim.statement] for j in r.claims]
     claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
     n = told(counts(j.verdict for j in r.claims))
-    how = muted(f"{r.paper.key}, {len(r.seeds)} replications: {n}. {r.runs} runs, {r.reused} of them kept from before.")
+    how = muted(f"{r.paper.key}, {len(r.seeds)} replications: {n}. {r.runs} runs, {r.reused} of them from an earlier call.")
     lead = r.findings[0] if r.findings else ""
     near = score_told(scores(results_of(r)))
     return card(r.paper.words["title"], lead, how, near, claims, *sheets(r), notices(r.warnings), muted(f"Page: {r.page}"))

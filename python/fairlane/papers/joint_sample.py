@@ -158,7 +158,7 @@ def of_settings(judged: Judged, joint: Joint) -> Judged:
     reason = found.reason
     if whole and found.share:
         words = "" if found.word != "inconclusive" or found.share.n >= FEWEST else f"holds in {found.share}; "
-        reason = f"{words}{reason}; these settings are those of the sample that were run whole, the others do not have what it reads"
+        reason = f"{words}{reason}; in the settings that were rerun in full, because the others lack the values it reads"
     if match is not None:
         reason += f"; holds in {share_text(match)} of the {matching} settings that match the published values"
     return replace(

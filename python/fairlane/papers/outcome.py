@@ -112,12 +112,12 @@ class ReproductionOutcome:
             return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
         near = [row.near for row in b.comparison.rows if row.near is not None]
         if not near:
-            return "inconclusive", "no claim rests on it, and no number is published that could be compared"
+            return "inconclusive", "no claim and no published value to compare"
         word = "inconclusive" if self.missing else "holds" if all(near) else "fails"
-        so_far = f"so far only, with {self.missing}: " if self.missing else ""
+        so_far = f"preliminary ({self.missing}): " if self.missing else ""
         return (
             word,
-            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are met within {100 * NEAR:.0f} % or our interval",
+            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are within {100 * NEAR:.0f} % of ours or in our interval",
         )
 
     def to_json(self) -> dict[str, Any]:

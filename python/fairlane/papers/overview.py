@@ -51,15 +51,15 @@ def show(r: Reproductions, console: Console) -> None:
             console.print(Words(f"  {f}", indent=2))
     every = told(r.counts)
     if r.quick:
-        every += f" (no verdicts in a quick look: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
-    console.print(Words(f"\n{every}.  The reasons are on the pages."))
+        every += f" (quick run, preliminary: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
+    console.print(Words(f"\n{every}.  The pages give the reasons."))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
 def sheet(r: Reproductions) -> Sheet:
     """One row a study."""
     here = list(r.counts)
-    heads = ["study", *here, "values near", "median difference", "runs", "time"]
+    heads = ["study", *here, "values that agree", "median deviation", "runs", "time"]
     rows = []
     for o in r:
         near = f"{o.score.every.near} of {o.score.every.compared}"
@@ -74,4 +74,4 @@ def _ids(o: Outline, verdict: str) -> str:
 
 def reproductions_html(r: Reproductions) -> str:
     """One row a study, and where the page is."""
-    return card("Published studies, run again", sheet(r), muted(f"Page: {r.page}"))
+    return card("Published studies, reproduced", sheet(r), muted(f"Page: {r.page}"))

@@ -34,17 +34,17 @@ def show(r: ReproductionOutcome, console: Console) -> None:
         begin = f"{j.claim.id:<5}{word:<13}{share_of(j):>7}  "
         console.print(Words(begin + j.claim.statement, WORDS[j.verdict].style, len(begin)))
         if j.verdict == "depends" and j.boundaries:
-            console.print(Words(" " * len(begin) + f"It holds with {'; with '.join(map(str, j.boundaries))}.", "cyan", len(begin)))
+            console.print(Words(" " * len(begin) + f"Holds with {'; with '.join(map(str, j.boundaries))}.", "cyan", len(begin)))
         if j.leaning != "holds" and j.cause:
             console.print(Words(" " * len(begin) + j.cause, "dim", len(begin)))
     n = told(counts(j.verdict for j in r.claims))
-    console.print(Words(f"\n{n}.  {r.runs} runs ({r.reused} kept from before) in {r.seconds:.1f} s."))
+    console.print(Words(f"\n{n}.  {r.runs} runs ({r.reused} from an earlier call) in {r.seconds:.1f} s."))
     if r.missing:
-        console.print(Words(f"No verdict with {r.missing}: so far {so_far(j.so_far for j in r.claims)}."))
+        console.print(Words(f"No verdicts yet ({r.missing}). So far {so_far(j.so_far for j in r.claims)}."))
     if near := score_told(scores(results_of(r))):
         console.print(Words(near))
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):
-        console.print(Words("[n]: the published value contradicts another one, see the list on the page.", "dim"))
+        console.print(Words("[n]: the published value is inconsistent with another one; the page lists them.", "dim"))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
@@ -56,9 +56,9 @@ def score_told(s: Scores) -> str:
     def apart(median: float | None) -> str:
         return "unbounded" if median is None or math.isinf(median) else f"{100 * median:.2g} %"
 
-    text = f"{s.every.near} of {s.every.compared} published results are near, median difference {apart(s.every.median)}"
+    text = f"{s.every.near} of {s.every.compared} published values are near, median deviation {apart(s.every.median)}"
     if s.plain.compared < s.every.compared and s.plain.compared:
-        text += f"; without those that contradict others {s.plain.near} of {s.plain.compared}, {apart(s.plain.median)}"
+        text += f"; without inconsistent values {s.plain.near} of {s.plain.compared}, {apart(s.plain.median)}"
     return text + "."
 
 

@@ -81,9 +81,9 @@ def _entire(joint: Joint) -> list[str]:
     least = e.least if e else NEAR
     most, needed = max(w.within(n, least) for n in settings), len(w.places) // 2 + 1
     told = (
-        f"{len(settings)} settings were run whole, with all {len(w.places)} published values, and are on record: the nearest is "
-        f"{percent(min(map(w.median, settings)))} from the published values in the median. A median below {percent(least)} takes {needed} of the values "
-        f"within it; the best of these settings has {most}."
+        f"{len(settings)} settings were rerun in full, with all {len(w.places)} published values, and are recorded. The best one has a median "
+        f"deviation of {percent(min(map(w.median, settings)))}. A median below {percent(least)} needs {needed} values within it; the best of "
+        f"these settings has {most}."
     )
     return [told, e.told()] if e else [told]
 

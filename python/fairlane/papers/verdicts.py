@@ -62,7 +62,7 @@ def so_far(leanings: Iterable[str | None]) -> str:
     >>> so_far(["holds", None, "fails", "holds"])
     '2 hold, 1 fails'
     """
-    return told({v: k for v, k in counts(leanings).items() if k}) or "nothing is to be seen"
+    return told({v: k for v, k in counts(leanings).items() if k}) or "no result yet"
 
 
 def percent(share: float) -> str:

@@ -69,7 +69,7 @@ def matters_sheet(result: StudyAnalysis) -> Sheet | None:
         return None
     heads, rows = matters_table(result)
     body = [[o.name, *(f"{100 * x:.0f} %" for x in row)] for o, row in zip(settings.opens, rows, strict=True)]
-    return Sheet(["left open", *heads], body, note=f"{labels.SHARE_OF_VARIANCE}; rough to ± {_rough(settings)} combinations")
+    return Sheet(["varied", *heads], body, note=f"{labels.SHARE_OF_VARIANCE}; rough to ± {_rough(settings)} points")
 
 
 def _rough(settings: Settings) -> str:

@@ -33,7 +33,7 @@ def study_html(result: StudyAnalysis) -> str:
     failed = [
         f"{len(where)} x {kind + ': ' if kind else ''}{error.splitlines()[0] if error else ''}" for kind, error, where in reasons(result)
     ]
-    hint = "Pictures: .plots(), .plot(metric, factor); tables: .summary(), .runs(), .best(metric); what matters: .anova(metric)."
+    hint = "Figures: .plots(), .plot(metric, factor); tables: .summary(), .runs(), .best(metric); factor effects: .anova(metric)."
     return card(head(result), *parts, notices(failed), notices(result.warnings), muted(hint))
 
 
@@ -54,5 +54,5 @@ def planned_html(spec: StudySpec) -> str:
         table,
         told,
         looked,
-        muted("run() runs it; run(out=FOLDER) keeps its runs, and goes on where it stopped."),
+        muted("run() executes it; run(out=FOLDER) keeps its runs and resumes a study that was stopped."),
     )

@@ -48,9 +48,9 @@ def head(result: StudyAnalysis) -> str:
     """What was run: combinations, runs, seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
-    said = [labels.count(done, "run") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
+    said = [labels.count(done, "run") + " finished" + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
     if result.tally is not None and result.tally.reused:
-        said.append(f"{result.tally.reused} of them kept from before")
+        said.append(f"{result.tally.reused} of them from an earlier call")
     if failed:
         said.append(f"{failed} failed")
     seeds = sorted(result.index["seed"].unique().to_list())

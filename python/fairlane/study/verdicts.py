@@ -115,7 +115,7 @@ def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
     """A part of the runs never has another verdict than all of them, nor a surer one."""
     if not unfinished or claim.verdict == "inconclusive":
         return claim
-    reason = f"so far only, with {unfinished}: {claim.reason}"
+    reason = f"preliminary ({unfinished}): {claim.reason}"
     return StudyClaim(**{**claim.__dict__, "verdict": "inconclusive", "so_far": claim.verdict, "reason": reason})
 
 
@@ -202,10 +202,10 @@ def _of_seeds(claim: Claim, result: StudyTables, values: Sequence[_Matrix]) -> S
     except BadCheck as e:
         return StudyClaim(claim, "inconclusive", None, str(e), None)
     support = held / RESAMPLES
-    said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} sets of seeds drawn again"
+    said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} resampled sets of seeds"
     if fewest < FEWEST_SEEDS:
         runs = labels.count(fewest, "replication")
-        return StudyClaim(claim, "inconclusive", None, f"{said}, but {runs} agree by chance: it takes {FEWEST_SEEDS}", None, support)
+        return StudyClaim(claim, "inconclusive", None, f"{said}, but {runs} may agree by chance: {FEWEST_SEEDS} are needed", None, support)
     sure = support >= SURE if outcome == "holds" else support <= 1 - SURE
     return StudyClaim(claim, outcome if sure else "inconclusive", None, said, None, support)
 

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 def tune_html(r: TuneOutcome) -> str:
     """What was chosen, the front drawn and as a table, the test on what the search never saw, warnings."""
-    front = Sheet(*front_rows(r), title="Pareto front, * the chosen one")
-    tested = Sheet(*held_out_rows(r), title="on what the search never saw") if r.held_out else None
-    verdicts = [f"The chosen setting is {v.sentence}." for v in r.verdicts]
-    hint = muted("All settings: .table(); for Linux: .tc(); the scenario with the chosen queue: .scenario(); one page: .page().")
-    return card(head(r), chosen(r), drawings(panels(r), "what the settings reach"), front, tested, *verdicts, notices(r.warnings), hint)
+    front = Sheet(*front_rows(r), title="Pareto front (* recommended)")
+    tested = Sheet(*held_out_rows(r), title="Held-out test") if r.held_out else None
+    verdicts = [f"The recommended setting is {v.sentence}." for v in r.verdicts]
+    hint = muted("All settings: .table(); for Linux: .tc(); the scenario with the recommended queue: .scenario(); one page: .page().")
+    return card(head(r), chosen(r), drawings(panels(r), "Trade-offs"), front, tested, *verdicts, notices(r.warnings), hint)
 
 
 def planned_html(spec: TuneSpec) -> str:
     """What a search will do: the queue it looks for, the objectives, the candidates."""
     goals = Sheet(
-        ["objective", ""], [[o.label, "more is better" if o.goal == "max" else "less is better"] for o in spec.objectives], labels=2
+        ["objective", ""], [[o.label, "higher is better" if o.goal == "max" else "lower is better"] for o in spec.objectives], labels=2
     )
     scenarios, seeds = len(spec.training_scenarios), len(spec.seeds)
     of = f"{scenarios} scenario{'s' * (scenarios != 1)} and {seeds} seed{'s' * (seeds != 1)}"
     told = f"{spec.trials} settings of the queue at {spec.link}, each on {of}."
     among = "Among: " + ", ".join(e.label for e in spec.entries) + "."
-    return card(spec.name, goals, told, among, muted("run() searches; run(out=FOLDER) keeps what was run, and goes on where it stopped."))
+    return card(spec.name, goals, told, among, muted("run() searches; run(out=FOLDER) keeps the runs and resumes a search that was stopped."))

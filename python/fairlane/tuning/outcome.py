@@ -92,7 +92,7 @@ class TuneOutcome:
             out.append(f"no setting keeps the constraints; the chosen one breaks them least: {broken}")
         elif self.held_out and not self.chosen_held_out.feasible:
             broken = self.chosen_held_out.error or ", ".join(self.broken(self.chosen_held_out))
-            out.append(f"on the held-out scenarios and seeds the chosen setting does not keep the constraints: {broken}")
+            out.append(f"on the held-out scenarios and seeds the recommended setting violates the constraints: {broken}")
         if self.chosen.kind != "search":
             what = f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
             out.append(f"the search found nothing better than {what}")
@@ -197,28 +197,28 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
             objectives[o.label] = (d, 100 * d.mean / abs(base) if base and d.mean is not None else None)
     if chosen.feasible != rival.feasible:
         good, bad = (chosen, rival) if chosen.feasible else (rival, chosen)
-        why = bad.error or "it breaks " + "; ".join(broken(spec, bad))
+        why = bad.error or "it violates " + "; ".join(broken(spec, bad))
         word = "better" if good is chosen else "worse"
         name = who if bad is rival else "the chosen setting"
         sentence = (
-            f"{word} than {who}, which is out of the question: {why}"
+            f"{word} than {who}: {why}"
             if bad is rival
-            else f"worse than {who}: {name} is out of the question, {why}"
+            else f"worse than {who}: {why}"
         )
         return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
     if difference.mean is None:
-        sentence = f"not to be compared with {who}: neither has a value"
+        sentence = f"not comparable with {who}: neither has a value"
         return Verdict(rival, "inconclusive", "constraint", difference, percent, *ps, sentence, objectives)
     word = {"more": "worse", "less": "better", "undecided": "inconclusive"}.get(test.finding, test.finding)
     costs = f"cost {chosen.cost:.3g} instead of {rival.cost:.3g}"
     if difference.half_width is not None:
         costs += f", difference {quantity(difference, '')}"
     if difference.n == 1:
-        sentence = f"not to be told from {who} by one seed: {costs}"
+        sentence = f"not distinguishable from {who} with one seed: {costs}"
     elif word == "inconclusive":
-        sentence = f"not shown to differ from {who}, nor to be equivalent ({stats.p_text(test.p)}): {costs}"
+        sentence = f"neither different from nor equivalent to {who} ({stats.p_text(test.p)}): {costs}"
     elif word == "equivalent" and test.identical:
-        sentence = f"as good as {who} with every seed: {costs}"
+        sentence = f"identical to {who} with every seed: {costs}"
     elif word == "equivalent":
         sentence = f"equivalent to {who} within {stats.margin_text(test.margin)} (TOST {stats.p_text(test.p_equivalent)}): {costs}"
     else:

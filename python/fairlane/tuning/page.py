@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from .outcome import TuneOutcome
 
 RULES = {
-    "worst": "the least of the largest cost: each objective x costs (x − good) / (bad − good), times its weight; the largest counts, plus "
-    "a twentieth of their sum, which settles it where the largest is the same",
-    "weighted": "the least weighted mean of the costs (x − good) / (bad − good) of the objectives x",
-    "knee": "the setting nearest to the best of everything: the root mean square of (x − best) / (worst − best), best and worst those of the "
-    "front",
+    "worst": "Minimises the worst objective. Each objective is scaled from 0 (good) to 1 (bad), times its weight; a twentieth of their sum "
+    "breaks ties.",
+    "weighted": "Minimises the weighted mean of the objectives, each scaled from 0 (good) to 1 (bad).",
+    "knee": "Minimises the distance from the best value of every objective: the root mean square of (x − best) / (worst − best), with the "
+    "best and worst values of the Pareto front.",
 }
-"""The rules of the choice in words."""
+"""Descriptions of the choice rules."""
 
 
 def page(r: TuneOutcome) -> str:
@@ -61,7 +61,7 @@ def _again(r: TuneOutcome) -> Again:
     file = f"tune.{'json' if text.lstrip()[:1] == '{' else 'toml'}" if own else PurePath(name).name
     seeds, held = said_seeds(s.seeds), said_seeds(s.holdout_seeds)
     options = ["--trials", str(s.trials), "--seeds", seeds, *(["--holdout-seeds", held] if held else [])]
-    hint, saved = ("The search's file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
+    hint, saved = ("The tune file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
     command = shlex.join(["fairlane", "tune", file, *options])

@@ -51,12 +51,12 @@ def front_rows(r: TuneOutcome) -> tuple[list[str], list[list[str]]]:
 
 def held_out_rows(r: TuneOutcome) -> tuple[list[str], list[list[str]]]:
     """The chosen setting and its rivals on what the search never saw."""
-    heads = ["setting", *r.labels(), "cost", "chosen minus this", "p (Holm)", "the chosen one is"]
+    heads = ["setting", *r.labels(), "cost", "difference", "p (Holm)", "verdict"]
     selectors = {s.label: s for s in r.spec.study.metrics}
     rows = []
     for i, t in enumerate(r.held_out):
         v = r.verdicts[i - 1] if i else None
-        name = "chosen" if v is None else setting(t)
+        name = "recommended" if v is None else setting(t)
         difference = "" if v is None or v.difference.mean is None else quantity(v.difference, "")
         p = "" if v is None or v.p_holm is None else f"{v.p_holm:.2g}"
         rows.append(
@@ -94,19 +94,19 @@ def report(r: TuneOutcome) -> list[Any]:
     parts: list[Any] = [
         Words(head(r)),
         "",
-        Text("chosen  ", style="bold").append(chosen(r)),
+        Text("recommended  ", style="bold").append(chosen(r)),
         "",
     ]
     if rows:
-        parts += [Sheet(heads, rows[:MOST], title=f"Pareto front{cut}, * the chosen one"), ""]
+        parts += [Sheet(heads, rows[:MOST], title=f"Pareto front{cut} (* recommended)"), ""]
     if r.held_out:
         what = "scenarios and seeds" if s.holdout != s.training_scenarios else "seeds"
-        parts += [Sheet(*held_out_rows(r), title=f"on {what} that the search never saw"), ""]
-        parts += [Words(f"The chosen setting is {v.sentence}.") for v in r.verdicts]
+        parts += [Sheet(*held_out_rows(r), title=f"Held-out test ({what})"), ""]
+        parts += [Words(f"The recommended setting is {v.sentence}.") for v in r.verdicts]
         parts.append("")
     weights = r.importance()
     if weights:
         lines = [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in weights]
-        parts += [Sheet(["parameter", "share"], lines, title="what mattered for the cost"), ""]
+        parts += [Sheet(["parameter", "share"], lines, title="Which parameters matter"), ""]
     parts += [Words(f"warning: {w}") for w in r.warnings]
     return parts
