@@ -39,7 +39,7 @@ def _moments(values: Values, weights: Values) -> tuple[float, float]:
 
 
 def changes(values: Values) -> np.ndarray:
-    """Whether each value differs from the one before; the first one does not."""
+    """Returns true for each value that differs from the previous one; the first one does not."""
     changed: np.ndarray = np.diff(values, prepend=values[:1]) != 0
     return changed
 
@@ -76,7 +76,7 @@ class Measures(Scenarios):
     meant = ("sampling step", "delivered nothing", "so the window limits it")
 
     def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is measured or drawn of a combination."""
+        """Returns the series of a combination that are measured or drawn."""
         if combination["set"] == "window":
             return ("cwnd",), ("drops",)
         if combination["set"] in ("alone", "long", "unseen"):

@@ -72,7 +72,7 @@ OPENS = (
         "not named how the average ages while nothing comes: 150 packets a second in the simulator",
     ),
 )
-"""What the paper leaves open. Not among them is what the published table fixes: three connections, and FIFO queues without bound (the video's
+"""Unstated parameters. The published table fixes others, so they are not among them: three connections, and FIFO queues without bound (the video's
 holds 960 packets in the mean)."""
 
 DECLARED: Mapping[str, Value] = {

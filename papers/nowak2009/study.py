@@ -119,7 +119,7 @@ class Nowak2009(Studies):
     def _table1_part(self, case: str, r: Results) -> Built:
         return Built(self._against_published(self._case_rows(r, case)))
 
-    # What the conclusions depend on
+    # Other choices
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
         """Numbers the open choices move most."""

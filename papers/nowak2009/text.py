@@ -1,4 +1,4 @@
-"""What we find in Nowak et al. 2009, in sentences with the numbers of the runs at hand."""
+"""Findings on Nowak et al. 2009, in sentences with the numbers of the runs at hand."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _modified(r: Results) -> tuple[float, float]:
 
 
 def _same(r: Results) -> bool:
-    """Whether claim N9 holds in every replication."""
+    """Returns true if claim N9 holds in every replication."""
     plain, modified = ([r.samples(r.combination(set="table", case=c), f"queue{n}_mean") for n in (1, 2)] for c in ("C3", "C3m"))
     first, second = ([m / p for m, p in zip(*both, strict=True)] for both in zip(modified, plain, strict=True))
     return all(abs(x - 1) < 0.15 for x in first) and all(x > 0.85 for x in second)
 
 
 def _differ(others: Mapping[str, Results], name: str) -> str:
-    """What the modified priority changes with another choice."""
+    """Describes the effect of the modified priority with another choice."""
     if name not in others:
         return ""
     first, second = _modified(others[name])
@@ -55,18 +55,18 @@ def _then(holds: bool) -> str:
 
 
 def _between(o: Results) -> bool:
-    """Whether claim N13 holds."""
+    """Returns true if claim N13 holds."""
     return all(15 <= _of(o, "queue1_mean", c) <= 25 for c in _RED)
 
 
 def _as_reference(o: Results) -> bool:
-    """Whether claim N14 holds."""
+    """Returns true if claim N14 holds."""
     mean, sd, rtt = (_of(o, q, "C3") for q in ("queue1_mean", "queue1_sd", "rtt"))
     return abs(mean - 11.3) < 1.5 and abs(sd - 3.4) < 1 and abs(rtt - 0.12) < 0.015
 
 
 def _equal(o: Results) -> bool:
-    """Whether claim N4 holds."""
+    """Returns true if claim N4 holds."""
     backlogs = [_of(o, "queue2_mean", c) for c in ("C3", "C4", "C6", "C7")]
     return max(backlogs) < 1.05 * min(backlogs)
 
@@ -94,7 +94,7 @@ def _listed(values: Iterable[float], digits: int = 2) -> str:
 
 
 def _published_trips(published: Sequence[Mapping[str, str]], case: str, metric: str = "rtt") -> list[float]:
-    """What is published for the three connections."""
+    """Returns the published round trips of the three connections."""
     return [float(p["value"]) for p in published if (p["case"], p["metric"]) == (case, metric)]
 
 
@@ -108,7 +108,7 @@ def _trips(r: Results, case: str, metric: str = "rtt") -> list[float]:
 
 
 def round_trips(r: Results, published: Sequence[Mapping[str, str]]) -> list[str]:
-    """What the published queues without RED say about the round trips beside them, and ours about ours; and what cannot be."""
+    """Compares the round trips implied by the queues without RED with the published ones, for the paper and for our runs."""
     lengths = {p["case"]: float(p["value"]) for p in published if (p["object"], p["metric"]) == ("queue1", "mean_size")}
     theirs = [_published_trip(published, c) for c in FIFOS]
     ours = [_of(r, "rtt", c) for c in FIFOS]

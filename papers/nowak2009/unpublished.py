@@ -95,11 +95,11 @@ class Studies(Shows):
 
     @cached_property
     def _search(self) -> TuneSpec:
-        """What was asked of the search: objectives, constraints and training scenarios of tune.toml."""
+        """Returns the design of the search: objectives, constraints and training scenarios of tune.toml."""
         return Tuning.from_file(self.folder / "tune.toml").spec
 
     def _costs(self, r: Results, case: str) -> list[float]:
-        """What a queue costs on traffic that the search did not see, by its own objective: a value a replication."""
+        """Returns the cost of a queue in the held-out scenarios by the search's own objective, one value per replication."""
         combinations = [c for c in r.combinations if c["set"] == "unseen" and c["case"] == case]
         measured = {"video_delay": ("udp_delay_p99", 1e-3), "tcp_rtt": ("rtt_all", 1.0), "tcp_goodput": ("tcp_goodput", 1e3)}
         means = {name: scale * np.mean([r.samples(c, q) for c in combinations], axis=0) for name, (q, scale) in measured.items()}

@@ -41,7 +41,7 @@ class Choice:
     why: str
     change: Callable[[Tree], None]
     base: bool = False
-    """Whether TCP and queues are those of the bases of what is open, in place of those of the wired tables."""
+    """True if TCP and queues have the base values of the unstated parameters, not those of the wired tables."""
 
 
 def _channel(**values: object) -> Callable[[Tree], None]:
@@ -72,12 +72,12 @@ _OF = {c.name: c for c in CHOICES}
 
 
 def is_air(c: Combination) -> bool:
-    """Whether a combination is on the air, as chosen."""
+    """Returns true for a wireless combination with the declared choices."""
     return c["traffic"] == AIR
 
 
 def is_choice(c: Combination) -> bool:
-    """Whether it has another choice."""
+    """Returns true for a wireless combination with another choice."""
     return c["traffic"].startswith(f"{AIR}: ")
 
 

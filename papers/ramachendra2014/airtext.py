@@ -36,7 +36,7 @@ VIRTUAL = (
 
 
 def needed(c: Combination, n: int) -> bool:
-    """Whether the experiment of n nodes reads a combination; that of the largest network speaks of all."""
+    """Returns true if the experiment of n nodes reads a combination; the experiment of the largest network reads all."""
     if air.is_choice(c):
         return n == VARIED
     if air.is_air(c):

@@ -1,4 +1,4 @@
-"""What Ramachendra et al. 2014 leave open, each with the values that are plausible, and what a setting changes of a scenario."""
+"""Parameters that Ramachendra et al. 2014 do not state, each with its plausible values, and the changes of a setting to a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we find in Ramachendra et al. 2014, in sentences with the numbers of the runs at hand."""
+"""Findings on Ramachendra et al. 2014, in sentences with the numbers of the runs at hand."""
 
 from __future__ import annotations
 

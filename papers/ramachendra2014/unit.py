@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MSS = 512
 WINDOW = 16384
-"""What the receiver of `clamp.toml` advertises, byte."""
+"""Window advertised by the receiver of `clamp.toml`, bytes."""
 SETTLED = 0.5
 """Second from which the standing queue of `clamp.toml` is there."""
 _MODRED = "links.bottleneck.queue.modred"
@@ -31,7 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "zero_window": {"flows.ftp.tcp.receive_window": "1B"},
 }  # fmt: skip
-"""What is changed in `clamp.toml`, whose average lies between the thresholds."""
+"""Changes to `clamp.toml`, whose average lies between the thresholds."""
 
 
 @dataclass(frozen=True)

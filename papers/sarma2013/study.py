@@ -46,7 +46,7 @@ COUNTED = 1500
 _FIXED = 3.0 + 10.0
 """Propagation over an access link and the shared one, ms."""
 SAME = "the first two replications alone"
-"""What the other choices are compared with."""
+"""Baseline of the other choices."""
 _IMPOSSIBLE = 3
 """The contradiction whose value is crossed out in figures."""
 
@@ -346,7 +346,7 @@ class Sarma2013(Paper):
         picture = Picture("fig2", self.title_of("fig2"), "Ten clients; the other combinations have 3 to 50.", [drawings.Topology(tree)])
         return Built(Comparison(rows), [], [picture], group_by=("link",))
 
-    # What the conclusions depend on
+    # Other choices
 
     def alternatives(self) -> list[Alternative]:
         """Single changes of the declared setting that a sentence of ours needs; the joint sample has all of them together."""

@@ -1,4 +1,4 @@
-"""What we find in Sarma 2013, in sentences with the numbers of the runs at hand."""
+"""Findings on Sarma 2013, in sentences with the numbers of the runs at hand."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _where(rows: Sequence[int]) -> str:
 
 
 def _with_room(others: Mapping[str, Results]) -> str:
-    """What RED does with as much room as DropTail."""
+    """Describes RED with the buffer of DropTail."""
     if ROOMY not in others:
         return ""
     o = others[ROOMY]
@@ -73,7 +73,7 @@ def _with_room(others: Mapping[str, Results]) -> str:
 
 
 def _shorter(others: Mapping[str, Results], published: Published) -> str:
-    """What a queue does that is as short as those delays say."""
+    """Describes a queue as short as those delays imply."""
     if SHORT not in others:
         return ""
     o = others[SHORT]

@@ -1,4 +1,4 @@
-"""What Syla et al. leave open, each with the values that are plausible, and the scenario of a combination in such a setting."""
+"""Parameters that Syla et al. do not state, each with its plausible values, and the scenario of a combination in a setting."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def bottleneck(tree: Tree) -> Tree:
 
 @dataclass(frozen=True)
 class Plan:
-    """What makes a combination of the study, before a setting says the rest."""
+    """A combination of the study before a setting fixes the rest."""
 
     factors: Factors
     queue: str
@@ -111,9 +111,9 @@ class Plan:
     cbr: str | None = None
     """Rate of each CBR stream, Mbit/s."""
     threshold: int | None = None
-    """Of part 3, and the limit of the unit runs."""
+    """RED threshold of part 3, and the limit of the unit runs."""
     extra: Sequence[float] = ()
-    """What the access links of the flows have on top of 2 ms, ms."""
+    """Delay of the flows' access links beyond 2 ms, ms."""
     seconds: float | None = None
     sampled: bool = False
 

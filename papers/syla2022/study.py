@@ -64,7 +64,7 @@ class Syla2022(Figures):
     meant = ("sampling step", "delivered nothing", "so the window limits it")
 
     def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What figures draw over time: windows of part 1 without overload and of the sketch, throughputs of the others."""
+        """Returns the series that figures draw: windows of part 1 without overload and of the sketch, throughputs of the others."""
         if combination["part"] == "window":
             return ("cwnd", "ssthresh"), ()
         if not self._draws_series(dict(combination.factors)):
@@ -154,7 +154,7 @@ class Syla2022(Figures):
         """One flow against CBR streams."""
         return self.combinations()[2].tree(1)
 
-    # What is measured
+    # Measures
 
     def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's metrics of one run: those of the TCP flows together, and of each; counted as the setting of the combination does."""
@@ -244,7 +244,7 @@ class Syla2022(Figures):
                 out[f"rate {name}"] = ([times[g[-1]] for g in groups], [sum((rates[i] or 0.0) for i in g) / bins * 1e-6 for g in groups])
         return out
 
-    # What is shown
+    # Tables and figures
 
     def experiments(self) -> list[Experiment]:
         """All tables and figures of the paper."""

@@ -1,4 +1,4 @@
-"""What we find in Syla et al., in sentences with the numbers of the runs at hand."""
+"""Findings on Syla et al., in sentences with the numbers of the runs at hand."""
 
 from __future__ import annotations
 

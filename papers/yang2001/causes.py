@@ -1,4 +1,4 @@
-"""What is said beside the claims of Yang and Fu 2001: in how many of its comparisons each is true, and what of that is chance."""
+"""Causes of the outcomes of the claims of Yang and Fu 2001: how many comparisons of each are true, and how many by chance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSE = ("Y14", "Y20", "Y21", "Y21b", "Y22", "Y22b")
 
 
 def causes(paper: Paper, r: Results) -> Mapping[str, str]:
-    """Of each claim how many comparisons agree here and in the paper, what of it is chance, and the times that it is about."""
+    """Returns for each claim how many comparisons agree here and in the paper, how many by chance, and the times that it is about."""
     out = {}
     for table, claims in (("table4", MEANS), ("table6", SPREADS)):
         v, p = values(r, table), published(paper, table)

@@ -109,7 +109,7 @@ def _thirteen(paper: Paper, r: Results) -> list[str]:
 
 
 def _spreads(paper: Paper, r: Results) -> list[str]:
-    """What the rankings of Table 6 are worth."""
+    """Describes how reliable the rankings of Table 6 are."""
     p, sd = published(paper, "table6"), values(r, "table6")
     names = ("Y26", "Y27", "Y28", "Y29", "Y30")
     found = {i: c for i in names if (c := chance_of(r, p, "table6", SPREADS[i])) is not None}

@@ -1,4 +1,4 @@
-"""What Yang and Fu 2001 leaves open, and how a setting (one value for each of these things) changes the scenarios.
+"""Parameters that Yang and Fu 2001 do not state, and the changes of a setting (one value for each of them) to the scenarios.
 
 The ranges come from the defaults of ns-2 before and after the version of the paper (2.1b5, March 1999), from what scripts of that
 time set, and from bounds that numbers of the paper put on them. None was chosen by what it makes of a claim. Left out is what cannot
@@ -93,7 +93,7 @@ DECLARED: dict[str, Value] = {"link delay": "42ms", "DRR limit": "11000B"}
 
 
 def change_of(values: Mapping[str, Value]) -> Change:
-    """What makes a scenario of the study one of that setting."""
+    """Returns the change that puts a scenario of the study into that setting."""
     v = values
     signal = {"signal": v["cc signal"], "hold": v["cc hold"], "clear": v["cc release after"], "release": v["cc release"]}
     both = {"acks": v["closed TCP"], **({} if v["aging"] == "off" else {"aging": v["aging"]})}

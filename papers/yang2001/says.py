@@ -1,4 +1,4 @@
-"""What the claims on Tables 4 and 6 say, comparison by comparison: by how much each is true, and what of that is chance."""
+"""The claims on Tables 4 and 6, comparison by comparison: the margin of each, and how much of it is chance."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def true_in(v: Values, says: Margins) -> tuple[int, int]:
 
 
 def count(v: Values, says: Margins) -> str:
-    """The same in words."""
+    """Returns the number of true comparisons in words."""
     return "{} of {}".format(*true_in(v, says))
 
 
@@ -117,7 +117,7 @@ class Chance:
     settled: int
     """Published differences of more than twice the deviation between seeds: one run can tell them from none."""
     agree: int
-    """Of these how many have the same sign here."""
+    """Number of these with the same sign here."""
     own: int
     """Our differences (means over the seeds) of more than twice the deviation of such a mean."""
     seed: dict[str, float]

@@ -81,7 +81,7 @@ class Yang2001(Paper):
         return list(OPENS)
 
     def setting(self, values: Mapping[str, Value]) -> Sequence[Combination]:
-        """What claims read but for Table 6, with one ratio: that of the mean number of UDP flows."""
+        """Returns the combinations that claims read, without Table 6, with one ratio: that of the mean number of UDP flows."""
         n = self._network(values)
         kinds = {"table1", "fig2", "slots", "unit"}
         aged = {("aging", "cc/cc", x) for x in ("short", "long")}

@@ -28,7 +28,7 @@ METRICS: dict[str, tuple[str, Callable[[list[float]], float]]] = {
     "table4": ("mean_transmission_time", fmean),
     "table6": ("stddev_transmission_time", _deviation),
 }
-"""Of each table its metric, and what it takes over the ratios."""
+"""Metric of each table, and the statistic over the ratios."""
 
 
 _MADE: WeakKeyDictionary[Results, dict[tuple[str, str], list[Row]]] = WeakKeyDictionary()
@@ -202,7 +202,7 @@ _OBSERVED = (
 
 
 def _counted(t: Tables) -> dict[str, tuple[str, float]]:
-    """Of each observation its claim and the share of cells in which it is true."""
+    """Returns the claim of each observation and the share of cells in which it is true."""
 
     def v(e: str, q: str, s: int, c: str) -> float:
         return t.v("t", env=e, queue=q, traffic=s, flow=c)

@@ -27,7 +27,7 @@ def values(r: Results, table: str = "table4") -> dict[Key, float]:
 
 
 def replications(r: Results, table: str = "table4") -> list[dict[Key, float]]:
-    """The same of each replication."""
+    """Returns the table of each replication as numbers."""
     out: list[dict[Key, float]] = []
     for row in Means(r).rows(table):
         f = dict(row.factors)

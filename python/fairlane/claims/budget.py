@@ -15,7 +15,7 @@ from .vocabulary import HELPERS
 MOST_STEPS = 2_000_000
 """Members of sequences that one evaluation looks at."""
 _BITS = 4096
-"""Of a whole number."""
+"""Most bits of a whole number."""
 _DIGITS = 400
 """To which a number is rounded."""
 
@@ -131,7 +131,7 @@ def _call(function: Callable[..., Any], *args: ast.expr) -> ast.expr:
 
 
 def bounded(tree: ast.Expression) -> ast.Expression:
-    """The same expression with everything that can grow counted."""
+    """Rewrites an expression so that everything that can grow is counted."""
     found: ast.Expression = ast.fix_missing_locations(_Bounded().visit(tree))
     return found
 

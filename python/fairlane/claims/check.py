@@ -123,7 +123,7 @@ class Check:
         return list(dict.fromkeys(a.value for a in read if isinstance(a, ast.Constant) and isinstance(a.value, str)))
 
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
-        """What the code gives; raises `NoData` and `BadCheck`."""
+        """Evaluates the code; raises `NoData` and `BadCheck`."""
         scope: dict[str, Any] = {"__builtins__": {}, **SCOPE, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
         begin()
         try:
@@ -136,7 +136,7 @@ class Check:
             raise BadCheck("the check cannot be evaluated: it calls itself without end, or asks for too much memory") from e
 
     def outcome(self, tables: Tables) -> Outcome:
-        """What the check says of these tables."""
+        """Evaluates the check on these tables."""
         try:
             return "holds" if self._run(self._plain, tables) else "fails"
         except NoData:

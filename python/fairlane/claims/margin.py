@@ -15,11 +15,11 @@ from typing import Any
 from .vocabulary import SIGNS
 
 LARGEST = 1.0
-"""What a comparison is worth at most, and what is worth something that is no comparison of numbers."""
+"""Largest margin of a comparison, and the margin of a condition that compares no numbers."""
 
 
 def between(left: Any, sign: str, right: Any) -> float:
-    """What one comparison is worth, from -1 to 1.
+    """Returns the margin of one comparison, from -1 to 1.
 
     >>> between(1.0, "<", 4.0), between(4.0, "<=", 1.0), between(2.0, "==", 1.0), between(0.0, ">", 0.0)
     (0.75, -0.75, -0.5, 0.0)
@@ -48,7 +48,7 @@ def _most(values: Iterable[float]) -> float:
 
 
 WORTH: dict[str, Callable[..., Any]] = {"_between": between, "_sure": _sure, "_least": _least, "_most": _most}
-"""What the rewritten check calls."""
+"""Functions that the rewritten check calls."""
 
 
 def worth(node: ast.expr) -> ast.expr:

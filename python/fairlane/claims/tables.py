@@ -38,7 +38,7 @@ def _key(cell: object) -> float | str:
 
 
 def same(cell: object, wanted: object) -> bool:
-    """Whether a cell equals a wanted factor: as numbers if both are, else as text."""
+    """Returns true if a cell equals a wanted factor: as numbers if both are, else as text."""
     return _key(cell) == _key(wanted)
 
 
@@ -85,7 +85,7 @@ class Tables:
         self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
     def with_values(self, values: Mapping[str, list[float]]) -> Self:
-        """The same tables with other values; shares what was looked up."""
+        """Returns the tables with other values; shares the lookups."""
         other = type(self)(self._rows, values, self._spelt)
         other._found, other._places = self._found, self._places
         return other

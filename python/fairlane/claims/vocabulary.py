@@ -1,4 +1,4 @@
-"""What a check may say: the helpers it may call, the kinds of expression it may be made of, the comparisons."""
+"""The vocabulary of checks: the helpers, the kinds of expressions and the comparisons they may contain."""
 
 from __future__ import annotations
 

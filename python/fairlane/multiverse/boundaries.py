@@ -107,7 +107,7 @@ def _gains(masks: _Matrix, ys: _Matrix) -> _Matrix:
 
 @dataclass(frozen=True)
 class Boundaries:
-    """What separates the settings in which a claim holds."""
+    """The boundaries that separate the settings in which a claim holds."""
 
     boundaries: tuple[Boundary, ...]
     explained: float
@@ -166,7 +166,7 @@ def _boundary(opens: Sequence[Open], x: _Matrix, y: _Matrix, depth: int, rng: np
 
 
 _Test = Callable[[_Matrix], tuple[_Split | None, _Matrix]]
-"""What outcomes (columns, the first as they are) give: the best split of the first, and how well the best of each separates it."""
+"""Finds the best split for the first column of outcomes, and how well the best split of each column separates it."""
 
 
 def _best(opens: Sequence[Open], x: _Matrix) -> _Test:

@@ -32,7 +32,7 @@ class Outcomes:
         return [i for _, i in sorted(told)]
 
     def ranked(self) -> list[Open]:
-        """What is left open, what matters most first: where the claim changes, then the share of the margin's variance."""
+        """Returns the unstated parameters, largest effect first: those at boundaries, then by share of the margin's variance."""
         first = [t.name for t in self.boundaries]
         return sorted(self.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -self.matters.get(o.name, 0.0)))
 

@@ -1,4 +1,4 @@
-"""What is left open, and a setting: one value for each thing that is."""
+"""Unstated parameters with their plausible values, and settings: one value for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OpenError(FairlaneError):
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether two values are written alike; `true` is not 1.
+    """Returns true if two values are written alike; `true` is not 1.
 
     >>> same(True, 1), same("5p", "5p"), same(2, 2.0)
     (False, True, True)
@@ -85,7 +85,7 @@ class Span:
 
     @property
     def whole(self) -> bool:
-        """Whether there are whole numbers alone: packets, bytes, and counts."""
+        """True if all values are whole numbers: packets, bytes, and counts."""
         return self.unit in ("p", "B") or (not self.unit and all(isinstance(x, int) for x in (self.low, self.high)))
 
     def _end(self, value: Value) -> float:
@@ -134,7 +134,7 @@ class Span:
         return min(max(u, 0.0), 1.0)
 
     def has(self, value: Value) -> bool:
-        """Whether a value lies between the ends."""
+        """Returns true if a value lies between the ends."""
         found = quantity(value)
         if found is None or kind(found[1]) != kind(self.unit):
             return False
@@ -186,7 +186,7 @@ class Levels:
         return (self.index(value) + 0.5) / len(self.values)
 
     def has(self, value: Value) -> bool:
-        """Whether a value is one of the levels."""
+        """Returns true if a value is one of the levels."""
         return any(same(v, value) for v in self.values)
 
     def read(self, text: str) -> Value:
@@ -205,7 +205,7 @@ class Open:
     """Something that a paper, or a researcher, leaves open."""
 
     name: str
-    """What it is, in a word or two: "access limit"."""
+    """Its name in a word or two: "access limit"."""
     base: Value
     """The value in the first setting: what would be taken if nothing else were known."""
     over: Span | Levels
@@ -221,7 +221,7 @@ class Open:
 
     @property
     def ordered(self) -> bool:
-        """Whether its values have an order: those of a span, and levels that are all numbers, given in order."""
+        """True if its values have an order: those of a span, and levels that are all numbers, given in order."""
         return isinstance(self.over, Span)
 
     def number(self, value: Value) -> float:

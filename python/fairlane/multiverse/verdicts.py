@@ -18,9 +18,9 @@ WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "not_reproduced", "incon
 NEARLY_ALL = 0.95
 """A claim holds in general if its share is beyond this, and fails if it is below one minus this, interval and all."""
 CONFIDENCE = 0.95
-"""Of the intervals that are told."""
+"""Confidence level of the reported intervals."""
 STOPPING = 0.99
-"""Of the interval by which a share is settled: wider, so that looking again and again makes nothing surer."""
+"""Confidence level of the interval that stops the sampling: wider, because it is tested repeatedly."""
 FEWEST = 40
 """Settings that speak of a claim, below which it has no verdict."""
 SILENT = 0.05
@@ -38,12 +38,12 @@ class Share:
 
     @property
     def clear(self) -> Literal["holds", "fails", ""]:
-        """Whether it is beyond `NEARLY_ALL` on one side with all of its interval."""
+        """The word if the whole interval is beyond `NEARLY_ALL` on one side."""
         return "holds" if self.low >= NEARLY_ALL else "fails" if self.high <= 1 - NEARLY_ALL else ""
 
     @property
     def between(self) -> bool:
-        """Whether it lies between the two bounds with all of its interval."""
+        """True if the whole interval lies between the two bounds."""
         return self.high < NEARLY_ALL and self.low > 1 - NEARLY_ALL
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENC
 
 
 def settled(outcomes: Sequence[float | bool | None]) -> bool:
-    """Whether more settings would not change which side of the bounds a share lies on."""
+    """Returns true if more settings would not move a share across a bound."""
     s = share(outcomes, STOPPING)
     return s is not None and s.n >= FEWEST and (bool(s.clear) or s.between)
 

@@ -29,7 +29,7 @@ _FILES = ("index.html", "reproduction.json", NAME)
 
 @dataclass(frozen=True)
 class Outline:
-    """What is kept of a reproduction when the next one begins: runs of thousands of cells would not fit beside one another."""
+    """The part of a reproduction that stays in memory when the next one begins: runs of thousands of combinations would not fit."""
 
     key: str
     words: dict[str, Any]
@@ -41,7 +41,7 @@ class Outline:
     score: Scores
     """How near the published results are."""
     notes: Sequence[str] = ()
-    """What was found in the folder that is worth telling."""
+    """Notes for the user about the contents of the folder."""
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ class Reproductions:
 
     @property
     def notes(self) -> list[str]:
-        """What was found in the folders that is worth telling."""
+        """Notes for the user about the contents of the folders."""
         return [note for o in self.outlines for note in o.notes]
 
     def to_json(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Reach:
 
     table: str
     row: Compared
-    """As in the study's own tables."""
+    """The row in the study's own tables."""
     low: float | None
     """The least value over all settings; None if no setting has it."""
     high: float | None
@@ -37,11 +37,11 @@ class Reach:
 
     @property
     def reached(self) -> bool | None:
-        """Whether it is near in some setting, the study's own among them; None if no setting has it."""
+        """True if it is near in some setting, the study's own among them; None if no setting has it."""
         return (self.near > 0 or self.row.close) if self.settings else None
 
     def to_json(self) -> dict[str, Any]:
-        """As in the document."""
+        """Returns the entry of the JSON document."""
         row = self.row.to_json()
         own = {k: row[k] for k in ("factors", "metric", "unit", "published", "ours", "contradiction")}
         return {**own, "low": self.low, "high": self.high, "settings": self.settings}
@@ -55,7 +55,7 @@ def reach(paper: Paper, built: Mapping[str, Built], seen: Sequence[Seen]) -> lis
 
 
 def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) -> list[Reach]:
-    """The same over the settings of a record, too: `recorded` are the rows of its `attainable.csv`, of the same published values."""
+    """Extends the ranges by the settings of a record: `recorded` are the rows of its `attainable.csv`, of the same published values."""
 
     def one(x: Reach, r: Mapping[str, str]) -> Reach:
         ends = [float(r[k]) for k in ("low", "high") if r[k]]
@@ -66,14 +66,14 @@ def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) 
 
 
 def with_whole(rows: Sequence[Reach], over_settings: Sequence[Sequence[float | None]]) -> list[Reach]:
-    """The same, those that no setting has over settings that were run whole: `over_settings` has what each published value is there."""
+    """Adds full reruns to values that no other setting has: `over_settings` has each published value in the full reruns."""
     values = iter(over_settings)
     each = [(x, () if x.row.published is None else next(values)) for x in rows]
     return [x if x.settings else _reach(x.table, x.row, ours) for x, ours in each]
 
 
 def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_settings: Sequence[Sequence[float | None]]) -> list[dict[str, str]]:
-    """The same of the rows of a record."""
+    """Adds full reruns to the rows of a record; see `with_whole`."""
     number = partial(number_in, Path("attainable.csv"))
     of = [
         Reach(
@@ -95,7 +95,7 @@ def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_settings: Sequen
 
 
 def places(paper: Paper) -> list[tuple[str, str, str]]:
-    """Of every published result its table, where it stands there, and its metric: as `attainable.csv` and `full_reruns.csv` have them."""
+    """Returns table, row and metric of every published result, as in `attainable.csv` and `full_reruns.csv`."""
     return [(table, _place(row), row.metric) for table, rows in published_tables(paper, {}).items() for row in rows]
 
 
@@ -128,7 +128,7 @@ def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
 
 
 def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[str, Any] | None:
-    """What an experiment's published values say, beside the claims that rest on it; None if none is published.
+    """Returns the verdict on the published values of an experiment, besides the claims that rest on it; None if none is published.
 
     It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *not reproduced* if
     one is near in none (it *fails* where nothing is left open), and *inconclusive* if runs are missing, or settings do not have the others.

@@ -1,4 +1,4 @@
-"""What was kept of runs: from the rows of combinations to columns."""
+"""Tables of cached runs: from rows to columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..study.rows import Rows
 from .definition import RunTables, Series
 
 Kept = tuple[tuple[str, Sequence[str], tuple[str, ...]], ...]
-"""What a paper keeps: table, columns and names of flows, links, network, and of the series of flows and links."""
+"""The columns that a paper keeps: table, columns and names of flows, links, network, and of the series of flows and links."""
 
 
 def tables_of_run(rows: Rows, kept: Kept) -> RunTables:
-    """What was kept of a job: names, and numbers in their order; None where there is no value."""
+    """Returns the tables of a job: names, and numbers in their order; None where there is no value."""
     found = rows.values()
     flows, links, network = (_columns(found, *k) for k in kept[:3])
     flow_series, link_series = (_series(rows, *k) for k in kept[3:])

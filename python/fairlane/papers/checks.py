@@ -49,7 +49,7 @@ def check_study(paper: Paper, experiments: Sequence[Experiment], combinations: S
 
 
 def bad_check(paper: Paper, id: str, message: str) -> Exception:
-    """What a claim's check fails with, at its place in claims.toml."""
+    """Returns the error of a claim's check, with its place in claims.toml."""
     path = paper.folder / "claims.toml"
     claims = _document(path, "claims-file")["claim"]
     (place,) = (str(i) for i, c in enumerate(claims) if c["id"] == id)
@@ -124,7 +124,7 @@ def _numbers(path: Path) -> None:
 
 
 def _unknown(name: str, known: Sequence[str], what: str) -> tuple[str, str]:
-    """What is wrong with a name that nothing has, and the nearest ones."""
+    """Returns message and help for an unknown name, with similar ones."""
     message, _, near = str(suggest(name, known, what)).partition(": ")
     return message, near if what == "experiment" else f"{near}; `tables` in study.py names those that are no experiments"
 

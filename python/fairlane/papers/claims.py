@@ -44,16 +44,16 @@ class Judged:
     comparisons: list[Comparison] = field(default_factory=list)
     cause: str = ""
     so_far: Verdict | None = None
-    """What the runs at hand alone would say, where the study asks for more of them: no verdict. `None` if they are all there."""
+    """Verdict of the finished runs alone while others are missing; `None` if all are finished."""
 
     judgement: Judgement | None = None
-    """What the settings say, or the replications of a paper of single runs; None where only the means were judged."""
+    """Judgement over the settings, or over the replications of a paper of single runs; None where only the means were judged."""
     share_matching: float | None = None
     """The share of the settings that match the published values in which it holds; None if none matches, or none was run."""
     matching: int = 0
     """How many settings match the published values."""
     whole: bool = False
-    """Whether its settings are recorded ones that were run whole, because those of the sample do not have what it reads."""
+    """True if it is judged in recorded full reruns, because the settings of the sample lack the values it reads."""
 
     @property
     def share(self) -> Share | None:

@@ -1,4 +1,4 @@
-"""What a paper's reproduction is made of: combinations to run, quantities to measure, experiments to show, alternatives to try."""
+"""The definition of a reproduction: combinations to run, quantities to measure, experiments to show, alternatives to try."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Series:
 
 @dataclass
 class RunTables:
-    """What is kept of one run: the columns the paper measures, per flow and per link, and how the run went."""
+    """Tables of one run: the columns the paper measures, per flow and per link, and facts about the run."""
 
     flows: dict[str, list[Any]]
     links: dict[str, list[Any]]
@@ -142,7 +142,7 @@ class Alternative:
     """Another choice for something the paper leaves open: all combinations are run again with it."""
 
     name: str
-    """What is chosen otherwise, for instance "TCP window 20"."""
+    """The changed choice, for instance "TCP window 20"."""
     why: str
     """Why it is plausible, or what it tests."""
     combinations: Callable[[], Sequence[Combination]]
@@ -236,7 +236,7 @@ class Results:
         return found[0]
 
     def has(self, **factors: object) -> bool:
-        """Whether a combination with these factors was run."""
+        """Returns true if a combination with these factors was run."""
         return any(all(c[k] == str(x) for k, x in factors.items()) for c in self.combinations)
 
     def rows(self, quantity: str, metric: str, unit: str, wanted: Callable[[Combination], bool] = lambda _: True) -> list[Row]:
@@ -249,10 +249,10 @@ class Experiment:
     """A table or figure of the paper."""
 
     id: str
-    """As in ``--only``, for instance "table3"."""
+    """Name for ``--only``, for instance "table3"."""
     title: str
     text: str
-    """What it shows, for a reader without the paper."""
+    """Description for a reader without the paper."""
     build: Callable[[Results], Built]
     needs: Callable[[Combination], bool] = lambda _: True
     """The combinations it is made of."""
@@ -279,7 +279,7 @@ class Paper(ABC):
     link_columns: tuple[str, ...] = ()
     network_columns: tuple[str, ...] = ()
     hop_probe: bool = True
-    """Whether `router_path_delay_mean` is measured, which makes runs slower."""
+    """True to measure `router_path_delay_mean`, which makes runs slower."""
     meant: tuple[str, ...] = ()
     """Words of warnings that tell of what the study means to do; they are not shown."""
     flow_series: tuple[str, ...] = ()
@@ -300,7 +300,7 @@ class Paper(ABC):
     """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. With the study itself they should take
     no more than some five minutes on two cores."""
     single_runs: bool = False
-    """Whether the paper made each run once: a claim is then judged in each replication alone, not on their means."""
+    """True if the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
     """The setting in which the study's own tables are made, where it is not that of the bases: `combinations` are those of `setting(declared)`."""
     reference: str = ""
@@ -312,7 +312,7 @@ class Paper(ABC):
 
     @cached_property
     def words(self) -> Tree:
-        """What ``paper.toml`` says; what it may leave out is empty."""
+        """The texts of ``paper.toml``; optional ones are empty if absent."""
         blank = dict.fromkeys(("citation", "question", "setup", "topology", "peer", "peer_note"), "")
         return {**blank, "factors": {}, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
 
@@ -343,7 +343,7 @@ class Paper(ABC):
         w = known[id]
         return Experiment(id, w["title"], w["text"], build, needs)
 
-    # What a paper defines:
+    # Methods that a paper defines:
 
     @abstractmethod
     def combinations(self) -> list[Combination]:
@@ -370,7 +370,7 @@ class Paper(ABC):
         """All tables and figures, in the order of the page."""
 
     def opens(self) -> list[Open]:
-        """What the paper leaves open, each with its plausible values: settings are drawn from all of them together."""
+        """Returns the unstated parameters, each with its plausible values: settings are sampled from all of them together."""
         return []
 
     def setting(self, values: Mapping[str, Value]) -> Sequence[Combination]:

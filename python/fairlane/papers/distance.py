@@ -21,7 +21,7 @@ class Distance:
     fit: float | None
     """Mean difference of the values by which settings are chosen; None without any."""
     test: float | None
-    """That of the others."""
+    """Mean difference of the held-out values."""
     median: float | None
     """Median of all differences."""
     near: int
@@ -31,7 +31,7 @@ class Distance:
 
 
 def fitted(row: Compared) -> bool:
-    """Whether a published value is one by which settings are chosen: by a hash of its place, the same for ever.
+    """Returns true if a published value is used to select settings: by a hash of its place, so always the same ones.
 
     A lot of its own for each value, not a table or a column: so both parts have some of everything.
     """

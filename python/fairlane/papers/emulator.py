@@ -1,4 +1,4 @@
-"""What a number of a setting would be in settings that were not run: a Gaussian process over everything that is left open.
+"""Predicts a number in settings that were not run: a Gaussian process over all unstated parameters.
 
 The mean is a second-degree polynomial of each thing left open (its levels, where it has a few), without products; what that leaves is a
 smooth function of all together, and noise (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2.7). Its four
@@ -58,7 +58,7 @@ class Emulator:
         self._weights = self._inverse @ self._y
 
     def said(self, settings: Sequence[Setting]) -> tuple[_Matrix, _Matrix]:
-        """Of each setting the number and its standard deviation, the noise of a run in it."""
+        """Returns mean and standard deviation of the number in each setting, the noise of a run included."""
         x = places(self._opens, settings)
         across = _kernel(x, self._x, self._theta)
         own = np.exp(self._theta[0]) * (_features(x) ** 2).mean(axis=1) + np.exp(self._theta[1]) + np.exp(self._theta[3])
@@ -66,7 +66,7 @@ class Emulator:
         return self._middle + self._scale * (across @ self._weights), np.asarray(self._scale * np.sqrt(np.maximum(variance, 1e-12)))
 
     def worth(self) -> Worth:
-        """What it says of each of its settings without having it."""
+        """Validates the emulator by leaving out each of its settings."""
         variance = 1.0 / np.diag(self._inverse)
         apart = self._weights * variance
         inside = float((np.abs(apart) <= 1.96 * np.sqrt(variance)).mean())
@@ -117,7 +117,7 @@ class Emulated:
     error: float
     spread: float
     inside: float
-    """As in `Worth`."""
+    """Share of the values inside the predicted interval; see `Worth`."""
     tried: int
     """Settings of which it was said: half of them drawn from all ranges, half around the nearest that were run."""
     needed: int
@@ -155,7 +155,7 @@ _BEST, _FEW = 4, 8
 
 
 def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[Setting]]:
-    """What the settings that were run whole say of many others, and of those the best ones."""
+    """Predicts many settings from the full reruns; returns the summary and the best settings."""
     from scipy.stats import norm
 
     opens = paper.opens()
@@ -179,7 +179,7 @@ def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[S
 
 
 def recorded_emulated(paper: Paper) -> Emulated | None:
-    """What `emulated.csv` in a study's folder records; None without the file. Raises if it was made of something else."""
+    """Reads `emulated.csv` of a study's folder; None without the file. Raises if it was made of another study."""
     path = paper.folder / EMULATED
     if not path.exists():
         return None

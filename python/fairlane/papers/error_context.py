@@ -13,7 +13,7 @@ from ..multiverse import OpenError
 
 @contextmanager
 def told(folder: Path) -> Iterator[None]:
-    """What the code of a study in `folder` fails with becomes a `PaperError` that names the line; the cause keeps the traceback."""
+    """Turns an error in the code of the study in `folder` into a `PaperError` that names the line; the cause keeps the traceback."""
     try:
         yield
     except (InputError, OpenError, PaperError) as e:

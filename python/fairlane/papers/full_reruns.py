@@ -49,7 +49,7 @@ class Whole:
     """Published values, and what they are in each of some settings."""
 
     places: Sequence[tuple[str, str, str]]
-    """Of each value its table, where it stands there, and its metric."""
+    """Table, row and metric of each value."""
     published: Sequence[float]
     ours: dict[str, Sequence[float | None]]
     """By setting."""
@@ -71,11 +71,11 @@ class Whole:
         return sum(x < least for x in self.differences(setting, wanted))
 
     def over_settings(self) -> list[list[float | None]]:
-        """Of each published value what it is in the settings; the declared one with another seed is no other setting."""
+        """Returns each published value in the settings, without the repetition of the declared setting with another seed."""
         return [list(xs) for xs in zip(*(xs for name, xs in self.ours.items() if name != CHANCE), strict=True)]
 
     def chance(self) -> list[float]:
-        """The same between the two runs of the declared setting that differ in their seeds alone."""
+        """Returns the differences between the two runs of the declared setting, which differ in their seeds only."""
         pairs = zip(self.ours[DECLARED], self.ours[CHANCE], strict=True)
         return [difference(Compared((), "", "", a, b)) if a is not None and b is not None else inf for a, b in pairs]
 
@@ -97,7 +97,7 @@ def setting_of(paper: Paper, text: str) -> Setting:
 
 
 def called(paper: Paper, setting: Setting) -> str:
-    """What a setting has otherwise than the declared one, as `setting_of` reads it."""
+    """Returns the differences of a setting from the declared one, as `setting_of` reads them."""
     other = [f"{k}={text_of(x)}" for k, x in setting.items() if text_of(x) != text_of(paper.declared_setting[k])]
     return ", ".join(other) or DECLARED
 
@@ -114,7 +114,7 @@ def first(paper: Paper, n: int) -> list[Setting]:
 
 
 def kinds_of(paper: Paper, settings: Sequence[Setting], drawn: int) -> list[Kind]:
-    """What each setting is: of the first `drawn` of the sample, the declared one, or another near the published values."""
+    """Returns the kind of each setting: one of the first `drawn` of the sample, the declared one, or another near the published values."""
     sample = [key_of(w) for w in first(paper, drawn)]
     of: dict[tuple[str, ...], Kind] = {key_of(paper.declared_setting): "declared"}
     of |= dict.fromkeys(sample, "sample") | dict.fromkeys(sample[:1], "base")  # type: ignore[arg-type]
@@ -189,7 +189,7 @@ def csv_of_whole(whole: Whole, made: str) -> bytes:
 
 
 def recorded_whole(paper: Paper) -> Whole | None:
-    """What `full_reruns.csv` and `full_rerun_settings.csv` in a study's folder record; None without the first. Raises if they were made of another."""
+    """Reads `full_reruns.csv` and `full_rerun_settings.csv` of a folder; None without the first. Raises if they are of another study."""
     path = paper.folder / VALUES
     if not path.exists():
         return None

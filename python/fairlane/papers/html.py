@@ -1,4 +1,4 @@
-"""What reproductions show of themselves in a notebook."""
+"""A reproduction in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def reproduction_html(r: ReproductionOutcome) -> str:
-    """What was found, verdicts on the claims, the published tables with ours, where the page is."""
+    """Returns the findings, the verdicts on the claims, the published tables with ours, and the path of the page."""
     rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {name(j.verdict)}", share_of(j), j.claim.statement] for j in r.claims]
     claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
     n = told(counts(j.verdict for j in r.claims))

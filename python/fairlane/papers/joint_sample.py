@@ -42,7 +42,7 @@ class Joint:
     """Settings that were run whole, where those of the sample have a part of the study: claims and published values that no setting of the
     sample has are judged in these."""
     emulated: Emulated | None = None
-    """What those run whole say of others."""
+    """Predictions from the full reruns for other settings."""
 
     @cached_property
     def sample(self) -> list[Seen]:
@@ -73,7 +73,7 @@ class Joint:
         return [s for s in self.entire if s.kind in SAMPLED] if self.only_entire(claim) else self.sample
 
     def only_entire(self, claim: str) -> bool:
-        """Whether settings speak of a claim only if they are run whole."""
+        """Returns true if only full reruns can evaluate a claim."""
         return bool(self.entire) and all(s.outcomes[claim] is None for s in self.sample)
 
     def matching_of(self, claim: str) -> list[Seen]:
@@ -84,7 +84,7 @@ class Joint:
         return [s for s in self.entire if key_of(s.values) in known]
 
     def outcomes(self, claim: str) -> list[float | None]:
-        """What a claim does in each setting in which it is judged."""
+        """Returns the outcome of a claim in each setting in which it is judged."""
         return [s.outcomes[claim] for s in self.judging(claim)]
 
     def judged(self, claim: Claim, here: Outcome) -> Judgement:
@@ -110,11 +110,11 @@ class Joint:
 
     @property
     def settled(self) -> bool:
-        """Whether more settings would move no share across a bound."""
+        """True if more settings would move no share across a bound."""
         return all(settled(self.outcomes(c.id)) for c in self.claims)
 
     def to_json(self) -> dict[str, Any]:
-        """As in the document of a reproduction."""
+        """Returns the entry of the document of a reproduction."""
         return {
             "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "again": self.again or None,
             "asked": self.asked, "settled": self.settled,

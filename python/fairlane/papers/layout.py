@@ -61,7 +61,7 @@ class Grid:
 
     title: str
     names: Sequence[str]
-    """What the headings of rows say: one name a level."""
+    """Names of the headings of rows, one per level."""
     heads: Sequence[Sequence[Head]]
     """Headings of columns, the outermost level first."""
     lines: Sequence[Line]
@@ -89,7 +89,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Layout:
-    """What varies from row to row, from column to column, and from table to table: factors, `metric` or `unit`; the outermost first."""
+    """Factors, `metric` or `unit` that vary by row, by column and by table; the outermost first."""
 
     rows: Key
     columns: Key
@@ -107,7 +107,7 @@ def _same(factors: Any) -> frozenset[tuple[str, float | str]]:
 
 
 def is_tidy(rows: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a published table has one number a row, with its metric; others are texts, shown as they are published."""
+    """Returns true if a published table has one number per row, with its metric; other tables are shown as they are published."""
     return bool(rows) and all("metric" in row and as_number(row.get("value")) is not None for row in rows)
 
 
@@ -144,7 +144,7 @@ def layout_of(paper: Paper, id: str, published: Sequence[Compared]) -> Layout:
 
 
 def wrong_layout(paper: Paper, id: str) -> tuple[str, str, str] | None:
-    """What is wrong with the declared layout of a published table: the key, the message and what to do; None if nothing is."""
+    """Returns the fault of the declared layout of a published table: the key, message and help; None if there is none."""
     said = paper.words["experiments"].get(id, {}).get("layout")
     rows = paper.published(id)
     if said is None or not is_tidy(rows):

@@ -1,4 +1,4 @@
-"""What the code of a study gives of a run, looked at before it is used: a number that is none names its measure, its combination and its seed."""
+"""Checks the values that the code of a study returns for a run: an error names the measure, the combination and the seed."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairlane.reproduction/3"
 WORST = ("not_reproduced", "fails", "inconclusive", "depends", "holds")
-"""Of the verdicts on what rests on an experiment the first of these is its own."""
+"""Verdicts in the order in which one of them, on a claim, becomes that of the experiment."""
 
 
 @dataclass
 class Shift:
-    """What another choice for an open parameter changes."""
+    """The effect of another choice for an unstated parameter."""
 
     alternative: Alternative
     values: list[float]
@@ -75,7 +75,7 @@ class ReproductionOutcome:
     of_all: bool = True
     """Those are of every scenario, not only of some that have all levels between them."""
     notes: list[str] = field(default_factory=list)
-    """What was found in the folder that is worth telling, such as damaged files that were run again."""
+    """Notes for the user about the contents of the folder, such as damaged files whose runs were repeated."""
 
     @cached_property
     def reach_of_sample(self) -> list[Reach]:
@@ -85,12 +85,12 @@ class ReproductionOutcome:
 
     @cached_property
     def reach(self) -> list[Reach]:
-        """The same; of results that none of these settings has with the range over those run whole."""
+        """Every published result with its range; a result that no setting of `reach_of_sample` has, over the full reruns."""
         whole = self.joint.whole if self.joint else None
         return with_whole(self.reach_of_sample, whole.over_settings()) if whole else self.reach_of_sample
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
-        """What the published values of an experiment say alone, without its claims; None if none is published as its table."""
+        """Returns the verdict on the published values of an experiment alone, without its claims; None if none is published as its table."""
         partly = self.missing or ("no other setting than its own" if self.paper.opens() and not self.joint else "")
         return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
 

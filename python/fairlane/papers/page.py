@@ -249,7 +249,7 @@ def _factor(name: str, value: str, said: Mapping[str, str]) -> str:
 
 
 def _fixed(name: str, value: str, said: Mapping[str, str]) -> str:
-    """What all rows of a table have in common, in its heading."""
+    """Returns the constant factors of a table for its heading."""
     told = _factor(name, value, said)
     return told if told != _spaced(value) else _spaced(f"{name}: {value}")
 

@@ -38,7 +38,7 @@ class Which:
     these: Sequence[tuple[Kind, Setting]] = ()
     """These and no others, each of its kind."""
     record: bool = True
-    """Whether recorded settings stand for a sample where none is asked for."""
+    """True to use recorded settings as the sample if no sample is requested."""
 
     def check(self) -> None:
         """Raises if no setting is asked for."""
@@ -54,7 +54,7 @@ class Plan:
     which: Which
     rows: Sequence[Seen] = ()
     earlier: Sequence[Mapping[str, str]] = ()
-    """Of the recorded settings."""
+    """Rows of the recorded `attainable.csv`."""
     notes: list[str] = field(default_factory=list)
     again: int = 0
     """Recorded settings that came out again as recorded."""

@@ -39,7 +39,7 @@ class Job:
 
 
 class _Scenario:
-    """What jobs that differ in their seed alone share. A paper's scenario may depend on the seed, too: then each seed has its own."""
+    """The scenario of jobs that differ in their seed only. If a paper's scenario depends on the seed, each seed has its own."""
 
     def __init__(self, paper: Paper, combination: Combination, text: str) -> None:
         resolved = combination_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", []).json()))
@@ -84,7 +84,7 @@ class Runner:
 
     @property
     def notes(self) -> list[str]:
-        """What was found in the folder that is worth telling, such as damaged files that are run again."""
+        """Notes for the user about the contents of the folder, such as damaged files whose runs are repeated."""
         return self._store.notes
 
     def look(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:

@@ -26,7 +26,7 @@ class Score:
     """Without signs; infinite if more than half of them are published zeros that we do not meet, None if there is none."""
 
     def to_json(self) -> dict[str, Any]:
-        """As in the document: no infinity there."""
+        """Returns the entry of the document, where infinity is null."""
         known = self.median is not None and math.isfinite(self.median)
         return {"compared": self.compared, "near": self.near, "median_difference": self.median if known else None}
 
@@ -42,16 +42,16 @@ class Scores:
 
     @property
     def columns(self) -> list[Any]:
-        """As `COLUMNS` name them."""
+        """The values in the order of `COLUMNS`."""
         return [x for s in (self.every, self.plain) for x in s.to_json().values()]
 
     def to_json(self) -> dict[str, Any]:
-        """As in the document."""
+        """Returns the entry of the document."""
         return {"with_flagged": self.every.to_json(), "without_flagged": self.plain.to_json(), "missing": self.missing}
 
 
 COLUMNS = [f"{name}{of}" for of in ("", ", contradicted left out") for name in ("values compared", "values near", "median difference")]
-"""What `Scores.columns` has, in a table."""
+"""Names of `Scores.columns`."""
 
 
 def published_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
@@ -60,7 +60,7 @@ def published_results(paper: Paper, built: Mapping[str, Built], names: Sequence[
 
 
 def published_tables(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> dict[str, list[Compared]]:
-    """The same by published table: always the same values in the same order, whatever was built."""
+    """Returns the published results by table: always the same values in the same order, whatever was built."""
     out: dict[str, list[Compared]] = {}
     for name in names or dict.fromkeys([*(e.id for e in paper.experiments()), *paper.tables]):
         if not is_tidy(paper.published(name)):

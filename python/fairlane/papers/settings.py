@@ -38,7 +38,7 @@ Measured = tuple[Mapping[str, float], dict[str, Curve]]
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of one setting."""
+    """The result of one setting."""
 
     values: Setting
     kind: Kind
@@ -169,7 +169,7 @@ class Settings:
 
 @contextmanager
 def _within(words: str) -> Iterator[None]:
-    """What the code of a study fails with says in which setting."""
+    """Adds the setting to the message of an error in a study's code."""
     try:
         yield
     except (FairlaneError, OSError):
@@ -258,7 +258,7 @@ def replications(rows: Mapping[str, Sequence[Row]]) -> list[Tables]:
 
 
 def _outcome(check: Check, tables: Tables) -> float | None:
-    """Whether a claim holds; None if the tables do not say, or its check divides by a zero that this setting has."""
+    """Returns 1 if a claim holds, else 0; None if the tables lack a value, or its check divides by zero in this setting."""
     try:
         said = check.outcome(tables)
     except BadCheck:

@@ -118,7 +118,7 @@ class Compared:
     high: float | None = None
     runs: int = 1
     peer: float | None = None
-    """The same quantity from another simulator, where it is known."""
+    """Value from another simulator, where it is known."""
     impossible: int | None = None
     """Number of the contradiction that makes the published value impossible or suspect."""
     published_text: str = ""
@@ -135,7 +135,7 @@ class Compared:
 
     @property
     def close(self) -> bool:
-        """Whether our value is near the published one: within `NEAR` of it, or with it in our interval."""
+        """True if our value is near the published one: within `NEAR` of it, or with it in our interval."""
         if self.ours is None or self.published is None:
             return False
         inside = self.low is not None and self.high is not None and self.low <= self.published <= self.high
@@ -143,7 +143,7 @@ class Compared:
 
     @property
     def near(self) -> bool | None:
-        """The same; None if there is nothing to compare or the published value is suspect."""
+        """True if our value is near; None if there is nothing to compare or the published value is suspect."""
         return None if self.ours is None or self.published is None or self.impossible else self.close
 
     def to_json(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Comparison:
         return next(iter(self.rank_correlations().values()), None) if len({r.metric for r in self.rows}) == 1 else None
 
     def rank_correlations(self) -> dict[str, float]:
-        """That of each metric that has one: values of different metrics have no common order."""
+        """Returns the rank correlation of each metric that has one: values of different metrics have no common order."""
         pairs: dict[str, list[tuple[float, float]]] = {}
         for r in self.rows:
             if r.published is not None and r.ours is not None:

@@ -83,7 +83,7 @@ def sheets(r: ReproductionOutcome) -> Iterator[Sheet]:
 
 
 def _published_alone(e: Experiment, b: Built, known: dict[str, Published]) -> bool:
-    """Whether a table has published values that stand in no other, and is no figure's or one of words."""
+    """Returns true if an experiment has published values that no table contains, and is neither a figure nor a table of words."""
     of = [x for x in b.comparison.rows if x.published is not None and not any(x in table for table in known.values())]
     return bool(of) and not b.pictures and not known[e.id].rows
 
@@ -109,7 +109,7 @@ def _marked(row: Compared) -> str:
 
 
 def line_by_line(title: str, b: Built) -> Sheet:
-    """What the paper tells beside what we find, a value a line."""
+    """Returns published values and ours, one per line."""
     rows = b.comparison.rows
     peer = any(row.peer is not None for row in rows)
     metrics = len({row.metric for row in rows}) > 1

@@ -1,4 +1,4 @@
-"""What a paper leaves open, as its page shows it: each claim over all settings, the settings nearest to the published values, and what the published values pin down."""
+"""The unstated parameters on the page of a paper: each claim over all settings, the best-fitting settings, and the determined parameters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:
-    """What is left open, the settings nearest to the published values, what the published values pin down and what it does not."""
+    """Returns the unstated parameters, the best-fitting settings, and which parameters the published values determine."""
     sample, matching = joint.sample, {id(s) for s in joint.matching}
     inside = [s for s in sample if id(s) in matching]
     ranked = sorted(joint.opens, key=lambda o: -joint.matters[o.name])
@@ -73,7 +73,7 @@ def of_paper(joint: Joint) -> dict[str, Any]:
 
 
 def _entire(joint: Joint) -> list[str]:
-    """What the settings that were run whole say of all published values at once, in paragraphs; none without them."""
+    """Returns paragraphs on all published values in the full reruns; none without full reruns."""
     w, e = joint.whole, joint.emulated
     if w is None:
         return []

@@ -19,7 +19,7 @@ class Word:
 
     sign: str
     many: str
-    """Of several claims: "3 hold"."""
+    """Plural: "3 hold"."""
     style: str
     """Its colour on a terminal."""
     always: bool = False

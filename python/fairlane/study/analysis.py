@@ -22,7 +22,7 @@ class StudyAnalysis(StudyTables):
     # --- statistics -----------------------------------------------------------------------------------
 
     def anova(self, metric: str, order: int = 2) -> Anova:
-        """What explains a metric: main effects of the factors, and interactions of up to `order` of them; see `fairlane.stats.anova`.
+        """Returns the variance of a metric that the factors explain: main effects, and interactions of up to `order`; see `fairlane.stats.anova`.
 
         The seeds are blocks: what a seed does to all combinations alike is no chance when combinations are compared.
         """
@@ -66,7 +66,7 @@ class StudyAnalysis(StudyTables):
 
     @functools.cached_property
     def claims(self) -> list[StudyClaim]:
-        """What came of each claim: `verdict`, `share` of the settings in which it holds, `boundaries` (where it changes), `matters`, `reason`."""
+        """The verdict on each claim: `verdict`, `share` of the settings in which it holds, `boundaries` (where it changes), `matters`, `reason`."""
         from .verdicts import of_result
 
         return of_result(self)
@@ -94,7 +94,7 @@ class StudyAnalysis(StudyTables):
 
     @functools.cached_property
     def warnings(self) -> list[str]:
-        """What to check before trusting the numbers: warnings of runs, combinations that chance does not touch, intervals that are too wide."""
+        """Warnings of runs, combinations that the seeds do not affect, and intervals that are too wide."""
         from .checks import warnings
 
         return [*self.notes, *warnings(self)]

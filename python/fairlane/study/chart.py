@@ -41,7 +41,7 @@ _LONGEST = 26
 
 
 def numeric(factor: Factor) -> bool:
-    """Whether the labels of a factor are numbers."""
+    """Returns true if the labels of a factor are numbers."""
     return frames.levels_dtype(factor).is_numeric()
 
 
@@ -81,7 +81,7 @@ def _factor_scale(factor: Factor) -> _Scale:
 
 
 def _geometric(xs: Sequence[float]) -> bool:
-    """Whether levels are spaced by factors rather than by steps.
+    """Returns true if levels are spaced by factors rather than by steps.
 
     >>> _geometric([1, 10, 100]), _geometric([1, 2, 5, 10, 20]), _geometric([10, 20, 30, 40, 50]), _geometric([1, 5])
     (True, True, False, False)
@@ -145,7 +145,7 @@ class Chart:
         return (left, 0.46 + (0.045 * self._longest_tick() if self._aslant() else 0.0), right, 0.3 if titled else 0.12)
 
     def _numbers(self) -> bool:
-        """Whether each field of a heatmap has its number in it; else a bar beside it tells what the colours are."""
+        """True if each field of a heatmap shows its number; otherwise a colour bar explains the colours."""
         return len(self._levels(self.plot.x)) * len(self._levels(self.plot.by)) <= _MOST_NUMBERS
 
     def _categories(self) -> bool:
@@ -171,7 +171,7 @@ class Chart:
         return list(self._levels(self.plot.by)) if self.plot.by else [None]
 
     def _names(self) -> list[str]:
-        """What the colours stand for."""
+        """Names in the colour legend."""
         if not self.plot.by:
             return []
         f = self.result.factor(self.plot.by)
@@ -233,12 +233,12 @@ class Chart:
             ax.set_ylim(low - 0.1 * room, high + 0.1 * room)
 
     def _of_all_panels(self) -> list[Interval]:
-        """What is shown in all panels, which share their scales."""
+        """Returns the intervals shown in all panels, which share their scales."""
         keys = [*self._keys(), *([self.plot.panel] if self.plot.panel else [])]
         return list(Chart(self.result, self.plot)._intervals(keys, self.plot.y).values())
 
     def _all_values(self, s: _Scale) -> list[float]:
-        """What the y axes of all panels have to hold."""
+        """Returns all values that the shared y axis has to cover."""
         return [v * s.factor for iv in self._of_all_panels() for v in (iv.low, iv.mean, iv.high) if v is not None]
 
     def _category_ticks(self, ax: Axes, positions: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""What to check before the numbers of a study are trusted: warnings of its runs, and what only all runs together show."""
+"""Warnings to read before trusting the numbers of a study: those of its runs, and those that only all runs together show."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
     some = " or ".join([", ".join(groups[:-1]), groups[-1]]) if len(groups) > 1 else "".join(groups)
     first = next((t for t in texts if "flow `" in t), texts[0])
     said = re.sub(r"flow `[^`]*`", f"a flow of {some}", first, count=1) if named else first
-    # What is left besides the names are numbers.
+    # Only numbers remain besides the names.
     others = len({re.sub(r"`[^`]*`", "", t) for t in texts if not re.match(r"\d+ more flows", t)}) - 1
     return f"{said}; elsewhere with other numbers" if others > 0 else said
 

@@ -1,4 +1,4 @@
-"""What people see of claims and settings: lines on a terminal, pictures, cards of the page."""
+"""Views of claims and settings: lines on a terminal, figures, cards of the page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def report(result: StudyAnalysis) -> list[Any]:
 
 
 def matters_table(result: StudyAnalysis) -> tuple[list[str], list[list[float]]]:
-    """What is left open (rows) and, for each claim and metric, the share of its variance between settings that this accounts for alone."""
+    """Returns the varied parameters (rows) and, for each claim and metric, the share of its variance that each accounts for alone."""
     settings = result.spec.settings
     if settings is None:
         return [], []
@@ -116,7 +116,7 @@ def _on_white(panel: Panel) -> Figure:
 
 
 def drawings(result: StudyAnalysis, claim: StudyClaim) -> list[Any]:
-    """The same pictures in the light form of pages, which fits a telephone: the curve, and the map if there is something to tell apart."""
+    """Returns the figures of a claim as light SVG that fits a telephone: the curve, and the map if the outcome varies."""
     of = _outcomes(result, claim)
     pictures = drawn(claim.id, of, MOST_ROWS) if of is not None else None
     return [] if pictures is None else [pictures.curve, *([] if pictures.map is None else [pictures.map])]
@@ -139,7 +139,7 @@ def cards(result: StudyAnalysis) -> list[dict[str, Any]]:
 
 
 def asked(settings: Settings | None) -> list[dict[str, str]]:
-    """What is left open, for the page."""
+    """Returns the varied parameters as the page lists them."""
     if settings is None:
         return []
     return [

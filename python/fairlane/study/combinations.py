@@ -109,7 +109,7 @@ def _table(study: StudyTables, name: str, combinations: Sequence[Combination], d
     frame = frames.wide(name, study.spec, combinations, study.store, done)
     one = name[:-1] if name in ("flows", "groups", "links") else name.removesuffix("_series")
     back = {c: c.removeprefix(f"{one}_") for c in frame.columns if c.removeprefix(f"{one}_") in study.factors and c.startswith(f"{one}_")}
-    # What has no value is left out of runs, and NaN in results.
+    # Runs leave out what has no value; results have NaN there.
     return frame.rename(back).with_columns(cs.float().fill_null(float("nan")))
 
 

@@ -1,4 +1,4 @@
-"""What makes a difference in a study: variance explained, levels against one of them, the best combination; all with common random numbers."""
+"""Comparisons within a study: variance explained, differences from a level, the best combination; all with common random numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _varied(result: StudyTables) -> list[str]:
 
 
 def _block(result: StudyTables) -> str | None:
-    """What the combinations have in common: the setting, or the seeds, if there are several."""
+    """Returns the column that the combinations share: the setting, or the seeds if there are several."""
     if result.spec.settings is not None:
         return SETTING
     return "seed" if result._done["seed"].n_unique() > 1 else None
@@ -96,7 +96,7 @@ def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
 
 
 def _pairing(result: StudyTables) -> str:
-    """What is compared with itself: each seed, or each setting."""
+    """Returns the column of the pairs: seeds, or settings."""
     return "seed" if result.spec.settings is None else SETTING
 
 
@@ -113,7 +113,7 @@ def _paired(
 
 
 def _row(c: stats.Contrast) -> dict[str, Any]:
-    """What `compare` tells of one level."""
+    """Returns the row of `compare` for one level."""
     d = c.difference
     return {
         "mean": d.a.mean, "baseline": d.b.mean, "difference": d.difference.value, "low": d.difference.low, "high": d.difference.high,
@@ -123,7 +123,7 @@ def _row(c: stats.Contrast) -> dict[str, Any]:
 
 
 def goal_of(s: Selector) -> str:
-    """Whether more or less of a metric is better: "max" or "min"."""
+    """Returns "max" if higher values of a metric are better, else "min"."""
     return "min" if s.metric.startswith(_LESS) and s.aggregate != "jain" else "max"
 
 
@@ -174,7 +174,7 @@ def explained(result: StudyTables, label: str) -> stats.Anova | None:
 
 
 def sentence(result: StudyTables, table: stats.Anova) -> str:
-    """What matters for a metric, in words: the terms that chance does not explain, by their share of the variance."""
+    """Returns a sentence with the terms that explain a metric significantly, by their share of the variance."""
     about = labels.metric(result.metric(table.metric))
     rows = [r for r in table.rows if r.term not in ("residual", "seed")]
     if not any(r.eta_sq for r in table.rows):

@@ -21,7 +21,7 @@ Indices = tuple[int, ...]
 """A level of each factor, by number."""
 _SHOWN = 5
 _ENDS = ("from", "to", "rate", "delay")
-"""What a link or a flow that a path makes up lacks at first."""
+"""Keys that a link or a flow made by a path lacks at first."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,20 @@ class Problem:
     change: int
     """Which of the level's, or of the study's, changes it points at; -1 for the base scenario."""
     key: bool
-    """Whether it points at the path of the change, not at its value."""
+    """True if it points at the path of the change, not at its value."""
     column: int
     code: str
     message: str
     help: str
     piece: str
-    """As it is shown."""
+    """The name shown in messages."""
     path: str
     file: str
     line: int | None
 
     @property
     def incomplete(self) -> bool:
-        """Whether it tells of a link or a flow that lacks what makes it one."""
+        """True if it is about a link or a flow that lacks a required key."""
         return self.code == "link-incomplete" or (self.code == "missing-key" and self.path.rpartition(".")[2] in _ENDS)
 
 
@@ -251,11 +251,11 @@ class _Base:
             self.tree = {}
 
     def has(self, p: Problem) -> bool:
-        """Whether a problem is there without any level."""
+        """Returns true if a problem exists without any level."""
         return self.error is not None and any(d["message"] == p.message and d["path"] == p.path for d in self.error.diagnostics)
 
     def unknown(self, path: tuple[str, ...], p: Problem) -> tuple[str, str] | None:
-        """What to say if a path leads to a link or flow that there is not."""
+        """Returns message and help if a path leads to an unknown link or flow."""
         if len(path) < 3 or path[0] not in ("links", "flows") or not p.incomplete:
             return None
         section = self.tree.get(path[0])
@@ -299,7 +299,7 @@ def _row(p: Problem) -> dict[str, Any]:
 
 
 def check_metrics(spec: StudySpec, combinations: Sequence[Combination], all_indices: Sequence[Indices]) -> ScenarioError | None:
-    """What is wrong with metrics: those that no combination has, or only some have."""
+    """Returns the faults of metrics: those that no combination has, or only some have."""
     troubles = Troubles(*spec.source) if spec.source is not None else Troubles("#", "<study>", "toml")
     # Most combinations have the same flows and links: each such network is looked at once.
     shapes: dict[Any, list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What is wrong with a study: collected, and told together with the places in its file."""
+"""Diagnostics of a study: collected, and reported together with their places in its file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Troubles:
     format: str
     found: list[tuple[list[str], bool, str, str, str]] = field(default_factory=list)
     others: list[ScenarioError] = field(default_factory=list)
-    """What was found in other files, such as the base scenario."""
+    """Errors in other files, such as the base scenario."""
     left: int = 0
     """Problems that are counted only."""
     _known: set[tuple[Place, bool, str]] = field(default_factory=set)
@@ -40,7 +40,7 @@ class Troubles:
 
     @property
     def full(self) -> bool:
-        """Whether what comes is counted only, so that it needs no words of help."""
+        """True once the list is full; further problems are only counted."""
         return len(self.found) >= MOST
 
     def error(self) -> ScenarioError | None:
@@ -71,7 +71,7 @@ class Troubles:
 
 
 def whole(error: ScenarioError) -> str:
-    """What an error shows, without the count of what it does not."""
+    """Returns the text of an error without the count of the problems it leaves out."""
     return error.rendered.removesuffix(f"\nand {error.more:,} more\n") if error.more else error.rendered
 
 

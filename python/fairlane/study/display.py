@@ -1,4 +1,4 @@
-"""What a study is to show: its precision, its plots, and the columns that they name."""
+"""Reads the precision and the plots of a study, and the columns that they name."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ STUDY_SCHEMA = "fairlane.study/2"
 
 
 def head(spec: StudySpec) -> dict[str, Any]:
-    """What was asked."""
+    """Returns the design of the study."""
     return {
         "name": spec.name,
         "description": spec.description,
@@ -34,7 +34,7 @@ def head(spec: StudySpec) -> dict[str, Any]:
 
 
 def _settings(spec: StudySpec) -> dict[str, Any]:
-    """What is left open, if anything is; the levels of the factor `setting` say what each sets."""
+    """Returns the varied parameters, if there are any; the levels of the factor `setting` contain what each setting changes."""
     if spec.settings is None:
         return {}
     keys = ("name", "base", "low", "high", "scale", "step", "unit", "why")

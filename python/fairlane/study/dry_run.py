@@ -1,4 +1,4 @@
-"""What a study would do: how many combinations and runs, how many are there already, how long the rest may take. Nothing is run or written."""
+"""Plans a study without running it: the number of combinations and runs, finished runs, and the expected time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What `rehearse` found."""
+    """The findings of `rehearse`."""
 
     spec: StudySpec
     folder: Path
@@ -74,7 +74,7 @@ class Rehearsal:
         }
 
     def text(self) -> str:
-        """The same for people."""
+        """Returns the findings as text."""
         spec = self.spec
         opened = [] if spec.settings is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.settings.opens]
         factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != SETTING]

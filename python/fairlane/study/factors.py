@@ -28,7 +28,7 @@ _SEED = "the seeds of a study stand in `seeds`"
 
 
 def is_table_of_factor(value: Any, name: str = "") -> bool:
-    """Whether a table below `[factors]` describes a factor; else it is a part of a bare path. `name`: its key, if that is at the top."""
+    """Returns true if a table below `[factors]` describes a factor; else it is a part of a bare path. `name`: its key, if at the top."""
     if not isinstance(value, dict) or not value:
         return False
     if name and not kind_of((name,)).known and _KEYS & value.keys():
@@ -40,7 +40,7 @@ def is_table_of_factor(value: Any, name: str = "") -> bool:
 
 
 def entries(table: dict[str, Any], top: Place) -> Iterator[tuple[tuple[str, ...], Any, Place]]:
-    """What stands in `[factors]`, bare dotted keys put together: keys of the path, value, place."""
+    """Yields the entries of `[factors]`, with bare dotted keys joined: keys of the path, value, place."""
     for key, value in table.items():
         if is_table_of_factor(value, key):
             yield (key,), value, (*top, key)

@@ -1,4 +1,4 @@
-"""What a study shows of itself in a notebook."""
+"""A study in a notebook."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def study_html(result: StudyAnalysis) -> str:
 
 
 def planned_html(spec: StudySpec) -> str:
-    """What a study will run: its factors with their levels, seeds, what is looked at."""
+    """Returns the design of a study that has not run: factors with their levels, seeds, metrics."""
     rows = []
     for f in spec.factors:
         levels = [label(level.label, f.unit) for level in f.levels[:MOST_LEVELS]]

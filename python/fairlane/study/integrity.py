@@ -1,4 +1,4 @@
-"""What lies in the folder of a study: which files are whole, which are damaged, and what does not belong there.
+"""Integrity of a study's folder: which files are whole, which are damaged, and which are foreign.
 
 Every byte is covered by a checksum (`base/sealed.py`), which is compared before anything reads a file: a reader of Parquet may give
 other numbers for a flipped bit, or bring the process down.
@@ -27,13 +27,13 @@ Stamp = tuple[int, int, int, int]
 
 
 def stamp(path: Path) -> Stamp:
-    """What changes when a file does, whatever the clock says."""
+    """Returns values that differ after every change of a file, whatever the clock says."""
     s = path.stat()
     return s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
 
 
 def seal_of_part(name: str) -> str:
-    """What the seal of a part says it is."""
+    """Returns the seal of a part."""
     return f"part/1 {name}"
 
 
@@ -42,7 +42,7 @@ SEAL_OF_INDEX = "index/2"
 
 @dataclass
 class Found:
-    """What is there. Names are paths below the folder."""
+    """The files of a folder. Names are paths below it."""
 
     files: dict[str, str] = field(default_factory=dict)
     """Where each key is read from."""
@@ -51,22 +51,22 @@ class Found:
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes of the file of each key that no part has."""
     stamps: dict[str, Stamp] = field(default_factory=dict)
-    """Of the files whose sums were found right."""
+    """Stamps of the files whose checksums are correct."""
     damaged: dict[str, str] = field(default_factory=dict)
     """Files that do not count, and why."""
     doubled: list[str] = field(default_factory=list)
     """Runs that a part has, too."""
     left: list[str] = field(default_factory=list)
-    """What a process that was killed had not finished."""
+    """Unfinished files of a process that was killed."""
     strange: list[str] = field(default_factory=list)
-    """What does not belong there."""
+    """Files that do not belong there."""
     blocked: dict[str, str] = field(default_factory=dict)
-    """What stands in the place of a file and is none (a pipe, a folder), and why it cannot be read; who only reads goes on without it."""
+    """Names taken by something that is not a file (a pipe, a folder), with the reason; readers ignore them."""
     checked: int = 0
     """Files whose sums were compared."""
 
     def notes(self, folder: Path) -> list[str]:
-        """What is worth telling, one line each."""
+        """Returns notes for the user, one line each."""
         kept = {n: fault for n, fault in self.damaged.items() if "/" in n}
         unsealed = [n for n, fault in kept.items() if fault == UNSEALED]
         torn = [n for n in kept if n not in unsealed]
@@ -161,7 +161,7 @@ def _kept(found: Found, folder: Path, part: str, refuse: Callable[[Path], bool])
 
 
 def _entries(place: Path) -> Iterator[Path]:
-    """What is in a folder, in the order of names."""
+    """Yields the entries of a folder, sorted by name."""
     try:
         there = sorted(place.iterdir())
     except FileNotFoundError:
@@ -170,7 +170,7 @@ def _entries(place: Path) -> Iterator[Path]:
 
 
 def is_named(path: Path) -> bool:
-    """Whether a file has the name of a run or a part."""
+    """Returns true if a file has the name of a run or a part."""
     return path.suffix == ".parquet" and _KEY.fullmatch(path.stem) is not None
 
 
@@ -187,7 +187,7 @@ def _stranger(found: Found, folder: Path, path: Path) -> None:
 
 
 def _compare(found: Found, folder: Path, name: str, what: str) -> bool:
-    """Whether a file is whole."""
+    """Returns true if a file is whole."""
     path = folder / name
     before = stamp(path)
     found.checked += 1

@@ -73,7 +73,7 @@ def _of_intervals(name: str, xs: Sequence[float], ivs: Sequence[Interval], hue: 
 
 
 def _zero(lines: Sequence[Line]) -> bool:
-    """Whether the axis begins at zero: unless all values lie far above it."""
+    """Returns true if the axis begins at zero: not if all values lie far above it."""
     values = [v for line in lines for v in (*line.y, *line.low) if v is not None]
     return not values or min(values) <= 0.45 * max(values)
 

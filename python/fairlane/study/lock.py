@@ -33,7 +33,7 @@ class Lock:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "lock"
         self.note = ""
-        """What to tell if the file system has no locks."""
+        """Note for the user if the file system has no locks."""
         self._fd = self._take()
         _held.add(self)
         self._sign()

@@ -1,4 +1,4 @@
-"""What a study is made of: factors with levels, combinations (one level of each factor), runs (a combination and a seed)."""
+"""The parts of a study: factors with levels, combinations (one level of each factor), runs (a combination and a seed)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Factor:
-    """What is varied: one or several values that change together."""
+    """One or several values that vary together."""
 
     name: str
     """The column of tables."""
@@ -36,7 +36,7 @@ class Factor:
     unit: str = ""
     """Unit of the labels if they are numbers, such as bit/s; for axes."""
     paths: tuple[str, ...] = ()
-    """What is varied."""
+    """Paths of the values that vary."""
     place: tuple[str, ...] = ()
     """Keys that lead to the factor in the study file."""
 
@@ -46,7 +46,7 @@ class Selector:
     """A number of a run by name; see `fairlane.study.selection`."""
 
     text: str
-    """As it was written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
+    """The metric as written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
     label: str
     """The column of tables."""
     table: str
@@ -92,7 +92,7 @@ class PlotSpec:
 
 @dataclass(frozen=True)
 class LeftOpen:
-    """What a study leaves open: a range, or a choice, of which each setting takes one value."""
+    """A varied parameter: a range or a choice, of which each setting takes one value."""
 
     name: str
     """The column of tables."""
@@ -109,7 +109,7 @@ class LeftOpen:
     """Unit of the numbers in tables, such as bit/s."""
     why: str = ""
     paths: tuple[str, ...] = ()
-    """What is varied."""
+    """Paths of the values that vary."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Settings:
     n: int
     """How many are asked for; there may be fewer different ones."""
     seed: int
-    """Of the sample."""
+    """Seed of the sample."""
     opens: tuple[LeftOpen, ...]
     values: tuple[tuple[Label, ...], ...]
     """The values of each setting, as written, in the order of `opens`."""
@@ -152,7 +152,7 @@ class StudySpec:
     seeds: tuple[int, ...]
     """Every combination sees the same ones: common random numbers."""
     metrics: tuple[Selector, ...]
-    """What tables and plots show; everything else is kept as well."""
+    """Metrics that tables and plots show; everything else is kept as well."""
     sets: tuple[tuple[str, Any], ...] = ()
     """Changes of the base that hold in every combination."""
     plots: tuple[PlotSpec, ...] = ()
@@ -163,14 +163,14 @@ class StudySpec:
     """Files with queues or congestion controls of one's own; every worker loads them."""
     confidence: float = 0.95
     hop_probe: bool = False
-    """Whether delays from the second node on are measured too, which takes longer."""
+    """True to measure delays from the second node on too, which takes longer."""
     run_limit: float | None = None
     """Seconds on the clock that a run may take; None for no limit. No part of what names a result."""
     description: str = ""
     source: tuple[str, str, str] | None = None
     """Text, name and format of the study file, for messages about it. A study made in Python has the text that says the same."""
     inline: bool = False
-    """Whether the base scenario is the table `[scenario]` of the study file."""
+    """True if the base scenario is the table `[scenario]` of the study file."""
     set_places: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     """For each of `sets` the keys in the study file that lead to its path and to its value; empty for those of the command line."""
     settings: Settings | None = None
@@ -215,7 +215,7 @@ class PlugIn(NamedTuple):
 
     path: str
     digest: str
-    """Of everything that it is made of."""
+    """Digest of everything that it is made of."""
     parts: tuple[tuple[str, str], ...] = ()
     """Modules with the SHA-256 of their files, and what is installed with its version."""
     file: str = ""
@@ -234,16 +234,16 @@ class Task:
     """The engine that the key stands for; a worker with another one refuses."""
     plugins: tuple[PlugIn, ...] = ()
     wanted: Wanted | None = None
-    """What to keep; None keeps all."""
+    """The metrics to keep; None keeps all."""
     hop_probe: bool = False
-    """Whether delays from the second node on are measured too."""
+    """True to measure delays from the second node on too."""
     limit: float | None = None
     """Seconds on the clock that it may take; None for no limit."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a worker gives back for a task. Either `data` or `error` is there."""
+    """A worker's answer to a task: either `data` or `error`."""
 
     key: str
     seed: int

@@ -65,12 +65,12 @@ def key_of(essence: str, seed: int) -> str:
 
 
 def seal_of(key: str) -> str:
-    """What the seal of a run says it is: the shape of its table, and its key."""
+    """Returns the seal of a run: the version of its table, and its key."""
     return f"run/2 {key}"
 
 
 def is_whole(outcome: Outcome) -> bool:
-    """Whether a result is what the worker made of it, to the last bit."""
+    """Returns true if a result is bit for bit as the worker made it."""
     return not fault_of(outcome.data, seal_of(outcome.key))
 
 
@@ -91,7 +91,7 @@ class _Watch:
         return self._limit is not None and time.monotonic() - self._began >= self._limit
 
     def verdict(self) -> str:
-        """What to say of a run that was late."""
+        """Returns the message for a run that exceeded its time limit."""
         assert self._limit is not None
         return f"it took longer than the run_limit of {self._limit:g} s: stopped at {100 * self._fraction:.0f} % of its simulated time"
 
@@ -143,7 +143,7 @@ def _whole(resolved: str, _announced: int) -> _core.Resolved:
 
 
 _loaded: dict[str, Made] = {}
-"""What this process has loaded."""
+"""Plug-ins that this process has loaded."""
 _loading = threading.Lock()
 
 

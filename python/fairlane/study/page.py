@@ -71,7 +71,7 @@ def page(result: StudyAnalysis, command: str = "", *, why: bool = False, replays
 
 
 def _limits(result: StudyAnalysis, *, why: bool) -> tuple[list[Any], list[Any], bool]:
-    """What held flows back at each combination: as watched, or as far as kept counters say; and whether those are all combinations."""
+    """Returns the limits of the flows at each combination, as watched or from counters, and whether those are all combinations."""
     if not result._done.height:
         return [], [], True
     of_all = result.index.filter(pl.col("status") == "done")["combination"].n_unique() <= replay.MOST
@@ -95,7 +95,7 @@ def _topology(result: StudyAnalysis) -> Any:
 
 
 def _matters(result: StudyAnalysis) -> Any:
-    """What is left open and what depends on it, for the page; None without settings."""
+    """Returns the varied parameters and their effect; None without settings."""
     sheet = claim_views.matters_sheet(result) if result._done.height else None
     if sheet is None:
         return None
@@ -109,7 +109,7 @@ def _factor(f: Factor) -> dict[str, Any]:
 
 
 def _again(result: StudyAnalysis, command: str) -> Again:
-    """What runs the study again: the command that is told, or one with the file that the folder is of."""
+    """Returns the command that reproduces the study, with the study file of the folder if there is one."""
     spec, hint, saved = result.spec, "", None
     if spec.source is not None:
         text, name, _ = spec.source
@@ -125,7 +125,7 @@ def _again(result: StudyAnalysis, command: str) -> Again:
 
 
 def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:
-    """What is drawn in the page, and each picture's title and caption, its panels, and the link that saves it."""
+    """Returns the charts of the page, and each figure's title, caption, panels, and the link that saves it."""
     out: list[dict[str, Any]] = []
     charts: list[Live] = []
     if not result._done.height:
@@ -145,7 +145,7 @@ def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:
 
 
 def _caption(result: StudyAnalysis, plot: Any) -> str:
-    """What a picture shows, and what its marks mean."""
+    """Returns the caption of a figure, with the meaning of its marks."""
     y = labels.metric(result.metric(plot.y))
     share = f"{100 * result.spec.confidence:g} % intervals"
     used = {plot.x, plot.by, plot.panel}
@@ -203,7 +203,7 @@ def _compared(result: StudyAnalysis) -> list[dict[str, Any]]:
         ]
         short = labels.short(result.metrics)
         others = [n for n in contrast.varied(result) if n != f.name]
-        # Of a metric without values the columns have no type.
+        # Columns of a metric without values have no type.
         whole = pl.concat([frame.with_columns(pl.lit(s.label).alias("metric of the study")) for s, frame in frames], how="vertical_relaxed")
         out.append({"factor": f.name, "base": labels.level(f, f.levels[0].label), "heads": [short[m] for m in result.metrics], "rows": rows,
                     "others": " and ".join(others), "saved": csv_link(whole, f"differences-{f.name}")})  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the schema of scenarios says of the value at a path."""
+"""The schema of scenarios by path."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..base.reference import branches_of, member_of, registry, scenario_schema
 
 @dataclass(frozen=True)
 class Kind:
-    """What may stand at a path."""
+    """The kind of value that a path takes."""
 
     known: bool = True
-    """Whether the schema has the path; it does not tell of parameters of one's own queues."""
+    """True if the schema has the path; it does not contain the parameters of plug-ins."""
     quantity: str = ""
     """rate, dur, bytes or len: text with a unit."""
     whole: bool = False
@@ -35,7 +35,7 @@ def beside(folder: str, path: str) -> str:
 
 @functools.cache
 def kind_of(keys: tuple[str, ...]) -> Kind:
-    """What the schema of scenarios says of a path."""
+    """Returns the schema's entry for a path."""
     root = scenario_schema()
     nodes: list[Any] = [root]
     for part in keys:

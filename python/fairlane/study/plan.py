@@ -63,7 +63,7 @@ class Plan:
         self.spec = spec
         self.combinations = combinations
         self.warnings = warnings or []
-        """What to know about the study as a whole, such as combinations that are the same scenario."""
+        """Warnings about the study as a whole, such as combinations that are the same scenario."""
         self.engine = engine()
         self._plugins = tuple(planned(p) for p in spec.plugins)
         self._runs: dict[int, Runs] = {}
@@ -78,7 +78,7 @@ class Plan:
         return runs.task(seed)
 
     def _wanted(self, combination: Combination) -> Wanted | None:
-        """What is kept of the runs of a combination; None for all."""
+        """Returns the metrics to keep of a combination; None for all."""
         if self.spec.keep != "selected":
             return None
         return tuple((s.table, metric, selection.names(s, combination)) for s in self.spec.metrics for metric in selection.parts(s))
@@ -93,7 +93,7 @@ class Plan:
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:
     """Resolves every combination; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
     if spec.ends:
-        # What is wrong with a range shows at its ends, and is told there once, not in each of the settings.
+        # A fault of a range shows at its ends. It is reported there once, not in each of the settings.
         tried = replace(spec, factors=(*spec.ends, *(f for f in spec.factors if f.name != SETTING)), ends=(), settings=None)
         _resolve_all(tried, sorted(set(_sample([len(f.levels) for f in tried.factors], 0))), None)
     sizes = [len(f.levels) for f in spec.factors]

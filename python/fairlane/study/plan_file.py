@@ -31,7 +31,7 @@ def as_dict(spec: StudySpec, combinations: Iterable[Combination], engine: str) -
             layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links), "report": p.reports})
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
     told = asdict(spec)
-    # What few studies have is left out of all others; what is tried before a run is not needed after it.
+    # Rare entries are left out where they are empty; `ends` are not needed after the runs.
     told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("settings", "claims"))}
     return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "combinations": rows}
 
@@ -85,7 +85,7 @@ def write(folder: str | PathLike[str], spec: StudySpec, combinations: Iterable[C
 
 
 def fault(folder: Path) -> str:
-    """What is wrong with `study.json`, "" if it is whole; raises `OSError` if it cannot be read."""
+    """Returns the fault of `study.json`, "" if it is whole; raises `OSError` if it cannot be read."""
     with open_file(folder / NAME) as f:
         return fault_of_text(f.read())
 
@@ -106,7 +106,7 @@ def is_one(folder: Path) -> bool:
 
 
 def is_later(folder: Path) -> bool:
-    """Whether a later version wrote it."""
+    """Returns true if a later version wrote it."""
     return format_of(folder) > int(SCHEMA.rpartition("/")[2])
 
 

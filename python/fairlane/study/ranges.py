@@ -41,11 +41,11 @@ class Amount:
     """number, rate (bit/s), dur (s), bytes or packets."""
     size: Fraction
     unit: str
-    """As written; "" for a number."""
+    """The unit as written; "" for a number."""
 
 
 def amount(written: Any) -> Amount | None:
-    """What a value says, None if it is neither number nor quantity.
+    """Parses a number or a quantity; returns None for anything else.
 
     >>> amount("10Mbit/s")
     Amount(kind='rate', size=Fraction(10000000, 1), unit='Mbit/s')

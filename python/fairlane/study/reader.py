@@ -66,7 +66,7 @@ def read_text(
     seeds: int | str | Iterable[int] | None = None,
     plugins: Iterable[str] = (),
 ) -> StudySpec:
-    """As `read_study`, from the text of a file called `name`."""
+    """Reads a study from the text of a file called `name`; see `read_study`."""
     tree = _checked(text, name, form)
     return _Study(tree, Troubles(text, name, form), list(sets), seeds, list(plugins)).spec()
 
@@ -274,7 +274,7 @@ class _Study:
     def _seeds(self) -> list[int]:
         if self.seeds is not None:
             return parse_seeds(self.seeds)
-        # Of many settings, each is one more replication of what they have in common.
+        # With many settings each is one more replication, so one seed is enough.
         written = self.tree.get("seeds", 1 if "settings" in self.tree else schema()["properties"]["seeds"]["default"])
         try:
             return parse_seeds(written)

@@ -86,7 +86,7 @@ def _run(study: StudyTables, combination: Combination) -> tuple[Combination, int
 def _scenario(study: StudyTables, combination: Combination) -> _core.Resolved:
     load_plugins([planned(p) for p in study.spec.plugins])
     if not combination.parts:
-        # Of a folder that was read: its combinations know their levels alone.
+        # Combinations of a folder that was read contain their levels only.
         levels = [next(x for x in f.levels if str(x.label) == str(combination.labels[f.name])) for f in study.spec.factors]
         combination = resolve_combination(study.spec, combination.index, tuple(levels))
     return _core.Resolved(combination.resolved)

@@ -115,7 +115,7 @@ class StudyResult(StudyAnalysis):
         return {name: r for _, name, r in panelled(self, "", where)}
 
     def why(self, **where: Any) -> dict[str, Why]:
-        """What limited the flows of each finished combination, or of those with these levels, by its levels: `why(queue="red")`.
+        """Returns the limits of the flows of each finished combination, or of those with these levels: `why(queue="red")`.
 
         The first run of each combination is made again, watched; it has the fingerprint of the one that is kept. See `Result.why`.
         """

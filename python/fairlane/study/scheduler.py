@@ -78,7 +78,7 @@ class Drive:
             self._settle(combination)
 
     def notes(self) -> list[str]:
-        """What is worth telling about what was found in the folder."""
+        """Returns notes for the user about the contents of the folder."""
         others = [k for k in self.store if k not in self._of_key]
         if not others:
             return list(self.store.notes)
@@ -107,7 +107,7 @@ class Drive:
                     workers.run(self._feed, self._done, tell)
             tell()
         except BaseException as e:
-            # What ended the study is to be told, not that the index could not be written on top of it: it is made anew next time.
+            # The error that ended the study is reported, not a failure to write the index after it: the next run writes the index.
             try:
                 self._reconcile()
                 self.write_index()
@@ -245,7 +245,7 @@ class Drive:
 
 
 def _facts_of(index: pl.DataFrame | None) -> dict[str, tuple[str | None, int | None, float | None]]:
-    """What the last index knew of finished runs."""
+    """Returns fingerprint, events and CPU seconds of the finished runs in the last index."""
     if index is None:
         return {}
     rows = index.filter(pl.col("status") == "done").select("key", "fingerprint", "events", "cpu_s")

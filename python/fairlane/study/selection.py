@@ -111,7 +111,7 @@ def names(s: Selector, combination: Combination) -> tuple[str, ...]:
 
 
 def _of_group(s: Selector, combination: Combination) -> str:
-    """What to write of groups in place of a selector of flows."""
+    """Returns the selector of groups to write instead of a selector of flows."""
     group = next((g for g, flows in combination.groups.items() if s.name == g or s.name in flows), s.name)
     of_goodput = {"mean": "goodput_mean", "min": "goodput_min", "max": "goodput_max", "jain": "jain"}
     own = of_goodput.get(s.aggregate, s.metric) if s.metric == "goodput" else s.metric
@@ -134,7 +134,7 @@ def parts(s: Selector) -> tuple[str, ...]:
 
 
 def formed(s: Selector, members: Iterable[str], values: Mapping[tuple[str, str, str], float]) -> float:
-    """What a selector gives of its members; `values` by table, metric and member."""
+    """Returns the value of a selector from its members; `values` by table, metric and member."""
     own = list(members)
     fair = [values.get((s.table, FAIR, n)) for n in own] if FAIR in parts(s)[1:] else None
     return aggregate(s.aggregate, [values.get((s.table, s.metric, n)) for n in own], fair)
@@ -162,7 +162,7 @@ def aggregate(how: str, values: Iterable[float | None], fair: Iterable[float | N
 
 
 def told(error: FairlaneError) -> tuple[str, str]:
-    """What is wrong with a selector, and what to write instead, for a message that shows the selector anyway.
+    """Splits an error of a selector into message and help, for a message that shows the selector anyway.
 
     >>> told(FairlaneError("unknown flow in 'flows.tpc.goodput' 'tpc': did you mean 'tcp'?"))
     ('unknown flow `tpc`', 'did you mean `tcp`?')

@@ -37,7 +37,7 @@ def spellings(factors: Sequence[Factor]) -> dict[tuple[str, str], str]:
 
 
 def numeric(settings: Settings | None) -> list[str]:
-    """What is left open and has numbers that a check can read."""
+    """Returns the varied parameters with numbers, which a check can read."""
     return [] if settings is None else [o.name for o in settings.opens if not o.choices]
 
 
@@ -83,7 +83,7 @@ _WORDS = "a check compares values such as v('METRIC', FACTOR='LEVEL'): see docs/
 
 
 def _faults(text: str, metrics: list[str], factors: Sequence[Factor], settings: Settings | None) -> list[tuple[str, str]]:
-    """What is wrong with a check, and what to write instead."""
+    """Yields the faults of a check, each with a suggestion."""
     try:
         check = Check(text)
     except BadCheck as e:

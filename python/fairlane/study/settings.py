@@ -1,4 +1,4 @@
-"""What a study leaves open, and the settings it is run in: `[open]` and `settings` become a factor whose levels are settings.
+"""Settings of a study: `[open]` and `settings` become a factor whose levels are settings.
 
 A setting is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
 runs it is a level like any other, so a study over settings stops, goes on and runs on clusters as every study does.
@@ -38,7 +38,7 @@ class Opened:
 
 
 def open_of(spec: LeftOpen) -> Open:
-    """What is left open, as `fairlane.multiverse` takes it."""
+    """Converts a varied parameter for `fairlane.multiverse`."""
     from ..multiverse import Levels, Open, Span
 
     over = Levels(spec.choices) if spec.choices else Span(spec.low, spec.high, "log" if spec.scale == "log" else "linear", spec.step)

@@ -77,7 +77,7 @@ class Stopping:
 
 
 def _numbers(store: Store, keys: Sequence[str], selectors: Sequence[Selector]) -> dict[str, dict[tuple[str, str, str], float]]:
-    """What the metrics are made of, by key, then by table, metric and name."""
+    """Returns the values that the metrics need, by key, then by table, metric and name."""
     out: dict[str, dict[tuple[str, str, str], float]] = {k: {} for k in keys}
     rows = store.scan(keys).filter(pl.col("time").is_null() & pl.col("metric").is_in([m for s in selectors for m in selection.parts(s)]))
     for key, table, metric, name, value in rows.select("key", "table", "metric", "name", "value").collect().iter_rows():

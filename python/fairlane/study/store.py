@@ -78,7 +78,7 @@ class Store:
     def __init__(self, folder: str | PathLike[str], *, read_only: bool = False) -> None:
         self.folder = Path(fspath(folder))
         self.notes: list[str] = []
-        """What was found that is worth telling."""
+        """Notes for the user about the contents of the folder."""
         self._runs, self._parts = self.folder / "runs", self.folder / "parts"
         self._files: dict[str, str] = {}
         """Where each key is read from: path below the folder."""
@@ -87,7 +87,7 @@ class Store:
         self._whole: dict[str, frozenset[str]] = {}
         """All keys of each part."""
         self._stamps: dict[str, Stamp] = {}
-        """Of files whose sums were compared: one that was changed since is looked at again before it is read."""
+        """Stamps of files whose checksums are correct; a file that has changed since is checked again before it is read."""
         self._damaged: list[str] = []
         self._lock: Lock | None = None
         self._read_only = read_only
@@ -189,7 +189,7 @@ class Store:
         return pl.concat(frames) if frames else pl.LazyFrame(schema=SCHEMA)
 
     def batches(self, keys: Iterable[str]) -> Iterator[pl.DataFrame]:
-        """The same as whole runs, some at a time, for readers that need not have all in memory."""
+        """Yields the tables of whole runs, some at a time, for readers with little memory."""
         return (frame.collect() for frame in self._frames(keys))
 
     def _frames(self, keys: Iterable[str]) -> list[pl.LazyFrame]:
@@ -228,7 +228,7 @@ class Store:
 
     @property
     def untidy(self) -> bool:
-        """Whether there are enough small files for a part."""
+        """True if there are enough small files for a part."""
         return len(self._small) >= PART_RUNS or sum(self._small.values()) >= PART_BYTES
 
     def tidy(self, write_index: Callable[[], object] = lambda: None) -> None:

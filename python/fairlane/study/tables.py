@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class StudyTables:
-    """What a study ran, and tables of it in polars and in what other libraries take: what `StudyResult` begins with.
+    """Tables of a study in polars and for other libraries: the base of `StudyResult`.
 
     Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
     the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
@@ -52,7 +52,7 @@ class StudyTables:
         self.tally = tally
         """How many runs were run, reused and failed; None if the result was loaded."""
         self.notes = list(notes)
-        """What there is to tell of how the study ran: files that had to be set aside, and the like."""
+        """Notes about how the study ran, such as files that were set aside."""
         self.seconds = None if tally is None else tally.elapsed
         """How long the runs took that were run; None if the result was loaded."""
         assert store is not None or index.is_empty()

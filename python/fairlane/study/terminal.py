@@ -22,7 +22,7 @@ MAX_REASONS = 8
 
 
 def report(result: StudyAnalysis, files: Sequence[Path]) -> list[Any]:
-    """What to print when a study is done."""
+    """Returns the output for a finished study."""
     parts: list[Any] = [Words(head(result))]
     if result._done.height:
         parts += claim_views.report(result)
@@ -45,7 +45,7 @@ def _files(result: StudyAnalysis, files: Sequence[Path]) -> str:
 
 
 def head(result: StudyAnalysis) -> str:
-    """What was run: combinations, runs, seeds."""
+    """Returns the number of combinations and runs, and the seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
     said = [labels.count(done, "run") + " finished" + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]

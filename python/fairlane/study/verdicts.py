@@ -1,4 +1,4 @@
-"""What comes of the claims of a study: in what share of its settings each holds, where it changes, what it depends on.
+"""Verdicts on the claims of a study: the share of settings in which each holds, where it changes, and on which parameters it depends.
 
 In a setting, a check is made once, on the means over the replications of that setting. A study without settings makes it on the means over its
 seeds, and on sets of seeds drawn again.
@@ -35,13 +35,13 @@ _Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class StudyClaim:
-    """What came of a claim."""
+    """The verdict on a claim."""
 
     claim: Claim
     verdict: Word
     """holds, fails, depends or inconclusive; a study says nothing of the published values, so nothing is not reproduced."""
     so_far: Word | None
-    """What the runs at hand alone would say, if some are not run yet: no verdict. None if all are there."""
+    """Verdict of the finished runs alone while others are missing; None if all are finished."""
     reason: str
     share: Share | None
     """In what share of the settings it holds, with the 95 % interval; None without settings."""
@@ -54,7 +54,7 @@ class StudyClaim:
     matters: Mapping[str, float] = field(default_factory=dict)
     """For each thing left open, the share of the variance of the margin that it accounts for alone."""
     outcomes: tuple[bool | None, ...] = ()
-    """Whether it holds in each setting; None where that is not known."""
+    """Outcome in each setting; None where it is unknown."""
     margins: tuple[float | None, ...] = ()
     """By how much, from -1 to 1; see `fairlane.claims.margin`."""
 

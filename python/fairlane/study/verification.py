@@ -29,7 +29,7 @@ _MOST = 20
 
 @dataclass
 class Verified:
-    """What came of it."""
+    """The result of `verify`."""
 
     folder: Path
     checked: int = 0
@@ -37,11 +37,11 @@ class Verified:
     damaged: dict[str, str] = field(default_factory=dict)
     """Files that are not what was written, as paths below the folder, and what is wrong with each."""
     notes: list[str] = field(default_factory=list)
-    """What could not be checked, and what does not belong there."""
+    """Files that could not be checked or do not belong there."""
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is damaged."""
+        """True if nothing is damaged."""
         return not self.damaged
 
     def document(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Verified:
         }
 
     def lines(self) -> list[str]:
-        """The same for people, one line a damaged file."""
+        """Returns the result as text, one line per damaged file."""
         told = [f"{self.folder / name} {fault}" for name, fault in list(self.damaged.items())[:_MOST]]
         if (more := len(self.damaged) - _MOST) > 0:
             told.append(f"and {count(more, 'other file')} (--json has all)")
@@ -117,9 +117,9 @@ def verify(folder: str | PathLike[str]) -> Verified:
 
 
 _WRITTEN = {"index.html", "runs.csv", "summary.csv", "settings.csv", "trials.csv", "front.csv", "tune.json", "plots"}
-"""What a study or a search has beside its runs when its list of sums is written."""
+"""Files of a study or a search, besides its runs, that exist when its list of checksums is written."""
 _DOCUMENTS = {"reproduction.json": b'"fairlane.reproduc', "tune.json": b'"fairlane.tune/'}
-"""What the folder of a reproduction or a search has, whose runs may be elsewhere or gone, and how it begins."""
+"""Documents of a reproduction or a search, whose runs may be missing, with the text they begin with."""
 
 
 def _document(here: Path, there: set[str]) -> list[str]:
@@ -133,7 +133,7 @@ def _document(here: Path, there: set[str]) -> list[str]:
 
 
 def _is_store(here: Path, there: set[str]) -> bool:
-    """Whether a folder is that of a study, a search or the runs of a reproduction: other programs have files of these names, too."""
+    """Returns true if a folder is that of a study, a search or the runs of a reproduction. Other programs have files of these names, too."""
     if (INDEX in there and "runs" in there) or (run_list.NAME in there and run_list.is_one(here)):
         return True
     if plan_file.NAME in there and not in_place_of_file(here / plan_file.NAME) and plan_file.format_of(here):
@@ -171,7 +171,7 @@ def _store(done: Verified, here: Path) -> None:
 
 
 def _lost(there: set[str]) -> dict[str, str]:
-    """What a study's folder has from the beginning, and from when its tables are written, and that is gone."""
+    """Returns required files of a study's folder that are missing."""
     if INDEX in there and plan_file.NAME not in there:
         return {plan_file.NAME: "is missing, and the index is there"}
     if INDEX not in there and {plan_file.NAME, sums.NAME} <= there:

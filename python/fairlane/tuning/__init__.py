@@ -88,7 +88,7 @@ class Tuning:
         return made
 
     def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None, plugins: Iterable[str] = ()) -> Tuning:
-        """The same with another number of trials, other seeds, or more plug-ins for the workers."""
+        """Returns a copy with another number of trials, other seeds, or more plug-ins for the workers."""
         made = type(self).__new__(type(self))
         study = self.spec.study if seeds is None else replace(self.spec.study, seeds=tuple(parse_seeds(seeds)))
         study = replace(study, plugins=(*study.plugins, *plugins))

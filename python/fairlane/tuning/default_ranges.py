@@ -80,6 +80,6 @@ LEFT_OUT = {
 
 
 def ranges() -> dict[str, dict[str, Any]]:
-    """Of every queue: those above; of one that neither table knows its `limit`, which every queue with a buffer has."""
+    """Returns the ranges of every queue; a queue in neither table gets its `limit`, which every queue with a buffer has."""
     unknown = [e for e in built_in() if e["kind"] == "queue" and e["name"] not in RANGES and e["name"] not in LEFT_OUT]
     return RANGES | {e["name"]: {"limit": _LIMIT} for e in unknown if "limit" in e["schema"]["properties"]}

@@ -1,4 +1,4 @@
-"""What a tuning shows of itself in a notebook."""
+"""A tuning in a notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tune_html(r: TuneOutcome) -> str:
-    """What was chosen, the front drawn and as a table, the test on what the search never saw, warnings."""
+    """Returns the recommended setting, the Pareto front as figure and table, the held-out test, and warnings."""
     front = Sheet(*front_rows(r), title="Pareto front (* recommended)")
     tested = Sheet(*held_out_rows(r), title="Held-out test") if r.held_out else None
     verdicts = [f"The recommended setting is {v.sentence}." for v in r.verdicts]
@@ -24,7 +24,7 @@ def tune_html(r: TuneOutcome) -> str:
 
 
 def planned_html(spec: TuneSpec) -> str:
-    """What a search will do: the queue it looks for, the objectives, the candidates."""
+    """Returns the plan of a search: the link, the objectives, the candidates."""
     goals = Sheet(
         ["objective", ""], [[o.label, "higher is better" if o.goal == "max" else "lower is better"] for o in spec.objectives], labels=2
     )

@@ -1,4 +1,4 @@
-"""What a tuning is made of: objectives, constraints, scenarios, the queues to choose from, and those that people chose."""
+"""The parts of a tuning: objectives, constraints, training scenarios, the queues to choose from, and baselines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Constraint:
     least: float | None = None
     most: float | None = None
     text: str = ""
-    """As it was written, such as "<= 2%"."""
+    """The bounds as written, such as "<= 2%"."""
 
     @property
     def label(self) -> str:
@@ -86,7 +86,7 @@ class Range:
     unit: str = ""
     log: bool = False
     whole: bool = False
-    """Whether only whole numbers make sense: packets, bytes, counts."""
+    """True if only whole numbers make sense: packets, bytes, counts."""
     of: str = ""
     """The parameter whose multiple it is; `low` and `high` are factors then."""
 
@@ -167,23 +167,23 @@ class Trial:
     """search, default or baseline."""
     queue: dict[str, Any]
     parameters: dict[str, Any] = field(default_factory=dict)
-    """What the search chose, by the parameter's path in the queue."""
+    """Values that the search chose, by the parameter's path in the queue."""
     error: str = ""
     """Why it has no values."""
     values: dict[str, float] = field(default_factory=dict)
     """Objectives and constraints, means over the seeds, by label."""
     per_seed: dict[str, list[float]] = field(default_factory=dict)
-    """The same for each seed: mean or worst over the scenarios."""
+    """Value for each seed: mean or worst over the training scenarios."""
     excess: dict[str, float] = field(default_factory=dict)
     """How far each constraint is broken in the worst training scenario; 0 or less if it is kept."""
     cost: float = float("nan")
-    """What the rule of the choice gives for the values; on what is held out, the mean of `costs`."""
+    """Cost by the choice rule; in the held-out test, the mean of `costs`."""
     costs: list[float] = field(default_factory=list)
-    """What the rule gives for each seed."""
+    """Cost for each seed."""
 
     @property
     def feasible(self) -> bool:
-        """Whether it has all values and keeps the constraints."""
+        """True if it has all values and keeps the constraints."""
         return not self.error and all(e <= 0 for e in self.excess.values())
 
     @property

@@ -33,15 +33,15 @@ class Verdict:
     why: str
     """cost, or constraint: one of the two breaks one, or gives no value."""
     difference: Interval
-    """Of the costs, chosen - rival, paired by seed; negative is better."""
+    """Difference of the costs, recommended - rival, paired by seed; negative is better."""
     percent: float | None
     """The mean difference as a share of the rival's cost, percent."""
     p: float | None
-    """Of the paired t test."""
+    """p-value of the paired t test."""
     p_holm: float | None
-    """The same, adjusted for the number of rivals (Holm 1979)."""
+    """p-value of the paired t test, adjusted for the number of rivals (Holm 1979)."""
     p_equivalent: float | None
-    """Of the test of equivalence (TOST), adjusted alike."""
+    """p-value of the equivalence test (TOST), adjusted for the number of rivals."""
     sentence: str
     objectives: dict[str, tuple[Interval, float | None]] = field(default_factory=dict)
     """Difference of each objective, and percent of the rival's value."""
@@ -70,12 +70,12 @@ class TuneOutcome:
         self.tally = search.tally
         self.failures = search.failures
         self.notes = list(search.store.notes)
-        """What was found in the folder that is worth telling, such as damaged files; nothing of it concerns the results."""
+        """Notes for the user about the contents of the folder, such as damaged files; they do not concern the results."""
         self.verdicts: list[Verdict] = _verdicts(spec, self.held_out)
 
     @property
     def met(self) -> bool:
-        """Whether the chosen setting keeps the constraints on what the search saw."""
+        """True if the recommended setting keeps the constraints in the training scenarios."""
         return self.chosen.feasible
 
     @property
@@ -85,7 +85,7 @@ class TuneOutcome:
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting the choice."""
+        """Warnings about the recommendation."""
         out = []
         if not self.met:
             broken = ", ".join(self.broken(self.chosen))
@@ -136,7 +136,7 @@ class TuneOutcome:
         return {s.label: within_of(s) for s in selectors}
 
     def importance(self) -> list[tuple[str, str, float]]:
-        """What mattered for the cost, as (queue or "", parameter, share), among the settings that the search asked for.
+        """Returns the parameters that matter for the cost, as (queue or "", parameter, share), among the settings that the search proposed.
 
         For the choice of the queue, and of what is picked from lists inside it: the share of the variance of the settings' ranks that it
         explains (eta squared; Kruskal and Wallis 1952). For numbers: importance by PED-ANOVA (Watanabe, Bansal and Hutter 2023) among the

@@ -52,7 +52,7 @@ def page(r: TuneOutcome) -> str:
 
 
 def _again(r: TuneOutcome) -> Again:
-    """What runs the search again: the command with its file."""
+    """Returns the command that repeats the search, with its file."""
     from .. import _core
 
     s = r.spec

@@ -98,7 +98,7 @@ class Front:
             ax.legend(handles=handles, fontsize=7.5, frameon=False, loc="best")
 
     def factor(self, o: Objective | None) -> tuple[float, str]:
-        """What an objective is multiplied with on its axis, and the unit there."""
+        """Returns the factor of an objective on its axis, and the unit there."""
         if o is None:
             return 1.0, ""
         if o.selector.metric == "loss":
@@ -107,7 +107,7 @@ class Front:
         return scale(o.unit, max(values))
 
     def values(self, o: Objective | None, trials: Sequence[Trial], f: tuple[float, str]) -> list[float]:
-        """Of some trials, in that unit; without an objective their numbers."""
+        """Returns the values of some trials in that unit; without an objective their numbers."""
         return [float(t.number) if o is None else t.values[o.label] * f[0] for t in trials]
 
     def _bars(

@@ -45,7 +45,7 @@ def read(path: str | Path, changes: Mapping[str, Any] | None = None, sets: Itera
 
 
 def parse(text: str, name: str, form: str, changes: Mapping[str, Any] | None = None, sets: Iterable[tuple[str, str]] = ()) -> TuneSpec:
-    """The same from text."""
+    """Reads a tune file from its text; see `read_tune`."""
     declared = schema()
     tree = json.loads(_core.read_document(text, name, form, json.dumps(declared)))
     if asked := dict(options(sets)):

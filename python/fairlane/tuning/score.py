@@ -63,7 +63,7 @@ Scale = dict[str, tuple[float, float]]
 
 
 def scales(spec: TuneSpec, trials: Iterable[Trial]) -> Scale:
-    """What the costs are measured by: `good` and `bad` as declared; for the knee, the best and the worst value on the front.
+    """Returns the scales of the costs: `good` and `bad` as declared; for the knee, the best and the worst value on the front.
 
     Where the front is a single value, the worst of all that keep the constraints; where all are the same, the value itself is the unit.
     """
@@ -124,7 +124,7 @@ def price(spec: TuneSpec, scale: Scale, trial: Trial, paired: bool = False) -> N
 
 
 def dominates(spec: TuneSpec, a: Trial, b: Trial) -> bool:
-    """Whether `a` is nowhere worse than `b` and somewhere better."""
+    """Returns true if `a` is nowhere worse than `b` and somewhere better."""
     x = [a.values[o.label] * o.sign for o in spec.objectives]
     y = [b.values[o.label] * o.sign for o in spec.objectives]
     return all(p <= q for p, q in zip(x, y, strict=True)) and any(p < q for p, q in zip(x, y, strict=True))

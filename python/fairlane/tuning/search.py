@@ -40,7 +40,7 @@ class TuneTally:
         self.trials = 0
         """Settings whose runs are all there."""
         self.stage = ""
-        """What is being done."""
+        """The current stage."""
 
 
 TuneProgress = Callable[[TuneTally], object]
@@ -196,7 +196,7 @@ class Search:
         self.held_out = tested
 
     def _first(self) -> list[Trial]:
-        """What people chose, and the defaults of each queue: the chosen setting is never worse than they are on the training set."""
+        """Returns the baselines and the defaults of each queue: on the training set the recommended setting is never worse."""
         out = [Trial(i, h.label, "baseline", h.queue) for i, h in enumerate(self.spec.baselines)]
         for e in self.spec.entries:
             queue = space.bare(e.template)
@@ -266,7 +266,7 @@ def make_sampler(seed: int, start: int) -> Any:
     import optuna
 
     with warnings.catch_warnings():
-        # What is experimental here is fixed by the tests of this package.
+        # The tests of this package fix the behaviour of this experimental interface.
         warnings.simplefilter("ignore")
         return optuna.samplers.TPESampler(
             seed=seed, n_startup_trials=start, multivariate=True, group=True, constant_liar=True,

@@ -219,7 +219,7 @@ def picks(node: Any) -> Iterator[Pick]:
 
 
 def searched(node: Any) -> bool:
-    """Whether there is anything to choose in a template."""
+    """Returns true if a template contains a choice."""
     if isinstance(node, (Range, Pick)):
         return True
     return any(map(searched, node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()))

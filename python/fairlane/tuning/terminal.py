@@ -85,7 +85,7 @@ def chosen(r: TuneOutcome) -> str:
 
 
 def report(r: TuneOutcome) -> list[Any]:
-    """What to print."""
+    """Returns the output for a finished search."""
     from rich.text import Text
 
     s = r.spec

@@ -40,7 +40,7 @@ class Study(Paper):
     seeds = tuple(range(1, 11))  # the replications; a quick look has fewer
     quick_seeds = (1, 2, 3)
 
-    # What is run
+    # Runs
 
     def combinations(self) -> list[Combination]:
         """All scenarios: every combination of what the paper varies."""
@@ -65,13 +65,13 @@ class Study(Paper):
         combination = Combination(factors_of(senders=senders, queue=queue), tree)
         return combination
 
-    # What is measured of a run
+    # Measures of a run
 
     def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's quantities, in its units."""
         return {"use": 100 * run.link("bottleneck", "utilisation"), "wait": 1e3 * run.link("bottleneck", "sojourn_mean")}
 
-    # What is shown
+    # Tables and figures
 
     def experiments(self) -> list[Experiment]:
         """All tables and figures, in the order of the page; their words are in paper.toml."""
@@ -113,7 +113,7 @@ class Study(Paper):
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: published."
         return Built(Comparison(lines), pictures=[Picture("fig2", self.title_of("fig2"), caption, [panel])], show_table=False)
 
-    # What the paper leaves open: each other choice is run too, and the page names the claims that would come out otherwise.
+    # Other choices for unstated parameters: each is run too, and the page names the claims whose outcome changes.
     # Where you can name plausible values, declare them in `opens` and `setting` instead: settings are then drawn from everything
     # together (docs/guides/own-paper.md).
 
@@ -135,7 +135,7 @@ class Study(Paper):
         """The numbers shown for each other choice."""
         return [SensitivityColumn(f"wait, {q}, 2 senders", "wait", "ms", {"senders": 2, "queue": q}) for q in QUEUES]
 
-    # What we say
+    # Findings
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """Sentences at the top of the page, with the numbers of the runs at hand."""

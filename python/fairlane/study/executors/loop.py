@@ -80,7 +80,7 @@ class Crew(ABC):
         return outcome.kind == "Version"
 
     def lost(self) -> CrewError:
-        """What to say when futures are cancelled and it was not us."""
+        """Returns the error for futures that somebody else cancelled."""
         return CrewError(f"the executor gave up its runs: {KEPT}")
 
     def look(self) -> None:  # noqa: B027 (most crews never change)

@@ -212,7 +212,7 @@ class Dask(Crew):
         fit = [a for a, engine in self._known.items() if engine == one_run.engine() and a not in self._silent]
         self.workers = sum(self._there[a]["nthreads"] for a in fit if a in self._there)
         if force and self._client is not None:
-            # As long as all are fit, newcomers may start before they are asked. Dead ones must not be waited for.
+            # While all workers are fit, new ones may start before their check. Dead workers must not be waited for.
             unfit = len(fit) < len(self._there)
             chosen = {"workers": fit, "allow_other_workers": True} if unfit and fit else {}
             self._executors.append(self._client.get_executor(pure=False, **chosen))
