@@ -95,7 +95,7 @@ def test_the_numbers_of_the_document_are_those_of_the_runs(first, place):
 def test_the_same_command_reuses_everything(first, place):
     done = fairlane("study", "aqm.toml", cwd=place)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "18 of them kept from before" in done.stdout
+    assert "18 of them from an earlier call" in done.stdout
     again = json.loads(fairlane("study", "aqm.toml", "--json", cwd=place).stdout)
     assert again["runs"] == {"planned": 18, "done": 18, "reused": 18, "failed": 0}
     assert again["rows"] == first["rows"]

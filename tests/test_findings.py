@@ -42,7 +42,7 @@ def test_figures_of_yang2001_are_those_of_its_page():
 
 
 def test_no_setting_of_yang2001_that_was_run_whole_could_have_reached_what_was_asked():
-    """Neither the best of them, nor each queue in a setting of its own, nor the best means beside deviations that differ by chance alone."""
+    """Neither the best of them, nor each queue in its own setting, nor the best means with deviations that differ by chance alone."""
     found = recorded_whole(papers.load("yang2001"))
     r = script().reachable(found)
     assert (r["all"], r["needed"], r["last"]) == (545, 273, 240)

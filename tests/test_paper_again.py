@@ -62,12 +62,12 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
         path.write_bytes(kept)
         assert read(paper)
     resealed(folder / "settings.csv", lambda text: text[: text.rindex(",")] + ",x\n")
-    with pytest.raises(PaperError, match="'x' is no number"):
+    with pytest.raises(PaperError, match="'x' is not a number"):
         records.recorded(paper)
 
 
 def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_path):
-    """The verdicts are those of the run that made the record, though few settings are run; with a wrong digit in one of these none counts."""
+    """The verdicts are those of the recorded run, though few settings are run; a wrong digit in one of them discards the record."""
     r, _ = made
     folder = study(tmp_path)
     paper = load(folder)
@@ -105,7 +105,7 @@ def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_p
     (folder / "settings.csv").write_bytes(kept)
     with_row(lambda _, combinations: ",".join([combinations[0], "xsample", *combinations[2:]]))
     damaged = reproduce(folder, out=tmp_path / "again")
-    assert damaged.joint.again == 0 and "'xsample' is no kind of setting" in damaged.notes[0]
+    assert damaged.joint.again == 0 and "'xsample' is not a kind of setting" in damaged.notes[0]
 
 
 def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, capsys):
@@ -125,7 +125,7 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
 
 @pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "settings.csv").exists()])
 def test_settings_that_are_recorded_come_out_as_recorded(key, tmp_path):
-    """What the documents say of a study's settings is in its `settings.csv`: a few of them are run again, and what made them is unchanged."""
+    """The documents' statements on settings agree with `settings.csv`: a few settings are run again, and its digest is valid."""
     paper = load(key)
     rows = records.recorded(paper)
     near = [r for r in rows if r.kind == "near"]

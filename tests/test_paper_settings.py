@@ -297,7 +297,7 @@ def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
     [
         ('"6Mbit/s", Span', '"16Mbit/s", Span', "rate: the base 16Mbit/s"),
         ("most_settings = 80", 'most_settings = 80\n    declared = {"rat": "6Mbit/s"}', "did you mean 'rate'"),
-        ('Open("queue"', 'Open("rate"', "'rate' is left open twice"),
+        ('Open("queue"', 'Open("rate"', "'rate' is declared twice"),
         ("def combinations(self):\n        return", "def combinations(self):\n        return []\n        return", "does not have: n=1"),
     ],
 )

@@ -19,7 +19,7 @@ COPIES = 20
 
 
 class Invented:
-    """Tables that have whatever a claim asks for: a level of each combination, and replications around it, drawn by the names of what is read."""
+    """Tables with all values that a claim reads: a level of each combination, and replications around it, drawn by their names."""
 
     def __init__(self, seed: int, replications: Sequence[int], noise: float, draw: Callable[[Any], Sequence[int]]) -> None:
         self.seed, self.replications, self.noise, self.draw = seed, replications, noise, draw

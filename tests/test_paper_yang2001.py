@@ -238,7 +238,7 @@ def test_the_best_effort_times_are_the_published_ones(tables):
 
 
 def test_udp_has_a_queue_of_sfq_nearly_for_itself(tables):
-    """One of 16 queues gives 1 MB in 128 s; published 148 and 149 s with a deviation of 15 s, whatever the number of UDP flows (1 to 19)."""
+    """One of 16 queues gives 1 MB in 128 s; published 148 and 149 s (deviation 15 s), whatever the number of UDP flows (1 to 19)."""
     for flow in ("UDP3", "UDP4"):
         assert tables.v("table4", env="cc/be", queue="SFQ", traffic=2, flow=flow) == pytest.approx(128, rel=0.1)
         assert tables.v("table6", env="cc/be", queue="SFQ", traffic=2, flow=flow) < 20

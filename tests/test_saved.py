@@ -51,7 +51,7 @@ def test_a_study_begins_with_what_it_found_and_a_picture(tmp_path):
     result = study.run(tmp_path / "small")
     page = result.page()
     files = saved(page)
-    assert page.index("of the variance") < page.index('<figure class="live">') < page.index("What was asked") < page.index("<table")
+    assert page.index("of the variance") < page.index('<figure class="live">') < page.index("Study design") < page.index("<table")
     means = rows(files["summary.csv"])
     assert [float(r["mean"]) for r in means] == result.summary()["mean"].to_list()
     assert len(rows(files["runs.csv"])) == 12

@@ -131,7 +131,7 @@ def test_names_are_keys_or_folders(mine, tmp_path):
     assert papers.load("sarma2013").folder == papers.shipped() / "sarma2013"
     with pytest.raises(UnknownNameError, match="sarma2013"):
         papers.load("sarma2014")
-    with pytest.raises(FolderError, match="no such folder"):
+    with pytest.raises(FolderError, match="folder not found"):
         papers.load("./mine2000")
     with pytest.raises(FolderError, match="is a file"):
         papers.load("mine1999/study.py")

@@ -123,7 +123,7 @@ def test_studies_with_nothing_to_compare(tmp_path):
     with pytest.raises(fl.FairlaneError, match="no factor"):
         result.anova("jain")
     assert result.document()["anova"] == {}
-    assert "What matters" not in result.page()
+    assert "Factor effects" not in result.page()
 
 
 KINDS = {

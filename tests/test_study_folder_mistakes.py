@@ -63,7 +63,7 @@ def test_what_a_measure_gives_and_nobody_can_use_is_told_without_a_traceback(cap
 @pytest.mark.parametrize("name", ["paper.toml", "study.py", "claims.toml"])
 def test_a_file_that_is_missing(capsys, mine, name):
     (mine / name).unlink()
-    refused(capsys, f"mine1999 is no study: it has no {name}")
+    refused(capsys, f"mine1999 is not a study: it lacks {name}")
 
 
 CODE = [
@@ -122,7 +122,7 @@ WORDS = [
     ("paper.toml", "[experiments.fig2]", '[experiments.fig9]\ntitle = ""\ntext = ""\n[experiments.fig2]', "paper.toml:21", "unknown exper"),
     ("paper.toml", "title = ", "titel = ", "paper.toml:2", "did you mean `title`?"),
     ("paper.toml", 'topology = "fig1"', 'topology = "fig3"', "paper.toml:7", "unknown experiment 'fig3'"),
-    ("table1.csv", "99.9,", "99.9 %,", "table1.csv:3", "'99.9 %' is no number"),
+    ("table1.csv", "99.9,", "99.9 %,", "table1.csv:3", "'99.9 %' is not a number"),
     ("parameters.csv", "parameter,value,status,basis", "parameter,value,basis", "parameters.csv:2", "4 cells for 3 columns"),
 ]  # fmt: skip
 
@@ -143,7 +143,7 @@ def test_what_fails_in_the_end_keeps_the_runs(capsys, mine):
     assert not list(mine.parent.glob("results/mine1999/*.*"))
     change(mine, "study.py", "sojourn_maen", "sojourn_mean")
     assert invoke(["reproduce", "mine1999", "--quick"]) == 0
-    assert re.search(r"18 runs \(18 kept from before\)", capsys.readouterr().out)
+    assert re.search(r"18 runs \(18 from an earlier call\)", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("key", ["9lives", "", "a b", "../up", "all", "sarma2013", "mine1999", "ü2000"])

@@ -84,7 +84,7 @@ def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp
                 # Ctrl-C leaves an index that is right: not a result more, not one less.
                 assert set(index.filter(pl.col("status") == "done")["key"]) == set(store)
                 assert not store.notes
-                assert len(store) == RUNS or (f"{len(store)} of {RUNS} runs are finished" in told and "to go on" in told), told
+                assert len(store) == RUNS or (f"{len(store)} of {RUNS} runs are finished" in told and "to resume" in told), told
         else:
             assert child.returncode == -signal.SIGKILL, told
     assert child.returncode == 0 and kills >= 3, kills

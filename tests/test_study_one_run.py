@@ -21,7 +21,7 @@ def resolved(**sets: str) -> _core.Resolved:
 
 
 def rows(run: _core.Run, table: str) -> list[tuple]:
-    """The rows of the long table that these columns come to: a metric after the other, what is no number left out."""
+    """The rows of the long table that these columns come to: a metric after the other, what is not a number left out."""
     columns = getattr(run, table)()
     if not columns:
         return []

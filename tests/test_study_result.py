@@ -71,7 +71,8 @@ def test_runs_have_the_values_of_the_files(done):
     assert done.runs()["links.bottleneck.utilisation"].to_list() == [v for _, _, v in rows]
     sums = db.sql(
         "select sum(c.value), sum(c.value)^2 / (count(*) * sum(c.value * c.value)) from index i join runs c using (key) "
-        "where c.table = 'flows' and c.name like 'tcp%' and c.metric = 'goodput' group by i.combination, i.seed order by i.combination, i.seed"
+        "where c.table = 'flows' and c.name like 'tcp%' and c.metric = 'goodput' "
+        "group by i.combination, i.seed order by i.combination, i.seed"
     ).fetchall()
     assert done.runs()["flows.tcp.goodput.sum"].to_list() == pytest.approx([s for s, _ in sums], rel=1e-12)
     assert done.runs()["flows.tcp.goodput.jain"].to_list() == pytest.approx([j for _, j in sums], rel=1e-12)

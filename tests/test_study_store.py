@@ -378,7 +378,7 @@ def test_a_disk_that_takes_no_more_stops_the_study_with_one_line_and_loses_nothi
         patch.setattr(Path, "open", opened)
         with pytest.raises(FolderError, match=says) as told:
             Study(spec_of()).run(out)
-    assert "\n" not in str(told.value) and "run the study again to go on" in str(told.value)
+    assert "\n" not in str(told.value) and "run the study again to resume" in str(told.value)
     assert len(files(out / "runs")) == 3 and not [f for f in files(out) if f.endswith(".part")]
     result = Study(spec_of()).run(out)
     assert result.tally.reused == 3 and not result.notes and result.runs().equals(undisturbed)

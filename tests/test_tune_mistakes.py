@@ -13,14 +13,14 @@ pytest.importorskip("optuna")
 __all__ = ["where"]
 
 WRONG = [
-    ('red = "auto"', 'codle = "auto"', "`codle` is no queue", "did you mean 'codel'"),
+    ('red = "auto"', 'codle = "auto"', "`codle` is not a queue", "did you mean 'codel'"),
     ('red = "auto"', "red = { mni = { from = 1, to = 2 } }", "unknown key `mni`", "did you mean `min`"),
     ('red = "auto"', 'red = { min = { from = "9p", to = "5p" } }', "the range ends at 5p", "to is larger than from"),
     ('red = "auto"', 'red = { min = { from = "5p", to = "20ms" } }', "of different kinds", "the same unit"),
     ('red = "auto"', 'red = { min = { from = "5p" } }', "`to` is missing", "from ="),
     ('red = "auto"', "red = { max_p = { from = 0, to = 1, scale = \"log\" } }", "a logarithmic range begins above zero", "linear"),
     ('red = "auto"', "red = { max_p = { from = 2, to = 3 } }", "out of range", "0"),
-    ('red = "auto"', "red = { max = { of = \"mim\", from = 2, to = 3 } }", "`mim` is no number or range beside `max`", "same table"),
+    ('red = "auto"', "red = { max = { of = \"mim\", from = 2, to = 3 } }", "`mim` is not a number or range beside `max`", "same table"),
     ('red = "auto"', "tbf = \"auto\"", "it needs a rate", "write its parameters"),
     ('"flows.tcp.goodput"', '"flows.tcp.godput"', "godput", "goodput"),
     ('"flows.tcp.goodput"', '"flows.tpc.goodput"', "tpc", "did you mean 'tcp'"),
@@ -32,7 +32,7 @@ WRONG = [
     ('"droptail{limit=50p}"', '"droptail{limit={from=1p, to=2p}}"', "has no ranges", "[search]"),
     ('"droptail{limit=50p}"', '"droptail{limti=50p}"', "limti", "limit"),
     ("trials = 20", "trails = 30", "unknown key `trails`", "trials"),
-    ('[search]\n', '[search]\nlink = { limit = 3 }\n', "`link` is no queue", ""),
+    ('[search]\n', '[search]\nlink = { limit = 3 }\n', "`link` is not a queue", ""),
     ("[objectives]", "[constraints]\nlate = \"<= 2s\"\n[objectives]", "late", ""),
     ("[objectives]", "[constraints]\n\"flows.call.loss\" = \"about 2%\"\n[objectives]", "cannot read the bound", "<= 2%"),
     ("trials = 20", 'trials = 20\nlink = "m"', "unknown link 'm'", "l"),
@@ -57,7 +57,7 @@ def test_all_mistakes_come_at_once(where):
     (where / "bad.toml").write_text(TREE.replace('red = "auto"', 'rde = "auto"').replace("goodput", "godput").replace("11, 12", "1, 2"))
     with pytest.raises(fl.ScenarioError) as e:
         Tuning.from_file("bad.toml")
-    assert all(x in str(e.value) for x in ("`rde` is no queue", "godput", "the search sees seed 1 too"))
+    assert all(x in str(e.value) for x in ("`rde` is not a queue", "godput", "the search sees seed 1 too"))
     assert len(e.value.diagnostics) == 3
 
 

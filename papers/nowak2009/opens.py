@@ -72,8 +72,8 @@ OPENS = (
         "not named how the average ages while nothing comes: 150 packets a second in the simulator",
     ),
 )
-"""Unstated parameters. The published table fixes others, so they are not among them: three connections, and FIFO queues without bound (the video's
-holds 960 packets in the mean)."""
+"""Unstated parameters. The published table fixes others, so they are not among them: three connections, and FIFO queues without bound (the
+video's holds 960 packets in the mean)."""
 
 DECLARED: Mapping[str, Value] = {
     "data": "890kB",

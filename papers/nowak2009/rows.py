@@ -225,7 +225,7 @@ class Shows(Measures):
         return built
 
     def _observed(self, r: Results) -> Built:
-        """Returns quantities that the paper recorded but did not publish: drops, times of transfers, unacknowledged segments, round trips."""
+        """Returns quantities recorded by the paper, not published: drops, transfer times, unacknowledged segments, round trips."""
         of = (
             *((f"transfer_{k}", f"transfer of TCP {k} takes", "s") for k in (1, 2, 3)), ("transfer_last", "last transfer ends", "s"),
             ("tcp_drops", "TCP packets dropped", "packets"), ("udp_drops", "video packets dropped", "packets"),

@@ -173,14 +173,17 @@ def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapp
         f"while TCP is served ({ended['C3']:.0f} s) and then empties; recorded at every packet that is a mean of {mean:.0f} and a "
         f"deviation of {sd:.0f} packets (published: 960 and 570).",
         f"With connections that start 3 s apart the FIFO queues of TCP hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
-        "(published: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "") + ".",
-        "From the shortest to the longest the round trips are (published in brackets) " + "; ".join(_in_order(r, published, c) for c in FIFOS)
+        "(published: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "")
+        + ".",
+        "From the shortest to the longest the round trips are (published in brackets) "
+        + "; ".join(_in_order(r, published, c) for c in FIFOS)
         + ". In the paper another connection has the shortest in each of these cases. Those of C6 are not reached.",
         f"Nor are the video's backlogs with 1:1 turns: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast, to "
         f"{_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean, not 960."
         + _with(others, GREEDY, lambda o: f"They are equal only with a video of nearly the whole link (at 99 %: {_backlog(o)} packets), "
                 f"and then 4:1 turns are not enough for it: its queue there holds {_of(o, 'queue2_mean', 'C5'):.0f}."),
-        f"And not the lengths of TCP's queues with RED: published for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, ours are {_reds(r)}"
+        f"And not the lengths of TCP's queues with RED: published for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, "
+        f"ours are {_reds(r)}"
         + _with(others, STATED, lambda o: f"and with the queues as the text states them {_reds(o)}") + ".",
         f"How RED spaces its drops matters as much as its thresholds. Three connections alone with RED 5 to 50 keep {classic:.0f} "
         f"packets with the classic law (gaps of 1 to 1/p packets) and {wide:.0f} with that of ns-2 (1/p to 2/p).",

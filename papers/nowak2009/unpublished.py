@@ -151,7 +151,8 @@ class Studies(Shows):
         )
         built.notes.append(
             "The search is not run again for this page. It is run by fairlane tune papers/nowak2009/tune.toml: "
-            f"{self._search.trials} settings of its own beside the paper's cases, {len(self._search.training_scenarios)} training scenarios, a minute or "
+            f"{self._search.trials} settings of its own beside the paper's cases, {len(self._search.training_scenarios)} training "
+            "scenarios, a minute or "
             "two on two cores. What it chose is kept in papers/nowak2009/chosen.toml; that queue is run here, beside the paper's."
         )
         built.notes.append(

@@ -1,4 +1,4 @@
-"""Ramachendra 2014: the wireless networks of its captions as combinations, what is measured of them, and the choices that are each varied once."""
+"""Ramachendra 2014: the wireless networks of its captions as combinations, their measures, and the choices varied one by one."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def quick() -> list[Combination]:
 
 
 def tree_of(base: Tree, wired: Tree, c: Combination, seed: int) -> Tree:
-    """The scenario of a combination: stations and channel of `base`, TCP and the router's queue of the wired network with the same factors."""
+    """Returns a scenario: stations and channel of `base`, TCP and router queue of the wired network with the same factors."""
     t = copy.deepcopy(base)
     n, load = int(c["network"]), int(c["load"])
     t["name"] = f"{n} nodes on the air, {load} % load, {c['aqm']} with {c['queue']} packets"

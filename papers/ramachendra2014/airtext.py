@@ -1,4 +1,4 @@
-"""The wireless networks beside the wired ones: which combinations are asked for, their tables, and what is found, with the numbers of the runs."""
+"""The wireless networks compared with the wired ones: their combinations, tables and findings, with the numbers of the runs."""
 
 from __future__ import annotations
 

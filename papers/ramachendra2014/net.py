@@ -26,7 +26,7 @@ def matrix() -> list[Combination]:
 
 
 def special() -> list[Combination]:
-    """Combinations beside the matrix: smooth and bursty senders, a link wide enough for all, a look at the queue, drops counted by colour."""
+    """Further combinations: smooth and bursty senders, an uncongested link, queue samples, drops counted by colour."""
     combinations = [combination(64, 100, 100, a, t) for t in ("smooth", "bursty") for a in ("RED", "ModRED")]
     combinations += [combination(n, x, 100, "DropTail", "uncongested") for n in NETWORKS for x in (25, 50)]
     combinations += [combination(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [

@@ -107,7 +107,8 @@ def findings(r: Results) -> list[str]:
     a, b = (of(r, "loss_rate", 75, q, "DropTail") for q in (100, 250))
     c, d = (of(r, "loss_rate", 50, q, "DropTail", 16) for q in (25, 250))
     return [
-        f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where 0.36 "
+        f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where "
+        f"0.36 "
         f"and 0 "
         "are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 byte, windows of "
         "50 kbyte "

@@ -42,8 +42,8 @@ OPENS = (
     Open("starts", "1.2ms", Levels(("0s", "1.2ms", "10ms", "100ms", "1s")), "not named: within how much time the clients start"),
     Open("TCP share", 0.5, Span(0.2, 0.8), "of the shared network the text says only that both kinds are present"),
 )
-"""Unstated parameters. Arithmetic on the published numbers fixes others to four digits (`parameters.csv`), so they are not among them: the rate of
-the UDP clients, the simulated time, and the bytes of a packet on the wire."""
+"""Unstated parameters. Arithmetic on the published numbers fixes others to four digits (`parameters.csv`), so they are not among them: the
+rate of the UDP clients, the simulated time, and the bytes of a packet on the wire."""
 
 DECLARED: Mapping[str, Value] = {"server limit": "10p", "delayed ACKs": True}
 """The setting in which the study's tables are made: the base, but for what the joint fit changed."""

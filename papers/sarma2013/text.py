@@ -107,7 +107,8 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
         f"{_published(published, 'RED', _DELAY, many, 2)}; its losses at 25, 35 and 50 {_listed(_tcp(r, _LOSS, 'RED', many[2:]), 2)} %, "
         f"published {_published(published, 'RED', _LOSS, many[2:], 2)}.",
         f"DropTail's losses are not reached: {_listed(_tcp(r, _LOSS, 'DropTail', many[2:]), 2)} % at 25, 35 and 50 clients, published "
-        f"{_published(published, 'DropTail', _LOSS, many[2:], 2)}. Nor are its delays under too much UDP: {_listed(flood, 2)} ms at 8 and 10 "
+        f"{_published(published, 'DropTail', _LOSS, many[2:], 2)}. Nor are its delays under too much UDP: "
+        f"{_listed(flood, 2)} ms at 8 and 10 "
         f"clients, published {_published(published, 'DropTail', _DELAY, (8, 10), 2, 'UDP')}." + _shorter(others, published),
         f"The queues trade delay against throughput, as the paper says: with 50 TCP clients a packet needs {slow:.1f} ms with DropTail and "
         f"{fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more.",

@@ -80,7 +80,7 @@ DECLARED: Mapping[str, Value] = {
     "CBR streams": 3,
     "CBR phases": "each its own",
 }
-"""The setting of the study's own tables: of those that were run, one of the nearest to the published values. What is not named has its base."""
+"""The setting of the study's own tables, one of those nearest to the published values. Parameters not named have their base values."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def _controls(v: Values, p: Values) -> list[str]:
     udp = [v["cc/be", q, 2, f] for q in ("FCFS", "RED") for f in _UDP]
     own1, own2, none = v["cc/be", "FCFS", 1, "TCP1"], v["ts/be", "FCFS", 1, "TCP1"], mean(v, "be/be", "FCFS")
     return [
-        f"Time slots come out as published: in ts/ts all 48 means lie between {signed(min(ts))} and {signed(max(ts))} of the published values, with "
+        f"Time slots come out as published: in ts/ts all 48 means lie between {signed(min(ts))} and {signed(max(ts))} of the published "
+        f"values, with "
         "every queue.",
         "The congestion signal acts as strict priority among the flows of a source: FCFS, RED and SFQ lie between "
         f"{signed(min(cc))} and {signed(max(cc))} of the published means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
@@ -64,9 +65,8 @@ def _without(v: Values, p: Values) -> str:
     best = ", ".join(f"{mean(v, 'be/be', q):.0f} s with {q} (published {mean(p, 'be/be', q):.0f})" for q in QUEUES)
     far = {e: sum(abs(x) > 15 for x in apart(v, p, lambda k, e=e: k[0] == e).values()) for e in ENVS}  # type: ignore[misc]
     return (
-        f"Without control (be/be) TCP needs {best}, as mean of all classes. The means farther than 15 % from the published values, of 48 an environment: "
-        + ", ".join(f"{n} in {e}" for e, n in far.items())
-        + "."
+        f"Without control (be/be) TCP needs {best}, as mean of all classes. The means farther than 15 % from the published values, "
+        f"of 48 per environment: " + ", ".join(f"{n} in {e}" for e, n in far.items()) + "."
     )
 
 

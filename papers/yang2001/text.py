@@ -67,8 +67,8 @@ def notes(name: str, r: Results | None, paper: Paper | None = None, rows: Sequen
     """Sentences under a table or figure."""
     fixed = {
         "table1": ["Compared are the means over the flows of a protocol, because which flows get ahead is chance: with 100 MB two of seven "
-                   "TCP flows in the paper, four or five here. The published mean of TCP at 1 MB has an outlier in it (contradiction 12) and is "
-                   "124 s without; that of UDP at 10 KB has one flow of 1.4 s and is 0.76 s without."],
+                   "TCP flows in the paper, four or five here. The published mean of TCP at 1 MB has an outlier in it (contradiction 12) "
+                   "and is 124 s without; that of UDP at 10 KB has one flow of 1.4 s and is 0.76 s without."],
         "table5": ["Shares of cells, not of runs: where two queues are within a few percent, which of them is better is chance."],
         "fig2": ["TCP sends only before the UDP flows have filled the queue: of all it ever delivers, nearly everything is delivered in "
                  "the first second."],
@@ -96,7 +96,8 @@ def _best_effort(v: Values, p: Values) -> str:
     n = sum(k[0] == "be/be" for k in v)
     which = ", ".join(f"{q} S{s} {f} {signed(x, 1)}" for (_, q, s, f), x in far.items())
     return (
-        f"Without control (be/be), difference of the means of a protocol from the published values: {'; '.join(rows)}. Of the {n} single classes "
+        f"Without control (be/be), difference of the means of a protocol from the published values: {'; '.join(rows)}. "
+        f"Of the {n} single classes "
         f"{n - len(far)} are within 15 %" + (f"; not so {which}." if far else ".")
     )
 

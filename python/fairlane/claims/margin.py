@@ -1,4 +1,4 @@
-"""By how much a claim holds or fails: the check with numbers in place of its comparisons.
+"""By how much a claim holds or fails: the check with numbers instead of its comparisons.
 
 A comparison is worth the distance between its sides over the larger of the two, positive where it is true; `and` and `all` are worth their
 least member, `or` and `any` their greatest, `not` turns the sign. That is the robustness of temporal logics (Fainekos and Pappas,

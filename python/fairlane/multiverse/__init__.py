@@ -1,8 +1,8 @@
 """Settings: one value for each thing that a paper, or a scenario, leaves open.
 
-What is left open is declared with the values that are plausible (`Open`, `Span`, `Levels`); `design` draws settings from all of them
-together, `near` more around some of them; `share` says in how many a claim holds, `changes_at` where it changes, `judge` the word for it, and
-`matters` which of the parameters move a number. The field speaks of multiverse analysis (Steegen et al., Perspectives on Psychological
+Unstated parameters are declared with their plausible values (`Open`, `Span`, `Levels`); `design` draws settings from all of them
+together, `near` more around some of them; `share` says in how many a claim holds, `changes_at` where it changes, `judge` the word for it,
+and `matters` which of the parameters move a number. The field speaks of multiverse analysis (Steegen et al., Perspectives on Psychological
 Science 11, 2016), of the specification curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) and, where settings are held
 against measured numbers, of history matching (Vernon, Goldstein and Bower, Bayesian Analysis 5, 2010).
 

@@ -1,4 +1,4 @@
-"""Where a claim changes, and which of the things left open it depends on.
+"""Where a claim changes, and the parameters it depends on.
 
 A boundary is the split of one parameter that separates settings in which a claim holds best from those in which it does not: the root of a
 regression tree (Breiman et al., Classification and Regression Trees, 1984), and on either side of it the next. A best split is found in
@@ -117,7 +117,7 @@ class Boundaries:
 def changes_at(
     opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1
 ) -> Boundaries:
-    """Where a claim changes, from its outcome in each setting: the boundaries in order of what they separate; none if chance could do as well."""
+    """Finds where a claim changes, from its outcome in each setting: the boundaries by separation; none if chance separates as well."""
     heard = [i for i, y in enumerate(outcomes) if y is not None]
     y = np.array([float(outcomes[i] or 0.0) for i in heard])
     total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
@@ -220,8 +220,8 @@ def _rare(test: _Test, y: _Matrix, level: float, rng: np.random.Generator) -> _S
 def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
     """How much of the variance of a number between settings each parameter accounts for alone: its first-order index, from 0 to 1.
 
-    `values`: a margin, a distance, an outcome in each setting; None does not count. For a span it is the rank-based estimator, for levels the
-    share of the variance that lies between them. From few settings it is rough: about one over the root of their number.
+    `values`: a margin, a distance, an outcome in each setting; None does not count. For a span it is the rank-based estimator, for levels
+    the share of the variance that lies between them. From few settings it is rough: about one over the root of their number.
     """
     heard = [i for i, v in enumerate(values) if v is not None and np.isfinite(v)]
     y = np.array([float(values[i] or 0.0) for i in heard])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """A claim in settings: what is left open, the values of each setting, whether it holds there and by what margin."""
+    """A claim in settings: the parameters, the values of each setting, the outcome there and its margin."""
 
     opens: Sequence[Open]
     settings: Sequence[Mapping[str, Value]]
@@ -48,7 +48,7 @@ class Drawn:
 
 
 def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
-    """The pictures of a claim, with so many of the things left open below its curve; None if no setting says anything."""
+    """Returns the figures of a claim, with `rows` parameters below its curve; None if no setting can evaluate it."""
     from ..look import curves
 
     known = of.known()
@@ -65,7 +65,7 @@ def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
 
 
 def choice(o: Open, values: Sequence[Value], boundaries: Sequence[Boundary] = ()) -> Choice:
-    """Something left open with its values in settings, as a row of a curve or an axis of a map; of the boundaries its own are marked."""
+    """Returns a parameter with its values in settings, as a row of a curve or an axis of a map, with its own boundaries."""
     from ..look.curves import Choice
 
     ends: list[tuple[float, str]] = []

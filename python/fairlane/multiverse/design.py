@@ -1,4 +1,4 @@
-"""Which settings are run: a designed sample over everything that is left open together, and points near the best of them.
+"""Which settings are run: a designed sample over all parameters together, and settings near the best of them.
 
 The sample is a scrambled Sobol sequence (Owen, Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity 14, 1998): it fills
 the space evenly in all directions at once, and any beginning of it is a sample as well, so that more settings can be asked for later.
@@ -66,9 +66,9 @@ def near(
 ) -> list[Setting]:
     """`n` different settings around the `best` ones, each drawn evenly within `width` (a share of the whole span) of one of them.
 
-    Choices without an order stay as they are in that setting, but for a share `width` of them. With `few` only one to so many things differ,
-    choices among them whatever the width: of a number it is not worth to move all at once. None of the `best` is among the answers, and
-    none of those `known`.
+    Choices without an order stay as they are in that setting, but for a share `width` of them. With `few` only one to so many things
+    differ, choices among them whatever the width: of a number it is not worth to move all at once. None of the `best` is among the answers,
+    and none of those `known`.
     """
     check_opens(opens)
     old = {key_of(b) for b in (*best, *known)}

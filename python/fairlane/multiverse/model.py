@@ -13,11 +13,11 @@ from ..errors import FairlaneError, suggest
 Value = str | int | float | bool
 """A value as a scenario file writes it: "12p", "7.5ms", "reno", 3, true."""
 Setting = dict[str, Value]
-"""One value for each thing left open, by its name."""
+"""One value for each varied parameter, by its name."""
 
 
 class OpenError(FairlaneError):
-    """Something left open that is declared wrongly: the message names it."""
+    """An invalid declaration of a parameter; the message names it."""
 
 
 def same(a: Value, b: Value) -> bool:
@@ -144,7 +144,7 @@ class Span:
         """A value from a table."""
         found = quantity(text)
         if found is None:
-            raise OpenError(f"{text!r} is no quantity")
+            raise OpenError(f"{text!r} is not a quantity")
         return text if found[1] else int(text) if self.whole else float(text)
 
     def __str__(self) -> str:
@@ -215,7 +215,7 @@ class Open:
 
     def __post_init__(self) -> None:
         if not self.name.strip() or "," in self.name or "\n" in self.name:
-            raise OpenError(f"{self.name!r} is no name for something left open: write a word or two")
+            raise OpenError(f"{self.name!r} is not a valid parameter name: write a word or two")
         if not self.over.has(self.base):
             raise OpenError(f"{self.name}: the base {text_of(self.base)} is not among its values ({self.over})")
 
@@ -230,7 +230,7 @@ class Open:
             return float(self.over.index(value))
         x = si(value)
         if x is None:
-            raise OpenError(f"{self.name}: {value!r} is no quantity")
+            raise OpenError(f"{self.name}: {value!r} is not a quantity")
         return x
 
 
@@ -239,15 +239,15 @@ def check_opens(opens: Sequence[Open]) -> None:
     names = [o.name for o in opens]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
-        raise OpenError(f"{twice!r} is left open twice: each name stands for one thing")
+        raise OpenError(f"{twice!r} is declared twice: each name stands for one thing")
 
 
 def check_setting(opens: Sequence[Open], values: Mapping[str, Value], what: str = "the setting") -> Setting:
-    """The values of a setting in the order of what is left open; raises if one is missing, unknown or not among the plausible ones."""
+    """The values of a setting in the order of the parameters; raises if one is missing, unknown or not among the plausible ones."""
     names = [o.name for o in opens]
     strange = next((n for n in values if n not in names), None)
     if strange is not None:
-        raise OpenError(f"{what}: {suggest(strange, names, 'name of something left open')}")
+        raise OpenError(f"{what}: {suggest(strange, names, 'parameter')}")
     missing = [n for n in names if n not in values]
     if missing:
         raise OpenError(f"{what} has no value for {', '.join(missing)}")

@@ -80,7 +80,7 @@ def settled(outcomes: Sequence[float | bool | None]) -> bool:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where a claim changes: one of the things left open, and the value, or the levels, on one side of which it holds more often."""
+    """A boundary where a claim changes: a parameter, and the value, or the levels, on one side of which it holds more often."""
 
     name: str
     value: str | tuple[str, ...]
@@ -136,8 +136,8 @@ def judge(
 ) -> Judgement:
     """The word for a claim from what it does in each setting of the sample.
 
-    `boundaries`, `explained`: what `changes_at` found. `published`: what the published numbers say of it; `reached`: whether any setting that was
-    run, in the sample or beyond, says the same.
+    `boundaries`, `explained`: what `changes_at` found. `published`: what the published numbers say of it; `reached`: whether any setting
+    that was run, in the sample or beyond, says the same.
     """
     s, told = share(outcomes), tuple(boundaries)
     silent = sum(x is None for x in outcomes)

@@ -115,7 +115,7 @@ REACH = ("made_of", "table", "of", "metric", "unit", "published", "ours", "low",
 
 
 def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
-    """The published values, one a row: where each stands, ours, its range over all settings, and in how many of them it is near."""
+    """The published values, one per row: where each stands, ours, its range over all settings, and in how many of them it is near."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(REACH)
@@ -131,8 +131,8 @@ def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[st
     """Returns the verdict on the published values of an experiment, besides the claims that rest on it; None if none is published.
 
     It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *not reproduced* if
-    one is near in none (it *fails* where nothing is left open), and *inconclusive* if runs are missing, or settings do not have the others.
-    Values that contradict others of their paper do not count. `varied`: whether settings were run.
+    one is near in none (it *fails* where no parameter is unstated), and *inconclusive* if runs are missing, or settings do not have the
+    others. Values that contradict others of their paper do not count. `varied`: whether settings were run.
     """
     plain = [r for r in rows if not r.row.impossible and r.row.ours is not None]
     if not plain:

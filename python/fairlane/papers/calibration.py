@@ -36,25 +36,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.calibration", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
-    parser.add_argument("--settings", type=int, default=None, help="how many, in place of as many as settle every share")
+    parser.add_argument("--settings", type=int, default=None, help="how many, (default: until every share is settled)")
     parser.add_argument(
-        "--refine", type=int, default=None, help="how many around those nearest to the published values, in place of one for four"
+        "--refine", type=int, default=None, help="how many around those nearest to the published values (default: a quarter of the sample)"
     )
     parser.add_argument(
         "--on",
         action="store_true",
-        help="goes on from the recorded settings, in place of a sample: adds those around the published values alone",
+        help="goes on from the recorded settings, instead of a sample: adds those around the published values alone",
     )
-    parser.add_argument(
-        "--again", action="store_true", help="runs the recorded settings once more, whatever has changed since, and no others"
-    )
+    parser.add_argument("--again", action="store_true", help="runs only the recorded settings again, whatever has changed since")
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
     these = recorded_values(paper) if given.again else ()
     done = run_reproduction(paper, out=given.out, which=Which(given.settings, given.refine, given.on, these, record=False))
     if done.joint is None:
-        parser.error(f"{given.key} leaves nothing open: it has no settings")
+        parser.error(f"{given.key} has no unstated parameters, and so no settings")
     print(record(done.joint, paper, done.reach_of_sample))
 
 

@@ -1,4 +1,4 @@
-"""The folder of a study, looked through before anything runs: what is wrong is told with file and line."""
+"""The folder of a study, looked through before anything runs: what is wrong is reported with file and line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def bad_check(paper: Paper, id: str, message: str) -> Exception:
 def _document(path: Path, schema: str) -> Any:
     """A TOML file that fits its schema."""
     if not path.is_file():
-        raise PaperError(f"{path.parent} is no study: it has no {path.name}")
+        raise PaperError(f"{path.parent} is not a study: it lacks {path.name}")
     text, name, form = read_scenario(path)
     return json.loads(_core.read_document(text, name, form, json.dumps(json_schema(schema))))
 
@@ -120,7 +120,7 @@ def _numbers(path: Path) -> None:
         if as_number(row.get("value")) is None:
             value = row.get("value") or ""
             shown = repr(value) if len(value) <= 80 else f"{value[:60]!r}... ({len(value)} characters)"
-            raise PaperError(f"{path}:{line}: {shown} is no number; each row of a table has one in the column `value`")
+            raise PaperError(f"{path}:{line}: {shown} is not a number; each row of a table has one in the column `value`")
 
 
 def _unknown(name: str, known: Sequence[str], what: str) -> tuple[str, str]:

@@ -118,7 +118,7 @@ def judge(
         judged = _single(judged, replications)
     if not missing or judged.outcome == "no-data":
         return judged
-    reason = f"so far only, with {missing}: {judged.reason}"
+    reason = f"preliminary ({missing}): {judged.reason}"
     return replace(judged, verdict="inconclusive", so_far=judged.verdict, reason=reason)
 
 
@@ -152,6 +152,7 @@ def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
 
 
 def share_text(x: float) -> str:
+    """Returns a share in percent."""
     return "all" if x == 1 else "none" if x == 0 else f"{100 * x:.0f} %"
 
 

@@ -297,12 +297,12 @@ class Paper(ABC):
     setting_seeds: tuple[int, ...] = (1,)
     """The replications of each setting: few, because there are many settings."""
     most_settings: int = 256
-    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. With the study itself they should take
-    no more than some five minutes on two cores."""
+    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. With the study itself
+    they should take no more than some five minutes on two cores."""
     single_runs: bool = False
     """True if the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
-    """The setting in which the study's own tables are made, where it is not that of the bases: `combinations` are those of `setting(declared)`."""
+    """The setting of the study's own tables, where it differs from the base: `combinations` are those of `setting(declared)`."""
     reference: str = ""
     """The alternative that changes nothing but the number of combinations, where there is one: those after it are compared with it."""
 
@@ -358,7 +358,7 @@ class Paper(ABC):
         """The quantities of one run."""
 
     def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of the time series of flows and of links that are kept of a combination, for papers that read few of most combinations."""
+        """Returns the kept series columns of flows and of links, for papers that read few of most combinations."""
         return self.flow_series, self.link_series
 
     def curves(self, run: RunTables, combination: Combination) -> dict[str, Curve]:

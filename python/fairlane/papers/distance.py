@@ -1,4 +1,4 @@
-"""How far a setting is from the published values: over a fixed part of the published values, which chooses settings, and over the rest, which tests them."""
+"""The distance of a setting from the published values: over a fixed part, which selects settings, and over the held-out rest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fitted(row: Compared) -> bool:
 
 
 def distance(rows: Sequence[Compared]) -> Distance:
-    """How far these values are from those published beside them. Flagged ones do not choose settings, nor test them; the median has them."""
+    """Returns the distance of our values from the published ones. Flagged values count in the median only."""
     known = [r for r in rows if r.ours is not None and r.published is not None]
     plain = [r for r in known if not r.impossible]
     chosen, rest = [r for r in plain if fitted(r)], [r for r in plain if not fitted(r)]

@@ -1,9 +1,9 @@
 """Predicts a number in settings that were not run: a Gaussian process over all unstated parameters.
 
-The mean is a second-degree polynomial of each thing left open (its levels, where it has a few), without products; what that leaves is a
+The mean is a second-degree polynomial of each parameter (its levels, where it has a few), without products; what that leaves is a
 smooth function of all together, and noise (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2.7). Its four
-scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one setting after another (the same, 5.4.2).
-History matching asks such an emulator which settings can be ruled out (Vernon, Goldstein and Bower 2010).
+scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one setting after another (the same,
+5.4.2). History matching asks such an emulator which settings can be ruled out (Vernon, Goldstein and Bower 2010).
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def recorded_emulated(paper: Paper) -> Emulated | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Says from the settings of a study that were run whole how many published values many others would meet, and records it in its folder."""
+    """Predicts from the full reruns of a study how many published values other settings would meet, and records it in its folder."""
     import argparse
 
     from .folders import load

@@ -1,4 +1,4 @@
-"""Mistakes in the code of a study: one message with the place, in place of a traceback through ours."""
+"""Mistakes in the code of a study: one message with the place, instead of a traceback through ours."""
 
 from __future__ import annotations
 

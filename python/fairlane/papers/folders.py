@@ -55,12 +55,12 @@ def find(name: str | PathLike[str]) -> Path:
     if folder.is_dir():
         for needed in ("paper.toml", "study.py"):
             if not (folder / needed).is_file():
-                raise PaperError(f"{folder} is no study: it has no {needed}\n  = help: {_HELP}")
+                raise PaperError(f"{folder} is not a study: it lacks {needed}\n  = help: {_HELP}")
         return folder
     if folder.exists():
         raise FolderError(f"{text} is a file: name the folder of the study")
     if len(folder.parts) != 1 or text.startswith("."):
-        raise FolderError(f"{text}: there is no such folder\n  = help: {_HELP}")
+        raise FolderError(f"{text}: folder not found\n  = help: {_HELP}")
     raise suggest(text, keys(), "paper")
 
 

@@ -1,8 +1,9 @@
 """A study's own tables in other settings, whole.
 
-A setting of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY` runs all
-that its published tables and its claims need, in the declared setting and in others. It records our values beside the published ones in
-`full_reruns.csv`, and what each claim does there in `full_rerun_settings.csv`: each setting when it has run, so that nothing is lost with the next.
+A setting of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY`
+runs all that its published tables and its claims need, in the declared setting and in others. It records our values beside the published
+ones in `full_reruns.csv`, and what each claim does there in `full_rerun_settings.csv`: each setting when it has run, so that nothing is
+lost with the next.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def setting_of(paper: Paper, text: str) -> Setting:
         name, sign, value = (x.strip() for x in part.partition("="))
         if not sign:
             raise PaperError(
-                f'"{part}" is no value of a setting: write NAME=VALUE, such as "{next(iter(opens))}={text_of(next(iter(setting.values())))}"'
+                f'"{part}" is not a value of a setting: write NAME=VALUE, such as '
+                f'"{next(iter(opens))}={text_of(next(iter(setting.values())))}"'
             )
         if name not in opens:
             raise suggest(name, list(opens), f"thing that {paper.called} leaves open")
@@ -109,7 +111,7 @@ def nearest(paper: Paper, n: int) -> list[Setting]:
 
 
 def first(paper: Paper, n: int) -> list[Setting]:
-    """The first settings of the joint sample, drawn without regard to the published values: shares over them are shares of the plausible settings."""
+    """Returns the first settings of the joint sample, drawn without regard to the published values."""
     return design(paper.opens(), n)
 
 
@@ -178,7 +180,7 @@ def _published(paper: Paper) -> list[float | None]:
 
 
 def csv_of_whole(whole: Whole, made: str) -> bytes:
-    """The published values, one a row, and what they are in each setting, a column each."""
+    """The published values, one per row, and what they are in each setting, a column each."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*WHOLE, *map(inert, whole.ours)])
@@ -218,8 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.full_reruns", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
-    parser.add_argument("--first", type=int, default=0, help="so many settings of the sample, drawn without regard to the published values")
-    parser.add_argument("--nearest", type=int, default=0, help="so many of the recorded settings that are nearest to the published values")
+    parser.add_argument("--first", type=int, default=0, help="number of settings from the start of the sample")
+    parser.add_argument("--nearest", type=int, default=0, help="number of recorded settings, nearest to the published values first")
     parser.add_argument(
         "--with",
         dest="others",
@@ -227,12 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[],
         help='a setting by what it has otherwise than the declared one: "NAME=VALUE, NAME=VALUE"; may be given again',
     )
-    parser.add_argument("--again", action="store_true", help="runs the settings that the study records once more")
+    parser.add_argument("--again", action="store_true", help="runs the recorded settings again")
     parser.add_argument("--out", default=None, help="the folder that keeps the runs (default: results/KEY-whole)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
     if not paper.opens():
-        parser.error(f"{given.key} leaves nothing open: it has no settings")
+        parser.error(f"{given.key} has no unstated parameters, and so no settings")
     before = recorded_whole(paper)
     known = [setting_of(paper, n) for n in before.ours if n not in (DECLARED, CHANCE)] if before else []
     settings = [*known, *first(paper, given.first), *nearest(paper, given.nearest), *(setting_of(paper, t) for t in given.others)]

@@ -26,7 +26,7 @@ MATCHING = 0.02
 
 @dataclass
 class Joint:
-    """The settings of a paper that were run, with what came of them."""
+    """The settings of a paper that were run, with their results."""
 
     opens: Sequence[Open]
     claims: Sequence[Claim]
@@ -56,7 +56,7 @@ class Joint:
 
     @cached_property
     def matching(self) -> list[Seen]:
-        """The settings that match the published values, the nearest first; none if even the nearest is farther from half of the values than `NEAR`."""
+        """The settings that match the published values, best first; none if the best has a median difference above `NEAR`."""
         if not self.best or (self.best[0].distance.median or 0.0) > NEAR:
             return []
         most = (self.best[0].distance.fit or 0.0) + MATCHING
@@ -105,7 +105,7 @@ class Joint:
 
     @cached_property
     def matters(self) -> dict[str, float]:
-        """How much each thing left open moves the distance from the published values alone."""
+        """Share of the variance of the distance that each parameter accounts for alone."""
         return matters(self.opens, [s.values for s in self.sample], [s.distance.fit for s in self.sample])
 
     @property
@@ -151,7 +151,7 @@ def of_record(paper: Paper) -> Joint | None:
 
 
 def of_settings(judged: Judged, joint: Joint) -> Judged:
-    """A verdict from the plausible settings in place of one from the study's own."""
+    """A verdict from the plausible settings instead of one from the study's own."""
     id = judged.claim.id
     found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
     match, whole = joint.share_matching(id), joint.only_entire(id)

@@ -90,7 +90,7 @@ class ReproductionOutcome:
         return with_whole(self.reach_of_sample, whole.over_settings()) if whole else self.reach_of_sample
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
-        """Returns the verdict on the published values of an experiment alone, without its claims; None if none is published as its table."""
+        """Returns the verdict on an experiment's published values, without its claims; None if none is published as its table."""
         partly = self.missing or ("no other setting than its own" if self.paper.opens() and not self.joint else "")
         return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
 
@@ -117,7 +117,8 @@ class ReproductionOutcome:
         so_far = f"preliminary ({self.missing}): " if self.missing else ""
         return (
             word,
-            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are within {100 * NEAR:.0f} % of ours or in our interval",
+            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are within {100 * NEAR:.0f} % of ours or in "
+            "our interval",
         )
 
     def to_json(self) -> dict[str, Any]:

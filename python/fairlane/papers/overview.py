@@ -42,7 +42,7 @@ def render(r: Reproductions) -> str:
 
 
 def show(r: Reproductions, console: Console) -> None:
-    """Prints one line a paper, the claims that do not hold, and where the page is."""
+    """Prints one line per paper, the claims that do not hold, and where the page is."""
     console.print(sheet(r))
     for o in r:
         listed = {f"{name(v)} so far" if r.quick else name(v): _ids(o, v) for v in WORDS if v != "holds"}
@@ -57,7 +57,7 @@ def show(r: Reproductions, console: Console) -> None:
 
 
 def sheet(r: Reproductions) -> Sheet:
-    """One row a study."""
+    """one row per study."""
     here = list(r.counts)
     heads = ["study", *here, "values that agree", "median deviation", "runs", "time"]
     rows = []
@@ -73,5 +73,5 @@ def _ids(o: Outline, verdict: str) -> str:
 
 
 def reproductions_html(r: Reproductions) -> str:
-    """One row a study, and where the page is."""
+    """one row per study, and where the page is."""
     return card("Published studies, reproduced", sheet(r), muted(f"Page: {r.page}"))

@@ -19,7 +19,7 @@ SAMPLE, NEAREST = 16, 8
 
 
 def to_repeat(rows: Sequence[Seen]) -> list[Seen]:
-    """The recorded settings that are run again: the first of the sample, the declared one, and the nearest to the published values, by record's order."""
+    """Returns the recorded settings to rerun, in the record's order: first of the sample, declared, nearest to the published values."""
     of = [*[s for s in rows if s.kind in SAMPLED][:SAMPLE], *(s for s in rows if s.kind == "declared"), *nearest(rows, NEAREST)]
     keys = {key_of(s.values) for s in of}
     return [s for s in rows if key_of(s.values) in keys]
@@ -32,7 +32,7 @@ class Which:
     sample: int | None = None
     """So many of the sample; None takes as many as settle every share, at most what the study allows."""
     refine: int | None = None
-    """So many around those nearest to the published values, in place of one for four of the sample."""
+    """So many around those nearest to the published values (default: a quarter of the sample) of the sample."""
     on: bool = False
     """Goes on from the recorded settings, which are not run again."""
     these: Sequence[tuple[Kind, Setting]] = ()
@@ -48,7 +48,7 @@ class Which:
 
 @dataclass
 class Plan:
-    """The settings of a reproduction: how many will be run, and then what came of them."""
+    """The settings of a reproduction: how many will be run, and then their results."""
 
     paper: Paper
     which: Which

@@ -37,7 +37,7 @@ _APART = ("fit", "test", "median", "near", "of")
 
 
 def made_of(paper: Paper) -> str:
-    """Changes when something changes that settings are made of: what is open, the claims, the published tables, the scenarios, their seeds."""
+    """Returns a digest of all that decides a record: unstated parameters, claims, published tables, scenarios, seeds."""
     opens = [(o.name, text_of(o.base), str(o.over)) for o in paper.opens()]
     claims = [(c.id, c.check.text) for c in read_claims(paper.folder / "claims.toml")]
     published = [(e.id, paper.published(e.id)) for e in paper.experiments()]
@@ -48,7 +48,7 @@ def made_of(paper: Paper) -> str:
 
 
 def csv_of(seen: Sequence[Seen], paper: Paper) -> bytes:
-    """Settings, one a row: what it was made of, its kind, its values, its distance from the published values, what each claim does in it, by how much."""
+    """Writes one row per setting: digest, kind, values, distance from the published values, outcome and margin of each claim."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     made = made_of(paper)
@@ -64,7 +64,7 @@ def columns(paper: Paper) -> list[str]:
 
 
 def rows_of(seen: Sequence[Seen], paper: Paper) -> list[list[str]]:
-    """Settings in these columns, one a row."""
+    """Settings in these columns, one per row."""
     names, ids = [o.name for o in paper.opens()], _ids(paper)
 
     def row(s: Seen) -> list[str]:
@@ -109,14 +109,14 @@ def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "ca
     if fault := fault_of_text(data, _SEAL):
         raise PaperError(
             f"{path} {fault}\n"
-            f"  = help: put back the file as it was, or remove it: `python -m fairlane.papers.{by} {paper.called}` then makes it anew"
+            f"  = help: put back the file as it was, or remove it: `python -m fairlane.papers.{by} {paper.called}` makes a new one"
         )
     rows = csv_rows(path, data.partition(b"\n")[2])
     names = list(rows[0]) if rows else []
     if (names[: len(columns)] if more else names) != list(columns) or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
             f"{path}: its settings were made of another study than this one\n"
-            f"  = help: remove it: `python -m fairlane.papers.{by} {paper.called}` then makes it anew"
+            f"  = help: remove it: `python -m fairlane.papers.{by} {paper.called}` makes a new one"
         )
     return rows
 
@@ -156,5 +156,5 @@ def recorded_values(paper: Paper) -> list[tuple[Kind, Setting]]:
 
 def _kind(text: str, path: Path) -> Kind:
     if text not in get_args(Kind):
-        raise PaperError(f"{path}: {text!r} is no kind of setting: expected {' or '.join(get_args(Kind))}")
+        raise PaperError(f"{path}: {text!r} is not a kind of setting: expected {' or '.join(get_args(Kind))}")
     return cast("Kind", text)

@@ -1,4 +1,4 @@
-"""Runs the combinations of a paper on all cores, as those of a study: finished runs are kept, so a reproduction that was stopped goes on there."""
+"""Runs the combinations of a paper on all cores, as a study does: finished runs are kept, so a stopped reproduction can resume."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Seen:
 
     values: Setting
     kind: Kind
-    """The base, the declared setting, a point of the sample over all that is open, or one near the settings nearest to the published values."""
+    """The base, the declared setting, a setting of the sample, or one near the best-fitting settings."""
     outcomes: Mapping[str, float | None]
     """For each claim whether it holds (1 or 0), or in what share of the replications; None where nothing can be said."""
     margins: Mapping[str, float | None]
@@ -94,7 +94,7 @@ class Settings:
         combinations: Callable[[Setting], Sequence[Combination]] | None = None,
         seeds: Sequence[int] = (),
     ) -> None:
-        """`combinations`, `seeds`: what is run of a setting and its replications, where it is not `Paper.setting` with `Paper.setting_seeds`."""
+        """`combinations`, `seeds`: the runs of a setting, if not `Paper.setting` with `Paper.setting_seeds`."""
         self.paper, self.runner, self.claims = paper, runner, claims
         self.combinations, self.seeds = combinations or paper.setting, seeds or paper.setting_seeds
         self.opens = paper.opens()
@@ -189,9 +189,9 @@ def sample(
 ) -> list[Seen]:
     """The joint sample of a paper, its declared setting, and refinement around the settings nearest to the published values.
 
-    `most`: settings of the sample; None takes as many as settle every share, at most `Paper.most_settings`. `refined`: settings of refinement in
-    place of one for `REFINED` of the sample. When it stops depends on what the settings say, never on a clock: the same study has the same
-    settings everywhere.
+    `most`: settings of the sample; None takes as many as settle every share, at most `Paper.most_settings`. `refined`: settings of
+    refinement instead of one for `REFINED` of the sample. When it stops depends on what the settings say, never on a clock: the same study
+    has the same settings everywhere.
     """
     limit = settings.paper.most_settings if most is None else most
     planned = design(settings.opens, limit)
@@ -221,8 +221,8 @@ def _refined(n: int, asked: int | None) -> int:
 def refine(settings: Settings, seen: Sequence[Seen], n: int, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
     """These settings, the declared one, and `n` more, which come nearer to the published values from round to round: an evolution strategy.
 
-    It starts from the settings nearest to the published values and from the declared one, and goes on from any of its rounds: more settings of refinement
-    begin with those that fewer have. By what is nearer the values that choose say alone; the others test it.
+    It starts from the settings nearest to the published values and from the declared one, and goes on from any of its rounds: more settings
+    of refinement begin with those that fewer have. By what is nearer the values that choose say alone; the others test it.
     """
     out, declared = list(seen), settings.paper.declared_setting
     ends = [span[0] + (span[1] - span[0]) * i / (1 + n) for i in range(2 + n)]

@@ -52,7 +52,7 @@ def lines_of(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise PaperError(f"{path}:{line}: this is not UTF-8, so it is no text file") from e
+        raise PaperError(f"{path}:{line}: this is not UTF-8, so it is not a text file") from e
     try:
         rows = rows_in(text)
         _, head = next(rows, (1, []))
@@ -88,7 +88,7 @@ def number_in(path: Path, text: str | None) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise PaperError(f"{path}: {_short(text or '')} is no number") from None
+        raise PaperError(f"{path}: {_short(text or '')} is not a number") from None
 
 
 def csv_of_rows(rows: Sequence[Row]) -> bytes:

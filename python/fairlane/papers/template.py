@@ -18,7 +18,9 @@ _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 def new_paper(key: str, into: str | PathLike[str] = ".") -> Path:
     """Writes the folder `key`, an example that runs as it is, and returns it. What exists is never replaced."""
     if not _KEY.fullmatch(key):
-        raise FairlaneError(f"{key!r} is no key: it names a folder and begins with a letter; letters, digits, - and _ may follow: mine1999")
+        raise FairlaneError(
+            f"{key!r} is not a valid key: it names a folder and begins with a letter; letters, digits, - and _ may follow: mine1999"
+        )
     if key == "all" or key in keys():
         raise FairlaneError(f"{key!r} is taken: `fairlane reproduce {key}` runs {'every study' if key == 'all' else 'a study of ours'}")
     folder = Path(into) / key

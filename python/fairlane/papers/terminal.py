@@ -63,7 +63,7 @@ def score_told(s: Scores) -> str:
 
 
 def sheets(r: ReproductionOutcome) -> Iterator[Sheet]:
-    """Published tables in the paper's rows and columns, other published values line by line, what is ours alone only if it was asked for."""
+    """Yields published tables in the paper's layout, other published values line by line, and our own values if requested by --only."""
     shown = {e.id for e, _ in r.experiments}
     known = {e.id: Published(r.paper.published(e.id)) for e in r.paper.experiments()}
     for e, b in r.experiments:

@@ -1,4 +1,4 @@
-"""The unstated parameters on the page of a paper: each claim over all settings, the best-fitting settings, and the determined parameters."""
+"""Unstated parameters on the page of a paper: claims over all settings, best-fitting settings, determined parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .settings import Seen
 
 ROWS = 4
-"""Things left open that stand below a specification curve, those that matter most."""
+"""Parameters below a specification curve, largest effect first."""
 BEST = 5
 """Settings nearest to the published values that are listed."""
 FEWEST = 4
@@ -81,15 +81,15 @@ def _entire(joint: Joint) -> list[str]:
     least = e.least if e else NEAR
     most, needed = max(w.within(n, least) for n in settings), len(w.places) // 2 + 1
     told = (
-        f"{len(settings)} settings were rerun in full, with all {len(w.places)} published values, and are recorded. The best one has a median "
-        f"deviation of {percent(min(map(w.median, settings)))}. A median below {percent(least)} needs {needed} values within it; the best of "
-        f"these settings has {most}."
+        f"{len(settings)} settings were rerun in full, with all {len(w.places)} published values, and are recorded. The best one has a "
+        f"median deviation of {percent(min(map(w.median, settings)))}. A median below {percent(least)} needs {needed} values within "
+        f"it; the best of these settings has {most}."
     )
     return [told, e.told()] if e else [told]
 
 
 def pinned(o: Open, inside: Sequence[Seen]) -> str:
-    """To which of its values the published values pin something down, from the settings of the sample that match; empty if it does not, or they are few."""
+    """Returns the values to which the matching settings of the sample restrict a parameter; empty if they do not, or are few."""
     if len(inside) < FEWEST:
         return ""
     values: list[Value] = [s.values[o.name] for s in inside]

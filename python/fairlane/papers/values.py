@@ -20,7 +20,7 @@ def quantity(text: str) -> float:
     """
     kind = _core.quantity_kind(text)
     if kind is None:
-        raise FairlaneError(f"{text!r} is no quantity: write a number with a unit, such as 10Mbit/s, 20ms or 50p")
+        raise FairlaneError(f"{text!r} is not a quantity: write a number with a unit, such as 10Mbit/s, 20ms or 50p")
     return float(_core.quantity(kind, text)[0])
 
 

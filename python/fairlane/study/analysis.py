@@ -22,7 +22,8 @@ class StudyAnalysis(StudyTables):
     # --- statistics -----------------------------------------------------------------------------------
 
     def anova(self, metric: str, order: int = 2) -> Anova:
-        """Returns the variance of a metric that the factors explain: main effects, and interactions of up to `order`; see `fairlane.stats.anova`.
+        """Returns the variance of a metric that the factors explain: main effects, and interactions of up to `order`; see
+        `fairlane.stats.anova`.
 
         The seeds are blocks: what a seed does to all combinations alike is no chance when combinations are compared.
         """
@@ -43,7 +44,7 @@ class StudyAnalysis(StudyTables):
         """Each level of a factor against one of them, seed by seed, so that what the seeds share cancels (common random numbers).
 
         The other factors are averaged over within each seed, but for those in `by`, whose levels are compared apart. `baseline` is the
-        first level unless named. One row a comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
+        first level unless named. one row per comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
         as `percent` of the baseline, `n` (pairs), `p` (paired t test), `p_holm` (corrected for all comparisons of the table),
         `p_equivalent` (that they differ by less than 5 %, corrected alike) and the `finding`: more, less, equivalent or inconclusive.
         """
@@ -66,13 +67,14 @@ class StudyAnalysis(StudyTables):
 
     @functools.cached_property
     def claims(self) -> list[StudyClaim]:
-        """The verdict on each claim: `verdict`, `share` of the settings in which it holds, `boundaries` (where it changes), `matters`, `reason`."""
+        """The verdict on each claim: `verdict`, `share` of settings in which it holds, `boundaries`, `matters`, `reason`."""
         from .verdicts import of_result
 
         return of_result(self)
 
     def settings(self) -> pl.DataFrame:
-        """One row a setting: `setting`, a column for each thing left open, and for each claim whether it holds there, and by what margin.
+        """one row per setting: `setting`, a column for each varied parameter, and for each claim whether it holds there, and by what
+        margin.
 
         A range is a number in SI units, a choice is text. A margin is the distance of the two sides over the larger one, from -1 to 1,
         above zero where the claim holds. Without rows if the study leaves nothing open.
@@ -82,7 +84,7 @@ class StudyAnalysis(StudyTables):
         return frame(self, self.claims)
 
     def matters(self, metric: str) -> dict[str, float]:
-        """For each thing left open, the share of a metric's variance between settings that it accounts for alone, from 0 to 1.
+        """For each varied parameter, the share of a metric's variance between settings that it accounts for alone, from 0 to 1.
 
         The metric is averaged over the other factors in each setting; see `fairlane.multiverse.matters`.
         """

@@ -9,7 +9,7 @@ from ..base.format import number
 from ..look.sheet import Sheet, Words
 from ..multiverse.charts import Outcomes, drawn
 from . import labels
-from .model import LeftOpen, Settings
+from .model import Settings, VariedParameter
 from .settings import as_settings, opens_of
 from .specification import MOST_ROWS
 
@@ -24,10 +24,10 @@ MARKS = {"holds": "●", "fails": "○", "depends": "◐", "inconclusive": "?"}
 """Beside the words, which say the same."""
 
 
-def range_text(o: LeftOpen) -> str:
-    """The values of what is left open, in words.
+def range_text(o: VariedParameter) -> str:
+    """Returns the values of a varied parameter in words.
 
-    >>> range_text(LeftOpen("rate", "4Mbit/s", "2Mbit/s", "20Mbit/s", "log"))
+    >>> range_text(VariedParameter("rate", "4Mbit/s", "2Mbit/s", "20Mbit/s", "log"))
     '2Mbit/s to 20Mbit/s, logarithmic'
     """
     if o.choices:

@@ -89,7 +89,7 @@ class Diagnosis:
         self._failed: dict[Problem, list[int]] = {}
 
     def add(self, indices: Indices, error: ScenarioError | None) -> None:
-        """A combination that was tried, and what came of it."""
+        """Adds a combination and its error, if any."""
         at = len(self.tested)
         self.tested.append(indices)
         if error is None:

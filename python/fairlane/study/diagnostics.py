@@ -11,7 +11,7 @@ from ..base.printable import one_line
 from ..errors import ScenarioError
 
 MOST = _core.MOST_TOLD
-"""Problems that are told, as many as of a scenario; nobody reads more, and a mistake in a long list makes thousands."""
+"""Most problems reported, as for a scenario; one mistake in a long list causes thousands."""
 Place = tuple[str, ...]
 """Keys that lead to a value; items of lists by their number."""
 

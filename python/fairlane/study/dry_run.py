@@ -76,7 +76,7 @@ class Rehearsal:
     def text(self) -> str:
         """Returns the findings as text."""
         spec = self.spec
-        opened = [] if spec.settings is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.settings.opens]
+        opened = [] if spec.settings is None else [f"  {o.name}: {range_text(o)} (varied)" for o in spec.settings.opens]
         factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != SETTING]
         seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
         seeds += f" ({labels.seeds(list(spec.seeds))})"

@@ -1,4 +1,4 @@
-"""From the long tables of runs to the wide ones that people read: one row a run, a flow, a link or an instant.
+"""From the long tables of runs to the wide ones that people read: one row per run, a flow, a link or an instant.
 
 Rows follow combinations, then seeds, then the order of flows and links in the scenario, whatever order the runs were computed in; sums are
 formed in that order too, so that tables are the same to the last bit wherever the runs ran.
@@ -43,7 +43,7 @@ def label_value(label: Any, dtype: pl.DataType) -> Any:
 
 
 def labels(spec: StudySpec, combinations: Sequence[Combination]) -> pl.DataFrame:
-    """One row a combination: `combination`, then a column a factor."""
+    """one row per combination: `combination`, then one column per factor."""
     columns: dict[str, pl.Series] = {"combination": pl.Series([p.index for p in combinations], dtype=pl.Int64)}
     for f in spec.factors:
         dtype = levels_dtype(f)
@@ -54,7 +54,7 @@ def labels(spec: StudySpec, combinations: Sequence[Combination]) -> pl.DataFrame
 
 
 def of_settings(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dict[str, pl.Series]:
-    """A column for each thing left open, of the values in each row: numbers in SI units, choices as text."""
+    """A column for each varied parameter, of the values in each row: numbers in SI units, choices as text."""
     out = {}
     for k, o in enumerate(opens):
         own = [v[k] for v in values]
@@ -63,7 +63,7 @@ def of_settings(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dic
 
 
 def opened(spec: StudySpec) -> list[str]:
-    """The columns of what is left open."""
+    """Returns the columns of the varied parameters."""
     return [] if spec.settings is None else [o.name for o in spec.settings.opens]
 
 
@@ -74,7 +74,7 @@ def finished(index: pl.DataFrame) -> pl.DataFrame:
 
 
 def _layouts(combinations: Sequence[Combination]) -> tuple[list[int], list[Combination]]:
-    """Combinations that have the same flows and links share a layout: number of the layout of each combination, one combination of each layout."""
+    """Returns the layout number of each combination (the same flows and links: one layout), and one combination of each layout."""
     known: dict[Any, int] = {}
     first: list[Combination] = []
     numbers = []
@@ -96,7 +96,7 @@ def _with_layouts(done: pl.DataFrame, combinations: Sequence[Combination]) -> tu
 
 
 def runs(spec: StudySpec, combinations: Sequence[Combination], store: Store, done: pl.DataFrame) -> pl.DataFrame:
-    """One column a metric, one row a finished run, in the order of `done`; null where a run has no value."""
+    """one column per metric, one row per finished run, in the order of `done`; null where a run has no value."""
     rows, first = _with_layouts(done, combinations)
     wanted = [
         (layout, i, j, s.table, name, metric, metric == s.metric)
@@ -173,7 +173,7 @@ def _aggregate(spec: StudySpec, out: np.ndarray, row: np.ndarray, which: np.ndar
 
 
 def wide(table: str, spec: StudySpec, combinations: Sequence[Combination], store: Store, done: pl.DataFrame) -> pl.DataFrame:
-    """Everything kept of a table: `row`, the name of the flow or link, the time of a series, one column a metric."""
+    """Everything kept of a table: `row`, the name of the flow or link, the time of a series, one column per metric."""
     key = TABLES[table]
     rows, first = _with_layouts(done, combinations)
     ids = ["row", *([key] if key else []), *(["time"] if table.endswith("_series") else [])]

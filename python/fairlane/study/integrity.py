@@ -85,7 +85,7 @@ class Found:
         out += [f"{folder / n} {fault}; it is written again" for n, fault in self.damaged.items() if n not in kept]
         out += [f"{folder / n} {fault}" for n, fault in self.blocked.items()]
         if self.strange:
-            out.append(f"what is no result in {folder} is left alone: {_some(self.strange)}")
+            out.append(f"foreign files in {folder} are ignored: {_some(self.strange)}")
         return out
 
 
@@ -101,7 +101,7 @@ def survey(folder: Path, *, read_only: bool) -> Found:
     """Looks at everything in the folder; changes nothing.
 
     Raises:
-        FolderError: somebody who writes could not go on: a pipe where a run belongs, a study of a later version.
+        FolderError: somebody who writes cannot continue: a pipe where a run belongs, a study of a later version.
         FileNotFoundError: another process brings files together just now.
     """
     found = Found()

@@ -76,7 +76,7 @@ class Lock:
             os.pwrite(self._fd, json.dumps(me).encode(), 0)
 
     def release(self) -> None:
-        """Lets others in; once more does nothing."""
+        """Lets others in; a second call does nothing."""
         if self._fd < 0:
             return
         with contextlib.suppress(OSError):

@@ -18,18 +18,18 @@ def page() -> str:
         "# Study files",
         "<!-- Made by `python -m fairlane.study.manual` from python/fairlane/schemas/study-file.json: change that. -->",
         f"{root['description']} TOML, or JSON if the name ends in `.json`; `fairlane schema study-file` prints the JSON Schema. "
-        "`fairlane.Study` takes the same under the same names.",
+        "`fairlane.Study` has the same keys as arguments.",
         _block(root["x-example"]),
         "## Keys",
         key_table(root, root),
-        "Whatever is wrong with a study is told before anything runs: with file, line and column, all of it at once.",
+        "All faults of a study are reported together, with file, line and column, before anything runs.",
         "## Factors",
         'A path is any that `--set` takes, in quotes or bare: `"links.bottleneck.rate"` or `links.bottleneck.rate`; '
-        'names with spaces or dots in quotes of their own, as in TOML: `links."my link".rate`. '
-        "A factor's column in tables is the shortest end of its path that no other factor has (`rate`), or the name that it is given. "
+        'names with spaces or dots are quoted, as in TOML: `links."my link".rate`. '
+        "The column of a factor in tables is the shortest unique end of its path (`rate`), or its name. "
         "Levels that are quantities are numbers there, in SI units (bit/s, s, byte, packets). "
-        "Two factors cannot change the same value, nor one what the other chooses: "
-        "a queue and the parameters of another queue belong into one factor with `levels`.",
+        "Two factors cannot change the same value, nor can one change a value that the other selects: "
+        "put a queue and the parameters of another queue into one factor with `levels`.",
     ]
     for name in ("Levels", "Range", "Factor"):
         parts += _section(root, name, "###")
@@ -38,12 +38,12 @@ def page() -> str:
         f"{root['properties']['zip']['description']} Its column is that of the first path whose levels all differ.",
     ]
     parts += _section(root, "Settings", "##")
-    parts += ["### What is left open", root["properties"]["open"]["description"] + " A list has the choices, each as likely as any other."]
+    parts += ["### Varied parameters", root["properties"]["open"]["description"] + " The choices of a list are equally likely."]
     for name in ("OpenRange", "Open"):
         parts += _section(root, name, "####")
     parts.append(
-        f"Tables number the settings in the column `{SETTING}`, and have a column for each thing left open: a range is a number in SI units, "
-        "a choice is text."
+        f"Tables number the settings in the column `{SETTING}`, and have a column for each varied parameter: a range is a number in SI "
+        "units, a choice is text."
     )
     for name in ("Claim", "Precision", "Plot"):
         parts += _section(root, name, "##")

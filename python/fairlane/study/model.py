@@ -91,7 +91,7 @@ class PlotSpec:
 
 
 @dataclass(frozen=True)
-class LeftOpen:
+class VariedParameter:
     """A varied parameter: a range or a choice, of which each setting takes one value."""
 
     name: str
@@ -114,13 +114,13 @@ class LeftOpen:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings: one value for each thing that is left open. A setting is a level of the factor `setting`."""
+    """Settings: one value for each varied parameter. A setting is a level of the factor `setting`."""
 
     n: int
     """How many are asked for; there may be fewer different ones."""
     seed: int
     """Seed of the sample."""
-    opens: tuple[LeftOpen, ...]
+    opens: tuple[VariedParameter, ...]
     values: tuple[tuple[Label, ...], ...]
     """The values of each setting, as written, in the order of `opens`."""
 
@@ -160,7 +160,7 @@ class StudySpec:
     keep: str = "all"
     """all: every metric of every flow and link; selected: only what `metrics` need."""
     plugins: tuple[str, ...] = ()
-    """Files with queues or congestion controls of one's own; every worker loads them."""
+    """Files with queues or congestion controls that users write; every worker loads them."""
     confidence: float = 0.95
     hop_probe: bool = False
     """True to measure delays from the second node on too, which takes longer."""
@@ -174,9 +174,9 @@ class StudySpec:
     set_places: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     """For each of `sets` the keys in the study file that lead to its path and to its value; empty for those of the command line."""
     settings: Settings | None = None
-    """If something is left open; then the first factor is `setting`."""
+    """Present if parameters vary; then the first factor is `setting`."""
     ends: tuple[Factor, ...] = ()
-    """The extreme values of what is left open, a factor each: they are tried before settings are made of them."""
+    """The extreme values of the varied parameters, one factor each: they are checked before settings are sampled."""
     claims: tuple[Claim, ...] = ()
 
 

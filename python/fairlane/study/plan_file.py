@@ -12,7 +12,7 @@ from typing import Any
 from ..base.files import open_file, reason, save_bytes
 from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
-from .model import Claim, Combination, Factor, LeftOpen, Level, PlotSpec, Precision, Selector, Settings, StudySpec
+from .model import Claim, Combination, Factor, Level, PlotSpec, Precision, Selector, Settings, StudySpec, VariedParameter
 
 NAME = "study.json"
 SCHEMA = "fairlane.study-plan/3"
@@ -67,7 +67,7 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Combination], st
 def _settings(w: Mapping[str, Any] | None) -> Settings | None:
     if w is None:
         return None
-    opens = tuple(LeftOpen(**{**o, "choices": tuple(o["choices"]), "paths": tuple(o["paths"])}) for o in w["opens"])
+    opens = tuple(VariedParameter(**{**o, "choices": tuple(o["choices"]), "paths": tuple(o["paths"])}) for o in w["opens"])
     return Settings(w["n"], w["seed"], opens, tuple(tuple(v) for v in w["values"]))
 
 

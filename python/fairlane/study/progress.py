@@ -81,10 +81,11 @@ class Tally:
 
     @property
     def eta(self) -> float | None:
-        """Seconds left: what is left costs what runs of the same combination cost so far, or the mean of all; None before the first is done.
+        """Seconds left: what is left costs what runs of the same combination cost so far, or the mean of all; None before the first is
+        done.
 
-        Runs of different combinations differ in what they cost, often by orders of magnitude, and a study runs its combinations in order: runs a
-        second would tell little.
+        Runs of different combinations differ in what they cost, often by orders of magnitude, and a study runs its combinations in order:
+        runs a second would tell little.
         """
         if not self._counted or self.elapsed <= 0:
             return None

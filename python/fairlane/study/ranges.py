@@ -134,7 +134,7 @@ def _steps(table: dict[str, Any], low: Amount, high: Amount, log: bool) -> int:
         before = _text(last, low.kind, high.unit)
         told = f"with a step of {_show(table['step'])} the range never arrives at {_show(table['to'])}"
         instead = before if low.kind == "number" else _show(before)
-        raise RangeError("step", f"{told}: the last level before is {before}", f"write to = {instead}, or count in place of step")
+        raise RangeError("step", f"{told}: the last level before is {before}", f"write to = {instead}, or count instead of step")
     return n + 1
 
 

@@ -82,7 +82,7 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     nulls = list(_nulls({k: v for k, v in tree.items() if k != "scenario"}))
     if nulls:
         told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
-        raise _core.remarks(text, name, form, [(list(place), False, "wrong-type", "null is no value", told) for place in nulls])
+        raise _core.remarks(text, name, form, [(list(place), False, "wrong-type", "null is not a value", told) for place in nulls])
     if not tree.keys() & {"scenario", "metrics", "factors", "zip"} and tree.keys() & {"duration", "topology", "links", "wireless", "flows"}:
         told = 'name it in a study, as scenario = "FILE", or run it by itself: fairlane run FILE'
         raise _core.remarks(text, name, form, [([], False, "remark", "this is a scenario, not a study of one", told)])

@@ -30,8 +30,8 @@ TABLES = ("runs.csv", "summary.csv", "settings.csv")
 class StudyResult(StudyAnalysis):
     """The results of a study: of `Study.run`, or of a folder (`load_study`).
 
-    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
-    the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
+    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever
+    order the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
 
@@ -58,8 +58,8 @@ class StudyResult(StudyAnalysis):
         faint), heatmap (factors `x` and `by`), box, or ecdf (the distribution of all runs). `by` gives each level of a factor a colour,
         `panel` a panel. `log` names logarithmic axes: "x", "y" or both. Factors that have no place are averaged over within each seed.
 
-        Where `y` is a kind of `fairlane plot --list` ("queue-events", "ellipses"...), it is drawn of every combination, `where` leaving those
-        with these levels, over one another or in panels by the levels of the factor `panel`; `ax` and `options` are as in
+        Where `y` is a kind of `fairlane plot --list` ("queue-events", "ellipses"...), it is drawn of every combination, `where` leaving
+        those with these levels, over one another or in panels by the levels of the factor `panel`; `ax` and `options` are as in
         `fairlane.plot`.
         """
         from ..runs.plots import KINDS as OF_RESULTS
@@ -172,8 +172,8 @@ class StudyResult(StudyAnalysis):
     def page(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
         """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it.
 
-        `why`: what limited the flows of each combination, from its first run made again. `replays`: up to four runs that move in the page, each
-        named by levels, such as "queue=codel load=0.8".
+        `why`: what limited the flows of each combination, from its first run made again. `replays`: up to four runs that move in the page,
+        each named by levels, such as "queue=codel load=0.8".
         """
         from .page import page
 

@@ -19,7 +19,7 @@ class Rows(NamedTuple):
     time: np.ndarray
     value: np.ndarray
     texts: list[tuple[str, str]]
-    """Metric and text of the rows that have a text in place of a value."""
+    """Metric and text of the rows that have a text instead of a value."""
 
     def values(self) -> dict[tuple[str, str], dict[str, float]]:
         """The values that are no series: by table and metric, then by the name of the flow or link."""

@@ -23,7 +23,7 @@ INDEX_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Row:
-    """A row of the index: a replication of a combination. Rows with one key (combinations that come to the same scenario) share its result."""
+    """A row of the index: a replication of a combination. Rows with one key (equal scenarios) share its result."""
 
     combination: int
     replication: int
@@ -116,7 +116,7 @@ class Drive:
             if isinstance(e, KeyboardInterrupt):
                 t = self.tally
                 raise Interrupted(
-                    f"{t.done} of {t.runs} runs are finished and kept in {self.store.folder}; run the study again to go on"
+                    f"{t.done} of {t.runs} runs are finished and kept in {self.store.folder}; run the study again to resume"
                 ) from None
             raise
         self.write_index()
@@ -230,7 +230,7 @@ class Drive:
     # --- index ------------------------------------------------------------------------------------------
 
     def index(self) -> pl.DataFrame:
-        """One row a run, in the order of combinations and replications."""
+        """one row per run, in the order of combinations and replications."""
         columns = {c: [getattr(r, c) for r in self._rows] for c in _COLUMNS}
         combinations = self.plan.combinations
         factors = {f.name: [combinations[r.combination].labels[f.name] for r in self._rows] for f in self.plan.spec.factors}

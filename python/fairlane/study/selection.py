@@ -2,7 +2,7 @@
 
 A name that is a group of flows stands for all its members: their mean, or what the last word says (`mean`, `sum`, `min`, `max`;
 `jain`: Jain's index of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links. Where the
-scenario has `report = "groups"` there are `groups` in place of `flows`, each with one row: `groups.tcp.goodput`.
+scenario has `report = "groups"` there are `groups` instead of `flows`, each with one row: `groups.tcp.goodput`.
 """
 
 from __future__ import annotations

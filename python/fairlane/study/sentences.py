@@ -42,7 +42,7 @@ def numeric(settings: Settings | None) -> list[str]:
 
 
 def layout(metrics: Sequence[str], factors: Sequence[Factor], settings: Settings | None) -> dict[str, list[dict[str, str]]]:
-    """The rows of the tables of checks: one a metric, with a row for each combination of levels; one a number that is left open."""
+    """The rows of the tables of checks: one per metric with a row for each combination of levels, and one per numeric varied parameter."""
     axes = [[(f.name, level_key(f, x.label)) for x in f.levels] for f in factors]
     rows = [dict(combination) for combination in product(*axes)]
     return {**{m: rows for m in metrics}, **{name: [{}] for name in numeric(settings)}}

@@ -1,7 +1,7 @@
 """Settings of a study: `[open]` and `settings` become a factor whose levels are settings.
 
-A setting is one value for each thing left open, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs and keeps
-runs it is a level like any other, so a study over settings stops, goes on and runs on clusters as every study does.
+A setting is one value for each varied parameter, drawn from all of them together (`fairlane.multiverse`). To everything that plans, runs
+and keeps runs it is a level like any other, so a study over settings stops, resumes and runs on clusters as every study does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.paths import join
 from .diagnostics import Place, Troubles
 from .factors import UNITS, Reader, entries, shorthand
-from .model import Factor, Label, LeftOpen, Level, Settings
+from .model import Factor, Label, Level, Settings, VariedParameter
 from .paths import kind_of
 from .ranges import KINDS, amount
 
@@ -24,7 +24,7 @@ SETTING = "setting"
 """The factor, and the column, that numbers the settings."""
 MOST_SETTINGS = 100_000
 _OWN = ("base", "why")
-"""Keys of what is left open that no factor has."""
+"""Keys of varied parameters that factors do not have."""
 _RANGE = 'write { from = "1Mbit/s", to = "100Mbit/s", scale = "log" }, or a list of choices'
 
 
@@ -32,12 +32,12 @@ _RANGE = 'write { from = "1Mbit/s", to = "100Mbit/s", scale = "log" }, or a list
 class Opened:
     """An entry of `[open]` as it was read."""
 
-    spec: LeftOpen
+    spec: VariedParameter
     factor: Factor
     """Its choices, or the two ends of its range; a factor for naming, for clashes, and for what is tried before a run."""
 
 
-def open_of(spec: LeftOpen) -> Open:
+def open_of(spec: VariedParameter) -> Open:
     """Converts a varied parameter for `fairlane.multiverse`."""
     from ..multiverse import Levels, Open, Span
 
@@ -78,7 +78,7 @@ def _opened(keys: tuple[str, ...], value: Any, place: Place, reader: Reader) -> 
     if factor is None:
         return None
     if len(factor.levels) < 2:
-        told = "what has one value is not left open"
+        told = "a parameter with one value is not varied"
         troubles.add(place, told, "write another value, or move it to [set]")
         return None
     # A list without names is called by what it says, so that numbers keep their units.
@@ -87,7 +87,7 @@ def _opened(keys: tuple[str, ...], value: Any, place: Place, reader: Reader) -> 
     if chosen not in texts:
         troubles.add((*place, "base"), f"the base {chosen} is not among the choices", f"write one of {', '.join(texts)}")
         return None
-    return Opened(LeftOpen(factor.name, chosen, choices=texts, why=why, paths=factor.paths), factor)
+    return Opened(VariedParameter(factor.name, chosen, choices=texts, why=why, paths=factor.paths), factor)
 
 
 def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: Reader, base: Any, why: str) -> Opened | None:
@@ -144,22 +144,20 @@ def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: 
     unit = UNITS.get(least.kind, "")
     factor = Factor(".".join(keys) if named else "", levels, unit, (text,), place)
     middle = span.at(0.5) if base is None else base
-    return Opened(LeftOpen(factor.name, middle, low, high, scale, table.get("step"), unit=unit, why=why, paths=(text,)), factor)
+    return Opened(VariedParameter(factor.name, middle, low, high, scale, table.get("step"), unit=unit, why=why, paths=(text,)), factor)
 
 
 def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubles: Troubles) -> tuple[Settings, Factor] | None:
-    """The settings of `settings = ...` over what is left open, with the names that their factors got."""
+    """The settings of `settings = ...` over the varied parameters, with the names that their factors got."""
     from ..multiverse import OpenError, design
 
     if written is None:
         if opened:
-            troubles.add(("open",), "what is left open is not drawn", "write settings = { n = 500 } above the tables", key=True)
+            troubles.add(("open",), "[open] needs settings", "write settings = { n = 500 } above the tables", key=True)
         return None
     if not opened:
         if not troubles.found:
-            troubles.add(
-                ("settings",), "there is one setting only: nothing is left open", f"[open] says what is; there, {_RANGE}", key=True
-            )
+            troubles.add(("settings",), "there is one setting only: no parameter varies", f"[open] says what is; there, {_RANGE}", key=True)
         return None
     table = written if isinstance(written, dict) else {"n": written}
     opens = [replace(o.spec, name=f.name) for o, f in zip(opened, named, strict=True)]
@@ -178,7 +176,7 @@ def draw(written: Any, opened: Sequence[Opened], named: Sequence[Factor], troubl
 
 
 def _setting(number: int, values: Sequence[Label], opened: Sequence[Opened], settings: Settings) -> Level:
-    """A setting as a level: what it sets, and where in the file that was left open."""
+    """A setting as a level: its changes, with their places in the file."""
     sets: list[tuple[str, Any]] = []
     keys: list[tuple[Place, Place]] = []
     for value, o in zip(values, opened, strict=True):

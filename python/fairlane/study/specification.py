@@ -1,7 +1,7 @@
 """Two pictures of a claim over settings: the specification curve, and the map of where it changes.
 
-The curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the settings in the order of the claim's margin, and below them
-what each took for what is left open: a choice that matters is sorted, one that does not is scattered.
+The curve (Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020) has the settings in the order of the claim's margin, and below
+them the value of each parameter: a parameter that matters is sorted, one that does not is scattered.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOLDS, FAILS = HUES[0], HUES[1]
 MOST_MARKS = 200
 """Settings that have marks below the curve; of more, every so many-th in order."""
 MOST_ROWS = 5
-"""Things left open that are shown below the curve, those that matter most first."""
+"""Parameters shown below the curve, largest effect first."""
 _HIGH = 0.42
 """Height of such a row, inches."""
 _CURVE = 1.5
@@ -85,7 +85,7 @@ class Curve:
         ax.text(0.5, below, shown, transform=ax.transAxes, ha="center", va="top", color=MUTED)
 
     def _row(self, ax: Axes, o: Open, k: int, order: Sequence[int], x: _Numbers, true: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-        """One thing left open: a mark for each setting, high where its value is high."""
+        """One parameter: a mark for each setting, high where its value is high."""
         places = np.array([o.over.place(self.of.settings[i][o.name]) for i in order])
         bottom = -(0.06 + _HIGH * (k + 1)) / _CURVE
         row = ax.inset_axes((0, bottom, 1, (_HIGH - 0.08) / _CURVE))
@@ -106,7 +106,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Map:
-    """Where a claim holds, over the two things left open that matter most; with only one, over that and the margin."""
+    """Where a claim holds, over the two parameters with the largest effect; with one parameter, over it and the margin."""
 
     of: Outcomes
 
@@ -151,7 +151,7 @@ class Map:
 
 
 class _Axis:
-    """A thing left open as an axis."""
+    """A parameter as an axis."""
 
     def __init__(self, o: Open, values: Sequence[Value]) -> None:
         self.open = o

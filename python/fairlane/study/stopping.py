@@ -44,7 +44,7 @@ class Stopping:
         self.first = min(max(precision.minimum, len(spec.seeds), 2), max(precision.maximum, len(spec.seeds)))
         """Replications of every combination: the minimum, or all seeds that were given if they are more."""
         self._values: dict[int, list[list[float]]] = {}
-        """One row a replication, for each combination."""
+        """one row per replication, for each combination."""
         self._found: dict[str, dict[tuple[str, str, str], float]] = {}
 
     def remember(self, keys: Sequence[str], store: Store) -> None:

@@ -5,7 +5,7 @@
 * `parts/*.parquet`: the same rows of many runs, made of small files so that ten thousand runs are opened in a moment. A part is on the
   disk, and named in the index, before its small files go; whoever reads takes each key from one file, so a key that is in two does not
   count twice.
-* `index.parquet`: one row a run, with the file that holds it.
+* `index.parquet`: one row per run, with the file that holds it.
 
 What is renamed survives the end of the process. A power failure may cost the runs of the last seconds, which the system had not written
 yet: they are found to be torn or missing when the folder is opened, and run again. Only parts and large runs wait for the disk.
@@ -48,7 +48,7 @@ _AT_ONCE = 256
 INDEX_COLUMNS = ("combination", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
 """Columns of the index; those of the factors follow."""
 
-_GO_ON = "all finished runs are kept, run the study again to go on"
+_GO_ON = "all finished runs are kept, run the study again to resume"
 
 
 @contextmanager
@@ -219,7 +219,7 @@ class Store:
         except OSError as e:
             raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
         if fault is not None:
-            raise SealError(f"{fault}: run the study again, which does what it held once more")
+            raise SealError(f"{fault}: run the study again, to repeat its runs")
 
     def _seal_of(self, name: str) -> str:
         return (seal_of_part if name in self._whole else seal_of)(Path(name).stem)
@@ -257,7 +257,7 @@ class Store:
             rows = pl.read_parquet(small, glob=False)
             rows.write_parquet(out, compression="zstd", statistics=True, row_group_size=1 << 17)
         except (OSError, pl.exceptions.PolarsError) as e:
-            raise FolderError(f"cannot read the runs in {self._runs}: {e}; run the study again to go on") from e
+            raise FolderError(f"cannot read the runs in {self._runs}: {e}; run the study again to resume") from e
         try:
             if not self._parts.is_dir():
                 self._parts.mkdir()

@@ -34,7 +34,7 @@ StudyProgress = Callable[[Tally], object]
 class Study:
     """A base scenario, what is varied in it, and how often.
 
-    `base` is a `Network`, the path of a scenario file, or a scenario as a dict; the rest is said as in a study file
+    `base` is a `Network`, the path of a scenario file, or a scenario as a dict; the rest is as in a study file
     (docs/reference/studies.md), in plain values or parameter classes. Everything that is wrong is one `ScenarioError` with all places:
     at once what the study file alone shows, in `plan` and `run` what only shows when the scenarios are made.
 
@@ -132,7 +132,7 @@ class Study:
     ) -> StudyResult:
         """Runs all runs that the folder `out` does not have yet; without `out` the results live as long as what is returned.
 
-        The runs run on threads, one a core, or on so many `threads` or `processes`, on the Dask `cluster` at an address, on the processes
+        The runs run on threads, one per core, or on so many `threads` or `processes`, on the Dask `cluster` at an address, on the processes
         that `mpi4py.futures` started, or on any `executor`. `progress` is called about ten times a second.
 
         Raises:
@@ -151,7 +151,7 @@ class Study:
         except BaseException as e:
             shutil.rmtree(temporary, ignore_errors=True)
             if isinstance(e, Interrupted):
-                raise Interrupted("nothing is kept, as the study has no folder; give it one (out) to go on later") from None
+                raise Interrupted("nothing is kept, as the study has no folder; name one (out) to resume later") from None
             raise
         # Gone when nobody can ask the result any more, at the latest with the process.
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)

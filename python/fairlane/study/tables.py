@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class StudyTables:
     """Tables of a study in polars and for other libraries: the base of `StudyResult`.
 
-    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
-    the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
+    Rows of all tables follow the combinations of the study (the last factor varies fastest) and then the seeds, wherever and in whatever
+    order the runs were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
 
@@ -48,7 +48,7 @@ class StudyTables:
         self.spec = spec
         self.combinations = combinations
         self.index = index
-        """One row a run: combination, seed, key, status (done, failed, open), kind and text of the error."""
+        """one row per run: combination, seed, key, status (done, failed, open), kind and text of the error."""
         self.tally = tally
         """How many runs were run, reused and failed; None if the result was loaded."""
         self.notes = list(notes)
@@ -128,12 +128,12 @@ class StudyTables:
         return [n for f in self.factors for n in ([f, *opened] if f == SETTING else [f])]
 
     def _head(self) -> pl.DataFrame:
-        """One row a finished run: row, combination, factors, seed."""
+        """One row per finished run: row, combination, factors, seed."""
         joined = self._done.drop("key").join(self._labels, on="combination", how="left", maintain_order="left")
         return joined.select("row", "combination", *self._keys, "seed")
 
     def runs(self) -> pl.DataFrame:
-        """One row a finished run: its factors, its seed, one column a metric; null where a metric has no value."""
+        """One row per finished run: its factors, its seed, one column per metric; null where a metric has no value."""
         return self._runs.drop("row", "combination")
 
     def per_seed(self, metric: str, combination: Combination) -> dict[int, float | None]:
@@ -143,7 +143,7 @@ class StudyTables:
         return dict(own.iter_rows())
 
     def flows(self) -> pl.DataFrame:
-        """Everything kept of flows, one row a run and flow.
+        """Everything kept of flows, one row per run and flow.
 
         A metric that is called like a factor gets the table before its name, here and in `links`, `network` and `series`: `flow_loss`,
         `link_queue`.
@@ -151,19 +151,19 @@ class StudyTables:
         return self._wide("flows")
 
     def groups(self) -> pl.DataFrame:
-        """Everything kept of groups of flows, one row a run and group, where the scenario has `report = "groups"`."""
+        """Everything kept of groups of flows, one row per run and group, where the scenario has `report = "groups"`."""
         return self._wide("groups")
 
     def links(self) -> pl.DataFrame:
-        """Everything kept of links, one row a run and direction of a link."""
+        """Everything kept of links, one row per run and direction of a link."""
         return self._wide("links")
 
     def network(self) -> pl.DataFrame:
-        """Everything kept of whole networks, one row a run."""
+        """Everything kept of whole networks, one row per run."""
         return self._wide("network")
 
     def series(self, of: str = "links") -> pl.DataFrame:
-        """The time series of links or flows, one row a run, link or flow, and instant; without rows unless the scenario sets `sample`."""
+        """The time series of links or flows, one row per run, link or flow, and instant; without rows unless the scenario sets `sample`."""
         if of not in ("links", "flows"):
             raise suggest(of, ["links", "flows"], "kind of time series")
         return self._wide(f"{of[:-1]}_series")
@@ -188,7 +188,8 @@ class StudyTables:
         return self._labels.join(pl.DataFrame(rows, schema=schema), on="combination", maintain_order="right")
 
     def summary(self) -> pl.DataFrame:
-        """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row a combination and metric.
+        """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row per combination and
+        metric.
 
         The interval is at the confidence of the study, and within what the metric can be; see `fairlane.stats.interval`.
         """

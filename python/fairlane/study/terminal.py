@@ -63,7 +63,7 @@ def head(result: StudyAnalysis) -> str:
 
 
 def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the means: one row a combination with its factors and metrics, and its number of seeds if they differ."""
+    """Headings and rows of the means: one row per combination with its factors and metrics, and its number of seeds if they differ."""
     shown = result.metrics[:most_metrics]
     short = labels.short(result.metrics)
     table: dict[int, dict[str, Interval]] = {}

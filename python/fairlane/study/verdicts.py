@@ -1,7 +1,7 @@
 """Verdicts on the claims of a study: the share of settings in which each holds, where it changes, and on which parameters it depends.
 
-In a setting, a check is made once, on the means over the replications of that setting. A study without settings makes it on the means over its
-seeds, and on sets of seeds drawn again.
+In a setting, a check is made once, on the means over the replications of that setting. A study without settings makes it on the means over
+its seeds, and on sets of seeds drawn again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class StudyClaim:
     explained: float = 0.0
     """How much of the variation between settings the boundaries explain, from 0 to 1."""
     matters: Mapping[str, float] = field(default_factory=dict)
-    """For each thing left open, the share of the variance of the margin that it accounts for alone."""
+    """For each varied parameter, the share of the variance of the margin that it accounts for alone."""
     outcomes: tuple[bool | None, ...] = ()
     """Outcome in each setting; None where it is unknown."""
     margins: tuple[float | None, ...] = ()
@@ -134,7 +134,7 @@ def _means(result: StudyTables) -> _Matrix:
 
 
 class _Known(Tables):
-    """Tables in which a value that is no number is no data."""
+    """Tables in which a value that is not a number is no data."""
 
     def vs(self, table: str, **factors: object) -> list[float]:
         values = super().vs(table, **factors)

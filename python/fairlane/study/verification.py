@@ -133,7 +133,7 @@ def _document(here: Path, there: set[str]) -> list[str]:
 
 
 def _is_store(here: Path, there: set[str]) -> bool:
-    """Returns true if a folder is that of a study, a search or the runs of a reproduction. Other programs have files of these names, too."""
+    """Returns true if a folder is that of a study, a search or a reproduction's runs. Other programs have files of these names, too."""
     if (INDEX in there and "runs" in there) or (run_list.NAME in there and run_list.is_one(here)):
         return True
     if plan_file.NAME in there and not in_place_of_file(here / plan_file.NAME) and plan_file.format_of(here):
@@ -166,7 +166,7 @@ def _store(done: Verified, here: Path) -> None:
     else:
         raise FolderError(f"cannot read {here}: its files change all the time")
     if found.strange:
-        done.notes.append(f"what is no result in {here} was not checked: {', '.join(found.strange)}")
+        done.notes.append(f"foreign files in {here} were not checked: {', '.join(found.strange)}")
     _add(done, here, found.checked + len(found.blocked) + len(missing), found.damaged | found.blocked | missing)
 
 

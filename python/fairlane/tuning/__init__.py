@@ -42,8 +42,8 @@ __all__ = [
 class Tuning:
     """A search for the best queue; `Tuning.from_file` reads one, `run` runs it.
 
-    The arguments are the keys of a tune file: `objectives`, `search`, `constraints`, `training_scenarios`, `seeds`... `scenario` is a `Network`, a dict
-    or a path.
+    The arguments are the keys of a tune file: `objectives`, `search`, `constraints`, `training_scenarios`, `seeds`... `scenario` is a
+    `Network`, a dict or a path.
 
     >>> Tuning(
     ...     {
@@ -114,7 +114,7 @@ class Tuning:
     ) -> TuneResult:
         """Searches, and tests what was chosen on the held-out scenarios and seeds.
 
-        `out`: the folder for all files and the runs; with one, a search that was interrupted goes on where it stopped. The result does
+        `out`: the folder for all files and the runs; with one, a search that was interrupted resumes where it stopped. The result does
         not depend on where the runs are executed: `threads`, `processes`, a Dask `cluster` or any `concurrent.futures.Executor`.
         `progress(tally)` is called about ten times a second.
         """

@@ -74,7 +74,7 @@ LEFT_OUT = {
     "tbf": "it needs a rate",
     "srtcm": "it needs a rate",
     "trtcm": "it needs rates",
-    "plugin": "it is a queue of one's own: give its parameters ranges",
+    "plugin": "it is a plug-in: give its parameters ranges",
 }
 """Queues that "all" leaves out, and why."""
 

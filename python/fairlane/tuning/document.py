@@ -22,7 +22,8 @@ def tune_document(r: TuneOutcome) -> dict[str, Any]:
     s = r.spec
     head = {
         "name": s.name, "description": s.study.description, "link": s.link, "seeds": list(s.seeds), "holdout_seeds": list(s.holdout_seeds),
-        "training_scenarios": [m.name for m in s.training_scenarios], "holdout": [m.name for m in s.holdout], "over": s.over, "rule": s.rule, "trials": s.trials,
+        "training_scenarios": [m.name for m in s.training_scenarios], "holdout": [m.name for m in s.holdout],
+        "over": s.over, "rule": s.rule, "trials": s.trials,
         "seed": s.seed, "batch": s.batch,
         "objectives": [
             {"label": o.label, "metric": o.selector.text, "unit": o.unit, "goal": o.goal, "good": r.scale[o.label][0],

@@ -17,12 +17,12 @@ _SEARCH = (
     "below; a list of names takes some."
 )
 _RANGE = (
-    "A parameter is searched where a table stands in the place of its value, anywhere inside a queue, also in classes and their queues: "
+    "A table instead of a value makes a parameter part of the search, anywhere inside a queue, also in classes and their queues: "
     '`{ from = "5p", to = "200p" }`, with `scale = "log"` where factors matter more than differences; '
-    '`{ of = "min", from = 1.5, to = 5.0 }` for a multiple of a parameter beside it, so that `max` never falls below `min`; '
-    "`{ choices = [...] }` for one of several values, names, or queues with ranges of their own. Packets, bytes and counts are whole; "
-    "other numbers are drawn to three digits. A queue whose numbers do not fit together is no error: it counts as a setting that "
-    "breaks a constraint."
+    '`{ of = "min", from = 1.5, to = 5.0 }` for a multiple of another parameter of the table, so that `max` never falls below `min`; '
+    "`{ choices = [...] }` for one of several values, names, or queues with their own ranges. Packets, bytes and counts are whole; "
+    "other numbers are drawn to three digits. A queue whose numbers do not fit together is not an error: it counts as a setting "
+    "that violates a constraint."
 )
 
 
@@ -33,10 +33,10 @@ def page() -> str:
         "# Tune files",
         "<!-- Made by `python -m fairlane.tuning.manual` from python/fairlane/schemas/tune-file.json: change that. -->",
         f"{root['description']} TOML, or JSON if the name ends in `.json`; `fairlane schema tune-file` prints the JSON Schema. "
-        "`fairlane.Tuning` takes the same under the same names. [A guide](../guides/tuning.md) goes through one.",
+        "`fairlane.Tuning` has the same keys as arguments. See [the guide](../guides/tuning.md).",
         "## Keys",
         _rows(root, root),
-        "Metrics are named as in [study files](studies.md). All mistakes are told before anything runs, each with its place.",
+        "Metrics are named as in [study files](studies.md). All faults are reported together, each with its place, before anything runs.",
         "## Objectives",
         _rows(root, root["$defs"]["objective"]),
         "## Constraints",
@@ -45,19 +45,19 @@ def page() -> str:
         "## Training scenarios",
         _rows(root, root["$defs"]["scenario"]),
         "## The choice",
-        "\n".join(f"- `{name}`: {text}." for name, text in RULES.items()),
+        "\n".join(f"- `{name}`: {text}" for name, text in RULES.items()),
         "## Search",
         _SEARCH,
         _RANGE,
         "### Default ranges",
         "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{toml.value(r)}` |" for n, r in ranges().items())]),
-        "Left out: " + "; ".join(f"`{n}` ({why})" for n, why in LEFT_OUT.items() if n != "plugin") + ".",
+        "Without default ranges: " + "; ".join(f"`{n}` ({why})" for n, why in LEFT_OUT.items() if n != "plugin") + ".",
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _rows(root: dict[str, Any], spec: dict[str, Any]) -> str:
-    """A table of keys; what a reference leads to is told in the place of the reference."""
+    """Returns a table of keys, with references resolved."""
     properties = {k: {**root["$defs"]["seeds"], **p} if p.get("$ref") == "#/$defs/seeds" else p for k, p in spec["properties"].items()}
     for p in properties.values():
         if p.get("$ref") == "#/$defs/seeds":

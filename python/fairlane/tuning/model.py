@@ -158,7 +158,7 @@ class TuneSpec:
 
 @dataclass
 class Trial:
-    """One setting of the queue and what came of it."""
+    """One setting of the queue and its results."""
 
     number: int
     label: str

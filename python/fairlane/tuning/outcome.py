@@ -199,12 +199,7 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
         good, bad = (chosen, rival) if chosen.feasible else (rival, chosen)
         why = bad.error or "it violates " + "; ".join(broken(spec, bad))
         word = "better" if good is chosen else "worse"
-        name = who if bad is rival else "the chosen setting"
-        sentence = (
-            f"{word} than {who}: {why}"
-            if bad is rival
-            else f"worse than {who}: {why}"
-        )
+        sentence = f"{word} than {who}: {why}" if bad is rival else f"worse than {who}: {why}"
         return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
     if difference.mean is None:
         sentence = f"not comparable with {who}: neither has a value"

@@ -1,4 +1,4 @@
-"""From a tune file to a `TuneSpec`; everything that is wrong is told at once, each with its place."""
+"""From a tune file to a `TuneSpec`; everything that is wrong is reported at once, each with its place."""
 
 from __future__ import annotations
 
@@ -299,8 +299,8 @@ class _Reader:
         near = str(suggest(label, sorted(set(known().values())), "queue")).partition(": ")[2]
         self.fail(
             keys,
-            f"`{label}` is no queue, and its value names none",
-            f"{near}; a label of one's own has a table {{ red = {{ ... }} }}",
+            f"`{label}` is not a queue, and its value names none",
+            f"{near}; another label needs a table {{ red = {{ ... }} }}",
             True,
         )
         return None
@@ -326,7 +326,7 @@ class _Reader:
                 self.fail(keys, "expected one queue", "write red{min=5p}, or a table { red = { ... } }")
                 continue
             if space.searched(space.Parser().parse(queue, keys)):
-                self.fail(keys, "a queue made by hand has no ranges", "put it into [search]")
+                self.fail(keys, "a baseline has no ranges", "put it into [search]")
                 continue
             out.append(Baseline(label, queue))
         return tuple(out)

@@ -28,7 +28,7 @@ def choose(
     mpi: bool = False,
     executor: Executor | None = None,
 ) -> Crew:
-    """The crew that is asked for; threads on all cores if none is. A number of 0 stands for one a core.
+    """The crew that is asked for; threads on all cores if none is. A number of 0 stands for one per core.
 
     Raises:
         FairlaneError: two are asked for, or a number is negative.

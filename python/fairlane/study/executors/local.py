@@ -22,7 +22,7 @@ STARTS = 3
 
 
 class Threads(Crew):
-    """Threads of this process: runs do not hold Python's lock. `n`: how many, by default one a core."""
+    """Threads of this process: runs do not hold Python's lock. `n`: how many, one per core by default."""
 
     name = "threads"
 
@@ -51,7 +51,7 @@ class Threads(Crew):
 class Processes(Crew):
     """Processes of this machine: for queues written in Python, which hold its lock, and for code that may crash.
 
-    `n`: how many, by default one a core. They are started afresh (no fork), so a script that uses them needs the usual
+    `n`: how many, one per core by default. They are started afresh (no fork), so a script that uses them needs the usual
     `if __name__ == "__main__":`. They end with this process, however it ends.
     """
 
@@ -63,7 +63,7 @@ class Processes(Crew):
         self.workers = n or available_threads()
 
     def open(self) -> None:
-        """Starts the first process and waits for it: what cannot start at all is told at once."""
+        """Starts the first process and waits for it: what cannot start at all is reported at once."""
         for _ in range(STARTS):
             self._pool = _Pool(self.workers)
             try:

@@ -21,7 +21,7 @@ HEARTBEAT = 0.1
 """Seconds between two calls of `tick`."""
 REFUSALS = 8
 """A run that so many workers of other versions refused is given up."""
-KEPT = "all finished runs are kept, run the study again to go on"
+KEPT = "all finished runs are kept, run the study again to resume"
 
 
 def work(task: Task, halt: Halt | None = None) -> Outcome:
@@ -72,7 +72,7 @@ class Crew(ABC):
         """Hands a run over; raises `BrokenExecutor` if the executor has to be renewed."""
 
     def renew(self) -> None:
-        """Makes another executor in place of a broken one."""
+        """Makes another executor instead of a broken one."""
         raise CrewError(f"the executor is broken, its workers died: {KEPT}")
 
     def refused(self, outcome: Outcome) -> bool:

@@ -228,7 +228,7 @@ class Dask(Crew):
 class Mpi(Crew):
     """The other processes of an MPI job, started as `mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi`.
 
-    If one of them dies, MPI ends the whole job: started again, the study goes on.
+    If one of them dies, MPI ends the whole job: started again, the study resumes.
     """
 
     name = "mpi"
