@@ -103,7 +103,7 @@ def test_the_same_command_reuses_everything(first, place):
 
 def test_tables_for_people(first, place):
     out = fairlane("study", "aqm.toml", cwd=place).stdout
-    assert re.search(r"^aqm: 6 combinations, 18 runs in .*seeds 1 to 3, means with 95 % intervals$", out, re.M)
+    assert re.search(r"^aqm: 6 combinations, 18 runs finished in .*seeds 1 to 3, means with 95 % intervals$", out, re.M)
     assert re.search(r"^queue +rate +utilisation +goodput.sum +sojourn_mean$", out, re.M)
     assert re.search(r"^red\{min=5p,max=15p\} +5 Mbit/s +\d.* ± .* % ", out, re.M)
     assert "results/aqm: index.html, runs.csv, summary.csv, plots/ (3)" in out

@@ -92,7 +92,7 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
     r, _ = made
     document = json.loads((r.folder / "reproduction.json").read_text())
     jsonschema.validate(document, json_schema("reproduction"))
-    assert document["schema"] == "fairlane.reproduction/2"
+    assert document["schema"] == "fairlane.reproduction/3"
     a = document["claims"][0]
     assert 0 < a["share_low"] < a["share"] < a["share_high"] < 1
     assert a["changes_at"][0]["name"] == "rate"
@@ -117,7 +117,7 @@ def test_values_alone_have_a_verdict_beside_those_of_the_claims(made):
     assert int(rows[0]["near"]) == pytest.approx(sum(abs(x / 0.4 - 1) <= 0.15 for x in shares), abs=2)
 
 
-def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made):
+def test_the_page_shows_the_settings_of_each_claim_and_the_determined_parameters(made):
     r, _ = made
     page = r.page.read_text("utf-8")
     articles = {i: page.split(f'<article class="claim" id="{i}">')[1].split("</article>")[0] for i in "ABCD"}
@@ -127,12 +127,12 @@ def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made
         assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 2 + (
             i == "A"
         )  # thumbnail, curve, and the map of what boundaries
-        summary, shown = text.index("<summary>In all settings"), text.index('class="curve small"')
+        summary, shown = text.index("<summary>Margin in all settings"), text.index('class="curve small"')
         assert shown < summary  # the thumbnail is in view, the rest is folded
-    assert "Depends: it holds with rate above 7." in articles["A"] or "Depends: it holds with rate above 8" in articles["A"]
+    assert "Depends: holds with rate above 7." in articles["A"] or "Depends: holds with rate above 8" in articles["A"]
     assert 'class="turn"' in articles["A"] and 'class="turn"' not in articles["B"]
     low, high = (f"{100 * x:.0f} %" for x in (r.claims[0].share.low, r.claims[0].share.high))
-    assert f"{low} to {high}" in articles["A"] and "100 % where print matches" in articles["A"]
+    assert f"{low} to {high}" in articles["A"] and "100 % of the best-fitting" in articles["A"]
     (nearest,) = [t for t in tables_in(page) if t.section == "settings"]
     (rate,) = [c for c in nearest.cells if c.rows == ("rate",) and c.columns == ("1",)]
     assert float(rate.text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
@@ -141,11 +141,11 @@ def test_the_page_shows_the_settings_of_each_claim_and_what_print_pins_down(made
     (lost,) = [t for t in tables_in(page) if t.section == "unreached"]
     told = {c.columns[-1]: c.text for c in lost.cells}
     assert told["published"] == "19"
-    assert 26.6 <= float(told["least"]) < 28 and 75 < float(told["greatest"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
+    assert 26.6 <= float(told["minimum"]) < 28 and 75 < float(told["maximum"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
     assert all(not t.unscoped and t.caption.strip() for t in tables_in(page))
 
 
-def test_print_pins_down_what_it_depends_on_and_nothing_else():
+def test_the_published_values_determine_what_they_depend_on_and_nothing_else():
     rate, queue = Open("rate", 5, Span(1, 100), "not published"), Open("queue", "red", Levels(("red", "droptail")), "not named")
 
     def pin(o, *values):
@@ -225,14 +225,14 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
     (boundary,) = d.boundaries
     assert (boundary.name, boundary.side, d.verdict) == ("rate", "below", "depends")
     assert float(boundary.value.removesuffix("Mbit/s")) == pytest.approx(4 / 0.35, abs=0.4)
-    assert "run whole" in d.reason
+    assert "rerun in full" in d.reason
     assert [x.reached for x in r.reach] == [True] * 7 + [False] and r.reach[7].settings == 49
     document = json.loads((r.folder / "reproduction.json").read_text())
     jsonschema.validate(document, json_schema("reproduction"))
     assert document["settings"]["whole"] == 48
     assert [c["whole"] for c in document["claims"]] == [False, False, False, True]
     page = r.page.read_text("utf-8")
-    assert "of 48 settings run whole" in page and "D, 48 settings: holds in" in page
+    assert "of 48 settings rerun in full" in page and "D, 48 settings: holds in" in page
 
     without, with_few = replace(r.joint, whole=None), replace(r.joint, whole=few)
     assert [x.reached for x in r.reach_of_sample] == [True] * 7 + [None]

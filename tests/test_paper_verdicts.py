@@ -100,7 +100,7 @@ def test_one_replication_settles_nothing_in_a_study_of_ten(out):
     near = {e.id: whole.verdict(e, b)[0] for e, b in r.experiments if not any(f"sarma2013/{e.id}" in j.claim.experiments for j in r.claims)}
     assert near == {"table1": "holds"}
     page = r.page.read_text("utf-8")
-    assert "No verdict: this is 1 of 10 replications" in page
+    assert "No verdicts yet (1 of 10 replications)" in page
 
 
 def test_a_claim_that_rests_on_what_was_left_out_has_no_verdict(out):

@@ -373,8 +373,8 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
         "9687.62 → 9689.8",
         "S21",
         "holds so far",
-        "published results are near",
-        "No verdict with 2 of 10 replications",
+        "published values are near",
+        "No verdicts yet (2 of 10 replications)",
         "index.html",
     ):
         assert word in text.getvalue()

@@ -157,7 +157,7 @@ def test_the_page_says_how_to_run_it_again_and_is_the_report_of_its_folder(tree,
         and command[3:5] == ["--trials", str(document["tune"]["trials"])]
     )
     assert re.sub('href="[^"]*"', "", page) == re.sub('href="[^"]*"', "", own)
-    assert made.kind == "search" and made.sentences == [f"The chosen setting is {v['sentence']}." for v in document["verdicts"][:3]]
+    assert made.kind == "search" and made.sentences == [f"The recommended setting is {v['sentence']}." for v in document["verdicts"][:3]]
     jsonschema.validate(made.document(), json_schema("report"))
     with pytest.raises(fl.FairlaneError, match="give it alone"):
         fl.report([folder, folder])
@@ -430,9 +430,9 @@ def test_costs_that_chance_may_set_apart_are_not_called_equal():
     assert [v.p for v in found] == pytest.approx(ps)
     order = sorted(ps)
     assert found[2].p_holm == pytest.approx(3 * order[0]) and found[0].p > 0.4
-    assert found[0].sentence.startswith("not shown to differ from noisy, nor to be equivalent (p = ")
+    assert found[0].sentence.startswith("neither different from nor equivalent to noisy (p = ")
     assert found[1].sentence.startswith("equivalent to near within 5 % (TOST p ")
     (alone,) = _verdicts(spec, [trial("chosen", 1.0), trial("rival", 2.0)])
-    assert alone.word == "inconclusive" and "by one seed" in alone.sentence
+    assert alone.word == "inconclusive" and "with one seed" in alone.sentence
     (same,) = _verdicts(spec, [chosen, trial("twin", *chosen.costs)])
-    assert same.word == "equivalent" and same.sentence.startswith("as good as twin with every seed")
+    assert same.word == "equivalent" and same.sentence.startswith("identical to twin with every seed")

@@ -109,7 +109,7 @@ def study(
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
     StudyResult.check_room(folder, todo.spec)
-    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; cells are kept in {folder}")
+    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are kept in {folder}")
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
@@ -118,7 +118,7 @@ def study(
         return INTERRUPTED
     if (told := result.tally) is not None:
         kept = f"{told.reused} kept from before, {told.failed} failed"
-        log.say(f"{count(told.done, 'cell')} done in {told.elapsed:.3f} s, of which {kept}")
+        log.say(f"{count(told.done, 'run')} done in {told.elapsed:.3f} s, of which {kept}")
     log.doubts(result.warnings)
     files = result.save(_command(), why=why, replays=replays)
     log.done()

@@ -73,7 +73,7 @@ def tune(
         raise other_kind(file, e, "search") from None
     asked = read.but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
-    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; cells are kept in {folder}")
+    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are kept in {folder}")
     try:
         with bar(quiet=quiet) as progress:
             result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)

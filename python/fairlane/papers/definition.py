@@ -27,7 +27,7 @@ Tree = dict[str, Any]
 
 
 _FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
-_TAKEN = ("index", "reach", "reproduction", "settings")
+_TAKEN = ("attainable", "index", "reproduction", "settings")
 """Files of a reproduction that no experiment may have."""
 _FOLDERS = ("figures", "runs")
 

@@ -15,6 +15,8 @@ from .recommendation import chosen_scenario, tc_lines
 if TYPE_CHECKING:
     from .result import TuneResult
 
+FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
+
 
 def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
     """Writes all files; each is there whole or not at all. `runs`: the keys of the runs in the folder."""

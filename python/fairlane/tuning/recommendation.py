@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import toml
 from ..base.printable import one_line
-from ..study import run_list
 from ..study.diagnosis import resolve_base
 
 if TYPE_CHECKING:
@@ -35,6 +34,3 @@ def tc_lines(r: TuneOutcome, dev: str = "eth0") -> str:
 
     x = next(x for x in resolved(r)["expanded"]["links"] if x["name"] == r.spec.link)
     return commands_for(x, dev).text()
-
-
-FILES = (run_list.NAME, "trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
