@@ -91,6 +91,7 @@ lint-web:
 
 docs: build
 	cargo dev gen
+	$(PY) -m fairlane.base.glossary > GLOSSARY.md
 	$(PY) -m fairlane.cli.manual > docs/reference/cli.md
 	$(PY) -m fairlane.study.manual > docs/reference/studies.md
 	$(PY) -m fairlane.tuning.manual > docs/reference/tuning.md

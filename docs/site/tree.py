@@ -27,6 +27,7 @@ SECTIONS = {
 }
 """The sections of docs/README.md, and the page that each becomes."""
 PROJECT = {
+    "GLOSSARY.md": "project/glossary.md",
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "RELEASING.md": "project/releasing.md",

@@ -89,7 +89,7 @@ def short(text: str, most: int = 80) -> str:
 
 
 def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
-    """An `UnknownNameError` for `name` with the nearest of the `known` names.
+    """Returns an `UnknownNameError` for `name` that lists the nearest of the `known` names.
 
     >>> str(suggest("cubik", ["cubic", "reno"], "congestion control"))
     "unknown congestion control 'cubik': did you mean 'cubic'?"
@@ -102,5 +102,5 @@ def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
     elif len(known) <= 40:
         hint = "known are " + ", ".join(sorted(set(known)))
     else:
-        hint = f"there are {len(set(known))} names, none is near"
+        hint = f"not found among {len(set(known))} names"
     return UnknownNameError(f"unknown {what} {short(name)}: {hint}")

@@ -1,14 +1,16 @@
-"""Looks up what `fairlane explain` shows: algorithms, parameters, metrics and presets, all from the core's declarations."""
+"""Entries of `fairlane explain`: terms from the glossary; algorithms, parameters, metrics and presets from the core's declarations."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from .. import _core
-from ..errors import suggest
+from ..errors import UnknownNameError, short, suggest
+from .glossary import find, normal, terms
 from .metrics import AGGREGATES, TABLES, metrics, metrics_in, series, series_of
 from .paths import split
 
@@ -82,7 +84,7 @@ _KINDS = {"error": "an error", "warning": "a warning"}
 
 def contents() -> dict[str, list[str]]:
     """Every name that can be explained, by kind."""
-    out: dict[str, list[str]] = {}
+    out: dict[str, list[str]] = {"term": sorted(t.name for t in terms())}
     for entry in registry():
         out.setdefault(entry["kind"], []).append(entry["name"])
     for preset in presets():
@@ -96,12 +98,10 @@ def contents() -> dict[str, list[str]]:
 
 
 def explain(name: str) -> list[Entry]:
-    """Everything called `name`, or the value at a path such as `links.bottleneck.queue.red.min`."""
+    """Returns everything called `name`, terms first, or the value at a path such as `links.bottleneck.queue.red.min`."""
     wanted = name.strip().lower()
-    found: list[Entry] = []
-    for entry in registry():
-        if wanted in (n.lower() for n in (entry["name"], *entry.get("aliases", ()))):
-            found.append(_algorithm(entry))
+    term = find(name)
+    found = [_algorithm(e) for e in registry() if wanted in (n.lower() for n in (e["name"], *e.get("aliases", ())))]
     for metric in metrics():
         if metric.name == wanted:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
@@ -118,14 +118,120 @@ def explain(name: str) -> list[Entry]:
         facts = {"table": s.table, "unit": s.unit, "from": s.feed}
         found.append(Entry(s.name, "time series", s.doc, facts=facts))
     found += [Entry(c["name"], f"code of {_KINDS[c['kind']]}", c["doc"]) for c in codes() if c["name"] == wanted]
+    found += _keys_called(wanted, {e.title for e in found})
+    if term is not None:
+        found.insert(0, Entry(term.name, "term", term.definition, facts=term.facts()))
     if not found:
-        table, last = name.strip().partition(".")[0], name.strip().rpartition(".")[2]
-        if table in TABLES and "." in name:
-            inner = [p.name for e in _path(table) for p in e.parameters]
-            raise suggest(last, [*(m.name for m in metrics_in(table)), *inner], f"metric or setting of {table}")
-        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
-        raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
+        raise _unknown(name)
     return found
+
+
+def _unknown(name: str) -> UnknownNameError:
+    """Returns the error for a name that cannot be explained, with similar names only."""
+    table, last = name.strip().partition(".")[0], name.strip().rpartition(".")[2]
+    if table in TABLES and "." in name:
+        inner = [p.name for e in _path(table) for p in e.parameters]
+        return suggest(last, [*(m.name for m in metrics_in(table)), *inner], f"metric or setting of {table}")
+    known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
+    known += [n for t in terms() for n in (t.name, *t.aliases)] + list(_keys())
+    near = near_names(name, known) if len(name) <= _LONGEST else []
+    hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "; `fairlane explain` lists all names"
+    return UnknownNameError(f"{short(name)} not found{hint}")
+
+
+_LONGEST = 60
+"""Characters of a name that similar ones are looked up for."""
+
+
+def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Returns the names that begin with `name`, or differ in one character of three at most; the nearest first.
+
+    >>> near_names("bpd", ["bdp", "udp", "red"]), near_names("global-sync", ["global synchronisation", "glob"])
+    (['bdp'], ['global synchronisation'])
+    """
+    wanted = normal(name)
+    found: list[tuple[int, bool, str]] = []
+    for other in dict.fromkeys(known):
+        spelt = normal(other)
+        if len(wanted) > 2 and spelt.startswith(wanted):
+            found.append((0, False, other))
+        elif abs(len(spelt) - len(wanted)) <= max(1, len(wanted) // 3):
+            apart = edit_distance(wanted, spelt)
+            if apart <= max(1, len(wanted) // 3) and apart < len(wanted):
+                found.append((apart, sorted(wanted) != sorted(spelt), other))
+    found.sort(key=lambda f: f[:2])
+    return [other for *order, other in found if order == list(found[0][:2])][:most]
+
+
+def edit_distance(a: str, b: str) -> int:
+    """Returns the fewest insertions, deletions, substitutions and swaps of neighbours that make `b` of `a` (Damerau 1964).
+
+    >>> edit_distance("bpd", "bdp"), edit_distance("cubik", "cubic"), edit_distance("", "red")
+    (1, 1, 3)
+    """
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row, older = row, [i], before
+        before = last
+        for j, y in enumerate(b, 1):
+            best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                best = min(best, older[j - 2] + 1)
+            row.append(best)
+    return row[-1]
+
+
+@lru_cache(maxsize=1)
+def _keys() -> dict[str, tuple[str, ...]]:
+    """Returns the paths of each key of scenario files, NAME for a name of the user's; one path per meaning, none inside algorithms."""
+    root = scenario_schema()
+    found: dict[str, dict[str, str]] = {}
+
+    def depth(path: str) -> int:
+        return path.count(".")
+
+    def walk(node: Any, path: str, inside: frozenset[str]) -> None:
+        branches = branches_of(root, node)
+        if any("x-registry" in b for b in branches):
+            return
+        for branch in branches:
+            for key, below in branch.get("properties", {}).items():
+                doc = below.get("description") or _deref(root, below).get("description", "")
+                paths = found.setdefault(key.lower(), {})
+                paths[doc] = min(paths.get(doc, f"{path}{key}"), f"{path}{key}", key=depth)
+                if key not in inside:
+                    walk(below, f"{path}{key}.", inside | {key})
+            if isinstance(branch.get("additionalProperties"), dict):
+                walk(branch["additionalProperties"], f"{path}NAME.", inside)
+
+    # What builders of topologies take for their links is described where links are.
+    tops = root.get("properties", {})
+    for key in sorted(tops, key=lambda k: k == "topology"):
+        found.setdefault(key, {})[""] = key
+        walk(tops[key], f"{key}.", frozenset({key}))
+    return {key: tuple(sorted(docs.values(), key=depth)) for key, docs in found.items()}
+
+
+_MOST_KEYS = 3
+"""Keys of one name that are explained in full; of more the path and the first sentence."""
+
+
+def _keys_called(name: str, known: set[str]) -> list[Entry]:
+    """Returns the keys of scenario files and the parameters of algorithms with this name; `known` has titles that are shown already."""
+    paths = [p for p in _keys().get(name, ()) if "." in p and p not in known]
+    out = [e for p in paths[:_MOST_KEYS] for e in _path(p)]
+    more = {p: _first_sentence(e.doc) for p in paths[_MOST_KEYS:] for e in _path(p)}
+    for entry in registry():
+        schema = entry.get("schema") or {}
+        shown = {e.doc for e in out}
+        rows = (p for p in _parameters(schema, schema) if p.name == name and p.doc not in shown)
+        more |= {f"{entry['name']}.{p.name}": _first_sentence(p.doc) for p in rows}
+    return [*out, Entry(name, "parameter", "Parameters with this name:", facts=more)] if more else out
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].rstrip(".")
 
 
 def _measured(path: str) -> list[Entry]:

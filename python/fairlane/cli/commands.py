@@ -360,24 +360,24 @@ def _fine(duration: str) -> str:
 
 
 @cli.command()
-@click.argument("name", required=False, shell_complete=complete.explained)
+@click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=complete.explained)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @plugin_option
-def explain(name: str | None, as_json: bool) -> None:
-    """Explain an algorithm, a parameter, a metric, a preset (red, red.min, goodput, ns2) or a path (links.x.queue).
+def explain(words: tuple[str, ...], as_json: bool) -> None:
+    """Explain a term (ecn), an algorithm (red), a parameter (red.min), a metric (goodput), a preset (ns2) or a path (links.x.queue).
 
-    Without NAME: list everything that can be explained.
+    Capitals, spaces and hyphens do not matter in terms. Without NAME: list all names.
     """
     from dataclasses import asdict
 
     from ..base.reference import contents
     from ..base.reference import explain as look_up
 
-    if name is None:
+    if not words:
         names = contents()
         emit_json(names) if as_json else emit("\n".join(f"{kind}: {', '.join(of_kind)}" for kind, of_kind in names.items()))
         return
-    entries = look_up(name)
+    entries = look_up(" ".join(words))
     if as_json:
         emit_json([asdict(e) for e in entries])
         return

@@ -68,6 +68,7 @@ def studies(_ctx: click.Context, begun: str) -> Iterator[str]:
 @_safe
 def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
     """Whatever `fairlane explain` knows; paths segment by segment."""
+    from ..base.glossary import terms
     from ..base.metrics import TABLES
     from ..base.reference import contents
 
@@ -75,8 +76,9 @@ def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
         yield from _members(begun, None)
         yield from _measured(begun)
         return
-    for names in contents().values():
-        yield from names
+    for kind, names in contents().items():
+        yield from (n.replace(" ", "-") for n in names) if kind == "term" else names
+    yield from (alias.replace(" ", "-") for term in terms() for alias in term.aliases)
     yield from (f"{table}." for table in TABLES)
 
 
