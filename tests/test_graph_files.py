@@ -10,8 +10,8 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT, fairlane
+from fairlane.base.literals import si
 from fairlane.base.scenario import resolve
-from fairlane.base.written import si
 from fairlane.errors import FairlaneError
 from fairlane.graphs import graph_of, read_graph, render_graph
 from fairlane.graphs.reader import great_circle

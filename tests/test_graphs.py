@@ -12,8 +12,8 @@ import pytest
 
 import fairlane as fl
 from fairlane import _core
+from fairlane.base.literals import si
 from fairlane.base.spec import plain
-from fairlane.base.written import si
 
 
 def network(topology: str, **parameters) -> dict:

@@ -16,7 +16,8 @@ import pytest
 
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
-from fairlane.base import sealed, sums
+from fairlane.base import checksums as sealed
+from fairlane.base import sha256sums as sums
 from fairlane.base.document import json_schema
 from fairlane.errors import FolderError
 from fairlane.runs import folder as results

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT, fairlane
 from fairlane.cli import invoke
-from fairlane.cli.plain import fitted, plain_sign
+from fairlane.cli.encodings import fitted, plain_sign
 
 ENCODINGS = ("ascii", "cp1252", "koi8-r", "utf-16")
 NAME = "µ→é 漢"

@@ -13,7 +13,7 @@ import pytest
 
 import fairlane as fl
 from conftest import fairlane
-from fairlane.base import files, renaming, unfinished
+from fairlane.base import files, partial_files, rename
 from fairlane.errors import FolderError
 
 SMALL = """
@@ -25,14 +25,14 @@ flows.f = { from = "a", to = "b", tcp = {} }
 
 KILLED = """
 import os, signal, sys
-from fairlane.base import files, renaming
+from fairlane.base import files, rename
 from fairlane.cli import main
 
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 
 steps = int(sys.argv[1])
 if sys.argv[2] == "two steps":
-    renaming._call = lambda: None
+    rename._call = lambda: None
     files.exchange = lambda *_: False
 
 def counted(of, name):
@@ -111,9 +111,9 @@ def test_what_killed_runs_leave_is_cleared_by_the_next_write(tmp_path):
 
 
 def test_what_a_living_process_writes_is_left_alone(tmp_path):
-    with files.staging(tmp_path / "res") as place, unfinished.hidden_file(tmp_path, "page") as (_, page):
-        unfinished.clear(tmp_path)
-        other = f"from fairlane.base.unfinished import clear; from pathlib import Path; clear(Path({str(tmp_path)!r}))"
+    with files.staging(tmp_path / "res") as place, partial_files.hidden_file(tmp_path, "page") as (_, page):
+        partial_files.clear(tmp_path)
+        other = f"from fairlane.base.partial_files import clear; from pathlib import Path; clear(Path({str(tmp_path)!r}))"
         subprocess.run([sys.executable, "-c", other], check=True)
         assert place.is_dir() and page.is_file()
     assert hidden(tmp_path) == []
@@ -122,9 +122,9 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path):
 @pytest.mark.parametrize("way", ["kernel", "no flags", "no links"])
 def test_of_several_writers_of_one_name_one_has_it(tmp_path, monkeypatch, way):
     if way != "kernel":
-        monkeypatch.setattr(renaming, "_call", lambda: None)
+        monkeypatch.setattr(rename, "_call", lambda: None)
     if way == "no links":
-        monkeypatch.setattr(renaming.os, "link", lambda *_: (_ for _ in ()).throw(OSError(1, "Operation not permitted")))
+        monkeypatch.setattr(rename.os, "link", lambda *_: (_ for _ in ()).throw(OSError(1, "Operation not permitted")))
     begin, won, lost = threading.Barrier(8), [], []
 
     def write(n: int, folder: bool) -> None:

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 import fairlane as fl
-from fairlane.base.written import si
+from fairlane.base.literals import si
 
 
 def network(seed: int, route_by: str) -> tuple[fl.Network, nx.DiGraph]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairlane.script import run_text
-from fairlane.script.errors import Errors
+from fairlane.script.error_queue import Errors
 
 OPEN = """
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3

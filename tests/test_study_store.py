@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 
 from conftest import DUMBBELL
-from fairlane.base.sealed import seal_parquet
+from fairlane.base.checksums import seal_parquet
 from fairlane.errors import FolderError, RunError
 from fairlane.study import Factor, Level, Study, StudySpec, one_run, selector
 from fairlane.study import store as store_module

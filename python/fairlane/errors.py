@@ -28,20 +28,20 @@ class ScenarioError(FairlaneError):
         self.more = more
 
 
-class Doubt(str):
+class ScenarioWarning(str):
     """A warning: its text, with the `code` by which programs know it (docs/reference/diagnostics.md)."""
 
     code: str
     """Empty where only the text was kept, as in a result folder."""
 
-    def __new__(cls, text: str, code: str = "") -> Doubt:
+    def __new__(cls, text: str, code: str = "") -> ScenarioWarning:
         """A text with its code."""
         self = super().__new__(cls, text)
         self.code = code
         return self
 
-    def __reduce__(self) -> tuple[type[Doubt], tuple[str, str]]:
-        return Doubt, (str(self), self.code)
+    def __reduce__(self) -> tuple[type[ScenarioWarning], tuple[str, str]]:
+        return ScenarioWarning, (str(self), self.code)
 
 
 class RunError(FairlaneError):

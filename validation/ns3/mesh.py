@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fairlane as fl
-from fairlane.base.written import si
+from fairlane.base.literals import si
 
 from . import peer
 

@@ -14,8 +14,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import FolderError, InputError
-from .renaming import exchange, take_name
-from .unfinished import held, hidden_file, hidden_folder, put_back, replaced_name
+from .partial_files import held, hidden_file, hidden_folder, put_back, replaced_name
+from .rename import exchange, take_name
 
 LARGEST_INPUT = 64 << 20
 """Most bytes of a text that is read: a scenario, a study, a packet script, whatever comes from standard input."""

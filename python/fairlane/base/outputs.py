@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import FolderError
 from .files import in_place_of_file, reason
-from .unfinished import hidden_file, hidden_folder
+from .partial_files import hidden_file, hidden_folder
 
 
 def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:

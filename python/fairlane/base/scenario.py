@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from .. import _core
 from ..errors import FairlaneError, InputError, suggest
+from .escapes import printable
 from .files import read_input
-from .printable import printable
 
 _FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.choices import choices, known, limited
 from ..errors import FairlaneError, ScenarioError, suggest
-from . import standard
+from . import benchmarks
 
 QUEUES_SCHEMA = "fairlane.bench-queues/1"
 PACKETS = 1_000_000
@@ -70,7 +70,7 @@ def _alone(name: str, packets: int, repeat: int) -> dict[str, Any]:
 
 def _hop(name: str, repeat: int) -> float:
     """CPU time of a packet-hop of P1 with this queue, ns."""
-    (path,) = standard.choose(["P1"]).values()
+    (path,) = benchmarks.choose(["P1"]).values()
     (choice,) = choices(name)
     sets = {"links.bottleneck.queue": limited(choice, P1_LIMIT)}
-    return min(float(standard.one(name, path, sets)["ns_per_packet_hop"]) for _ in range(repeat))
+    return min(float(benchmarks.one(name, path, sets)["ns_per_packet_hop"]) for _ in range(repeat))

@@ -39,7 +39,7 @@ def _leave(code: int) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
-    from .plain import let_write
+    from .encodings import let_write
 
     let_write()
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -124,7 +124,7 @@ def spoken(message: str) -> str:
 
 def say(message: str) -> None:
     """One message on stderr, led by the word error unless it is a note or a rendered diagnosis already."""
-    from ..base.printable import printable
+    from ..base.escapes import printable
 
     lead = "" if message.startswith(("error", "interrupted")) else "error: "
     lines = (line if len(line) <= LONGEST_LINE else f"{line[:1000]} ... {line[-200:]}" for line in message.rstrip().split("\n"))

@@ -14,8 +14,10 @@ import click
 
 from ..base.extras import need
 from ..errors import FairlaneError, ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .figures import check_quantities, drawn, new_figures, page_file
+from .file_kinds import other_kind
+from .log import current, given, verbose_option
 from .output import (
     Commands,
     Later,
@@ -30,8 +32,6 @@ from .output import (
     render,
     wrote,
 )
-from .places import check_quantities, drawn, new_figures, page_file
-from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "bench-against", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query",
@@ -93,7 +93,7 @@ _ELSEWHERE = {
         "tune": "tune",
         "watch": "watch",
     },
-    **{"export": "bring", "import": "bring", "query": "query", "verify": "verify"},
+    **{"export": "import_export", "import": "import_export", "query": "query", "verify": "verify"},
 }
 """Commands that have a file of their own."""
 
@@ -110,8 +110,8 @@ def cli(ctx: click.Context) -> None:
 
 
 @cli.command()
-@click.argument("file", shell_complete=complete.scenarios)
-@complete.set_option("Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.")
+@click.argument("file", shell_complete=completion.scenarios)
+@completion.set_option("Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.")
 @click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
 @click.option(
     "--threads",
@@ -206,7 +206,7 @@ def run(
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
     from ..runs.result import run_resolved
-    from .see import draws, few, forget_coarseness, picture_of
+    from .terminal_picture import draws, few, forget_coarseness, picture_of
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
@@ -360,7 +360,7 @@ def _fine(duration: str) -> str:
 
 
 @cli.command()
-@click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=complete.explained)
+@click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=completion.explained)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @plugin_option
 def explain(words: tuple[str, ...], as_json: bool) -> None:
@@ -421,7 +421,7 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: st
     if names[:1] == ("queues",):
         _bench_queues(names[1:], as_json, repeat)
         return
-    from ..bench.standard import choose, run_bench
+    from ..bench.benchmarks import choose, run_bench
     from ..bench.terminal import scenario_heads, scenario_row
 
     choose(names)
@@ -436,7 +436,7 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: st
 def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int | None) -> None:
     from textwrap import wrap
 
-    from ..bench.against import PAIRS, choose, run_against, scenarios
+    from ..bench.simulators import PAIRS, choose, run_against, scenarios
     from ..bench.terminal import against_heads, against_row
 
     peer = choose(name)

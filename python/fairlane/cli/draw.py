@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 
 from ..errors import FairlaneError, ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .file_kinds import other_kind
+from .log import given
 from .output import assignments, emit_document, emit_json, plugin_option, wrote
-from .verbose import given
 
 
 @click.command()
-@click.argument("file", shell_complete=complete.scenarios)
+@click.argument("file", shell_complete=completion.scenarios)
 @click.option("-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.dot (also .gv) or NAME.graphml: the ending says what.")
-@complete.set_option("Change any value, such as topology.grid.rows=5.")
+@completion.set_option("Change any value, such as topology.grid.rows=5.")
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.escapes import json_safe, one_line, printable
 from ..base.format import duration
 from ..base.paths import partition
-from ..base.printable import json_safe, one_line, printable
 from ..errors import FairlaneError
-from .plain import document, fitted
+from .encodings import document, fitted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,7 +203,7 @@ def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     """A callback that shows a text in the last line of the terminal, in place of the one before; None unless stderr is a terminal."""
-    from .verbose import current
+    from .log import current
 
     if (log := current()).on:
         yield log.step

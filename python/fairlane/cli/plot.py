@@ -12,8 +12,8 @@ import click
 
 from ..base.extras import need
 from ..errors import FairlaneError, FolderError, ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .file_kinds import other_kind
 from .output import assignments, emit, emit_document, emit_json, notes, plugin_option, progress_bar, render, wrote
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SAMPLES = 1000
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="RESULT... KIND", shell_complete=complete.plotted)
+@click.argument("words", nargs=-1, metavar="RESULT... KIND", shell_complete=completion.plotted)
 @click.option(
     "-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.pdf or NAME.png; one that exists is an error without --force."
 )
@@ -42,7 +42,7 @@ _SAMPLES = 1000
 )
 @click.option("--panel", metavar="FACTOR", default="", help="Of a study: a panel for each level of this factor.")
 @click.option("--where", "where", multiple=True, metavar="FACTOR=LEVEL", help="Of a study: these points alone.")
-@complete.set_option("Change a value of a scenario that is run.")
+@completion.set_option("Change a value of a scenario that is run.")
 @click.option("--seeds", metavar="LIST", help="Replications of a scenario that is run: 1..10 or 1,2,3.")
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers of the picture as one JSON document.")
@@ -137,8 +137,8 @@ def _results(
     given: Sequence[str], kind: str, run: _Run, panel: str, where: Sequence[str], stack: ExitStack, *, quiet: bool
 ) -> tuple[list[tuple[str, Result]], list[str]]:
     """Labels and results, and the panel of each."""
-    from ..base.unfinished import where_it_is
-    from ..runs.plots.overlay import labels
+    from ..base.partial_files import where_it_is
+    from ..runs.plots.many import labels
     from ..runs.result import load
 
     names, found, panels = [], list[Any](), list[str]()
@@ -205,8 +205,8 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     from ..runs.result import run_resolved
     from ..runs.tables import missing_table as absent
     from ..runs.trace import Trace
-    from .places import check_quantities
-    from .verbose import given
+    from .figures import check_quantities
+    from .log import given
 
     changes = assignments(run.sets)
     seeds = None if run.seeds is None else parse_seeds(run.seeds)

@@ -10,10 +10,10 @@ import click
 from ..base.extras import need
 from ..base.paths import partition
 from ..errors import FairlaneError
-from . import complete
+from . import completion
+from .figures import new_figures, page_file
+from .log import count, current, verbose_option
 from .output import assignments, emit, emit_json, plugin_option, render, step_bar, wrote
-from .places import new_figures, page_file
-from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -24,26 +24,26 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 
 @click.command(context_settings={"allow_extra_args": True})
 @click.option(
-    "--queues", "queues", multiple=True, metavar="LIST", shell_complete=complete.each(("queue",)),
+    "--queues", "queues", multiple=True, metavar="LIST", shell_complete=completion.each(("queue",)),
     help="Such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.  "
     f"[default: {DEFAULT_QUEUES}, if nothing else is compared]",
 )  # fmt: skip
 @click.option(
-    "--tcp", "tcp", multiple=True, metavar="LIST", shell_complete=complete.each(("cc",)),
+    "--tcp", "tcp", multiple=True, metavar="LIST", shell_complete=completion.each(("cc",)),
     help="Congestion controls of all TCP flows, such as cubic,bbr,reno:linux.",
 )  # fmt: skip
 @click.option(
-    "--vary", "vary", multiple=True, metavar="PATH=A,B,C", shell_complete=complete.settings,
+    "--vary", "vary", multiple=True, metavar="PATH=A,B,C", shell_complete=completion.settings,
     help="The values of any path that --set takes, such as links.bottleneck.rate=5Mbit/s,10Mbit/s; with several options, all combinations.",
 )  # fmt: skip
 @click.option(
     "--scenario",
     metavar="FILE",
-    shell_complete=complete.scenarios,
+    shell_complete=completion.scenarios,
     help="Compare on this scenario instead of TCP beside UDP on a dumbbell.",
 )
 @click.option(
-    "--link", metavar="NAME", shell_complete=complete.links,
+    "--link", metavar="NAME", shell_complete=completion.links,
     help="The link whose queue is replaced, or told about (default: bottleneck, or the only one).",
 )  # fmt: skip
 @click.option("--flows", type=click.IntRange(0, 10_000), metavar="N", help="TCP flows of the dumbbell (default: 5).")
@@ -54,7 +54,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
     help="Simulated time of each run (default: 60s, or the scenario's); in the built-in dumbbell a sixth of it is warm-up.",
 )
 @click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
-@complete.set_option("Change any value, such as links.bottleneck.rate=5Mbit/s.")
+@completion.set_option("Change any value, such as links.bottleneck.rate=5Mbit/s.")
 @click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
 @click.option("--margin", metavar="SHARE", default="5%", show_default=True, help="What does not matter: equivalence is tested within it.")
 @click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
@@ -214,10 +214,10 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: 
 
 
 @click.command()
-@click.argument("scenario", shell_complete=complete.scenarios)
-@click.argument("link", required=False, shell_complete=complete.links)
+@click.argument("scenario", shell_complete=completion.scenarios)
+@click.argument("link", required=False, shell_complete=completion.links)
 @click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The device before the link.")
-@complete.set_option("Change any value, such as links.bottleneck.queue=codel.")
+@completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
 @click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option

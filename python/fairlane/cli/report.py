@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from ..base.extras import need
+from .figures import page_file
 from .output import emit, emit_json, render, wrote
-from .places import page_file
 
 
 @click.command()

@@ -6,13 +6,13 @@ import click
 
 from ..base.extras import need
 from ..errors import FairlaneError
-from . import complete
+from . import completion
+from .log import current, verbose_option
 from .output import emit, emit_json, notes, printed, render, step_bar
-from .verbose import current, verbose_option
 
 
 @click.command()
-@click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=complete.studies)
+@click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=completion.studies)
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
 @click.option(

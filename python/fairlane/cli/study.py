@@ -13,10 +13,10 @@ import click
 from ..base.extras import need
 from ..base.format import duration
 from ..errors import FairlaneError, ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .file_kinds import other_kind
+from .log import count, current, verbose_option
 from .output import assignments, crew_options, emit, emit_json, render, status_line
-from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..study.progress import Tally
@@ -25,14 +25,14 @@ _WIDTH = 24
 
 
 @click.command()
-@click.argument("file", shell_complete=complete.scenarios)
+@click.argument("file", shell_complete=completion.scenarios)
 @click.option(
     "--out",
     metavar="DIR",
     help="Where the results are kept (default: results/NAME). What is there already is not run again.",
 )
 @crew_options
-@complete.set_option("Change any value of the base scenario; what a factor varies is the factor's.")
+@completion.set_option("Change any value of the base scenario; what a factor varies is the factor's.")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option("--why", is_flag=True, help="Say in the page what limited the flows of each point: its first run is made again, watched.")
 @click.option(

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..base.printable import json_safe, one_line
+from ..base.escapes import json_safe, one_line
 from ..errors import FairlaneError, ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .file_kinds import other_kind
+from .log import given
 from .output import assignments, emit, emit_pieces, plugin_option, render, safe_console
-from .verbose import given
 
 if TYPE_CHECKING:
     from ..runs.simulation import Simulation
@@ -34,8 +34,8 @@ _MOST = 100_000
 
 
 @click.command()
-@click.argument("file", shell_complete=complete.scenarios)
-@complete.set_option("Change any value: links.bottleneck.queue.red.min=10p.")
+@click.argument("file", shell_complete=completion.scenarios)
+@completion.set_option("Change any value: links.bottleneck.queue.red.min=10p.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The run's seed (default: the scenario's).")
 @click.option("--speed", default="1", show_default=True, metavar="X", help="Simulated seconds in a second, or max.")
 @click.option("--step", default="10ms", show_default=True, metavar="TIME", help="How far the key s goes.")

@@ -12,23 +12,23 @@ import click
 
 from ..base.extras import need
 from ..errors import ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .file_kinds import other_kind
+from .log import count, current, verbose_option
 from .output import assignments, crew_options, emit, emit_json, notes, render, status_line, tell, wrote
-from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
 
 
 @click.command()
-@click.argument("file", shell_complete=complete.scenarios)
+@click.argument("file", shell_complete=completion.scenarios)
 @click.option("--out", metavar="DIR", help="The folder to write (default: results/NAME). Finished cells are kept in it.")
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Settings that the search asks for (default: the file's).")
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
 @click.option("--holdout-seeds", metavar="LIST", help="Replications that the search never sees (default: the file's).")
 @crew_options
-@complete.set_option("Change any value of the scenario, such as duration=10s.")
+@completion.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option

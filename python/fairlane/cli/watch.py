@@ -9,18 +9,18 @@ import click
 
 from ..base.extras import need
 from ..errors import ScenarioError
-from . import complete
-from .kinds import other_kind
+from . import completion
+from .figures import page_file
+from .file_kinds import other_kind
+from .log import given
 from .output import assignments, emit, emit_json, plugin_option, wrote
-from .places import page_file
-from .verbose import given
 
 
 @click.command()
-@click.argument("file", shell_complete=complete.scenarios)
+@click.argument("file", shell_complete=completion.scenarios)
 @click.option("--save", "page", metavar="FILE.html", help="Record a stretch in one page that replays it offline, in place of watching.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The seed (default: the scenario's).")
-@complete.set_option("Change any value, such as links.bottleneck.queue=codel.")
+@completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
 @click.option("--from", "begin", default=None, metavar="TIME", help="With --save: from this time on (default: 0s).")
 @click.option("--until", default=None, metavar="TIME", help="With --save: up to this time (default: the end of the run).")
 @click.option(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..base.metrics import jain, within
-from ..errors import Doubt, suggest
+from ..errors import ScenarioWarning, suggest
 from ..runs.result import Result
 from ..runs.tables import series, series_names
 from ..stats import Interval, interval
@@ -147,7 +147,7 @@ class Comparison:
         for q in self.settings:
             for w in q.warnings:
                 of.setdefault((str(w), w.code), []).append(q.label)
-        return [Doubt(f"{self._where(labels)}: {text}", code) for (text, code), labels in of.items()]
+        return [ScenarioWarning(f"{self._where(labels)}: {text}", code) for (text, code), labels in of.items()]
 
     def _where(self, labels: list[str]) -> str:
         """Names settings briefly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..base.printable import one_line
+from ..base.escapes import one_line
 from ..look.sheet import Sheet, Words
 from .differences import about
 from .tables import group_table, link_table

@@ -177,7 +177,7 @@ def _result(path: Path, of: ImportedRun) -> Result:
         "cpu_s": 0.0,
         "setup_s": 0.0,
         "peak_packets": 0,
-        "warnings": [Doubt(remark, "imported") for remark in of.remarks],
+        "warnings": [ScenarioWarning(remark, "imported") for remark in of.remarks],
     }
     result = Result(scenario, [info], of.tables)
     result.traced = of.traced

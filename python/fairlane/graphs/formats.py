@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from ..base.written import si
+from ..base.literals import si
 from .network import Graph, Way
 
 _SPACE = "http://graphml.graphdrawing.org/xmlns"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base.format import number, scale
+from ..base.literals import si
 from ..base.scenario import ways
-from ..base.written import si
 
 _PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "down", "trace", "device", "weight", "on_air"}
 

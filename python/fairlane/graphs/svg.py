@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from ..base.printable import printable
-from ..base.written import si
+from ..base.escapes import printable
+from ..base.literals import si
 from ..errors import FairlaneError
 from ..look.theme import FACE, HUES, INK, MUTED, TINTS
 from .formats import xml_text

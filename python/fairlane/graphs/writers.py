@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from ..base.written import si
+from ..base.literals import si
 from .formats import dot, graphml
 from .network import Graph, Way
 from .positions import node_positions

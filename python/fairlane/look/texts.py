@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..base.printable import printable
+from ..base.escapes import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.written import SI, written
+from ..base.literals import SI, written
 from .model import Levels, Open, Value, text_of
 from .verdicts import Boundary
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..base.written import SI, kind, quantity, si, written
+from ..base.literals import SI, kind, quantity, si, written
 from ..errors import FairlaneError, suggest
 
 Value = str | int | float | bool

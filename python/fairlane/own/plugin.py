@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from .. import _core
-from ..base.sums import digest_in
+from ..base.sha256sums import digest_in
 from ..errors import FairlaneError
 from .modules import Changed, Made, Source, afresh, made_of, sha256
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.outputs import room_for
-from ..base.sums import NAME, listed
+from ..base.sha256sums import NAME, listed
 from ..errors import FolderError
 from .outcome import results_of
 from .reproduction import Reproduction, run_reproduction

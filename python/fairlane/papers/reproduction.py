@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base import sums
+from ..base import sha256sums as sums
 from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds

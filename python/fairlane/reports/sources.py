@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..base.metrics import within
-from ..base.unfinished import where_it_is
+from ..base.partial_files import where_it_is
 from ..errors import FairlaneError, FolderError
 from ..runs.groups import flows_in, members
 from ..runs.result import Result, load

@@ -13,11 +13,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.checksums import MEMBER, dump_json, fault_of_text
 from ..base.files import open_file, reason, replacing, write_file
 from ..base.outputs import open_folder
-from ..base.sealed import MEMBER, dump_json, fault_of_text
-from ..base.sums import digest_in
-from ..base.unfinished import put_back, where_it_is
+from ..base.partial_files import put_back, where_it_is
+from ..base.sha256sums import digest_in
 from ..errors import FolderError
 from . import limit_tables
 from .pcap import ENDING

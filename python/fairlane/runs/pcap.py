@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.files import name_file, reason
 from ..base.outputs import new_file
-from ..base.unfinished import hidden_folder
+from ..base.partial_files import hidden_folder
 from ..errors import FairlaneError, FolderError
 
 ENDING = ".pcapng"

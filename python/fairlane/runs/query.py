@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.extras import need
-from ..base.unfinished import where_it_is
+from ..base.partial_files import where_it_is
 from ..errors import FairlaneError, FolderError
 from .folder import MANIFEST, faults, is_kept
 from .trace import FOLDER, escape_glob, parts_of

@@ -16,7 +16,7 @@ from ..base.extras import need
 from ..base.metrics import within
 from ..base.scenario import checked
 from ..base.seeds import parse_seeds
-from ..errors import Doubt, FairlaneError, UnknownNameError, suggest
+from ..errors import FairlaneError, ScenarioWarning, UnknownNameError, suggest
 from ..stats import Interval, interval
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Result:
         from .tables import Tables
 
         facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
-        info = [{**{k: getattr(r, k) for k in facts}, "warnings": [Doubt(text, code) for code, text in r.warnings]} for r in runs]
+        info = [{**{k: getattr(r, k) for k in facts}, "warnings": [ScenarioWarning(text, code) for code, text in r.warnings]} for r in runs]
         result = cls(scenario, info, Tables(runs))
         result._why = [r.why() for r in runs]
         return result

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..base.escapes import one_line
 from ..base.format import number
-from ..base.printable import one_line
 from ..look.sheet import Words
 from .sheets import flow_sheet, link_sheet, network_sheet
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.files import reason
-from ..base.unfinished import held
+from ..base.partial_files import held
 from ..errors import FairlaneError, FolderError, short, suggest
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@
 True
 """
 
+from .diagnostics import Refusal, ScriptError
 from .parser import parse
 from .runner import Outcome, run_file, run_text
-from .trouble import Refusal, ScriptError
 
 __all__ = ["Outcome", "Refusal", "ScriptError", "parse", "run_file", "run_text"]

@@ -9,8 +9,8 @@ from .connection import Connection
 from .files import Files
 from .model import WILD, Call, Name, Struct, Syscall
 from .options import Options
+from .poll import Waiting
 from .sockets import BLOCKS, Failed, Socket
-from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .runner import Run

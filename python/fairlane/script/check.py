@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import symbols
+from .diagnostics import near
 from .lexer import Source, Token
 from .model import Call, Event, Expect, Inject, Name, Packet, Script, Shell, Struct, Syscall
-from .trouble import near
 
 PLACES = {"NULL", "AF_INET", "AF_INET6", "AF_UNSPEC", "PF_INET", "PF_INET6", "INADDR_ANY", "INADDR_LOOPBACK", "IPPROTO_TCP", "O_RDWR"}
 """Constants that may stand where no flags are expected."""

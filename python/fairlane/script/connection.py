@@ -11,9 +11,9 @@ from typing import Any
 
 from .. import _core
 from .cookies import option_of
+from .handshake import Opening
 from .model import Packet
-from .opening import Opening
-from .sending import EPOCH
+from .send_path import EPOCH
 from .settings import Settings
 
 PS = 1_000_000

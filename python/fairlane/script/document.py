@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputError
+from .diagnostics import Refusal, ScriptError
 from .runner import Outcome
-from .trouble import Refusal, ScriptError
 
 KINDS = ("passed", "failed", "refused", "unreadable")
 """What may come of a script: as it says, not as it says, it asks for what is not simulated, it is no script."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..errors import FairlaneError
 from .cookies import ADDRESSES
+from .diagnostics import near
 from .lexer import Source
 from .model import Script
-from .trouble import near
 
 TOLERANCE = 4_000
 """Microseconds by which an event may miss its time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .connection import Connection
 from .model import Packet
-from .sending import EPOCH
+from .send_path import EPOCH
 
 ERRORS = {
     "host_unreachable": "EHOSTUNREACH",

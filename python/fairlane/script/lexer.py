@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from .trouble import Place, Refusal, ScriptError
+from .diagnostics import Place, Refusal, ScriptError
 
 _RULES = (
     ("space", r"[ \t\r\n\f]+"),

@@ -7,10 +7,10 @@ from typing import Any
 from . import symbols
 from .buffer import LEAST
 from .connection import Connection
+from .diagnostics import near
 from .fast_open import FastOpenCalls
 from .model import WILD, Call, Name, Struct, Syscall
 from .sockets import Failed, Socket
-from .trouble import near
 
 LEAST_RECEIVE = 2304
 """SOCK_MIN_RCVBUF."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .diagnostics import near
 from .lexer import Source, Token, tokens
 from .model import SECOND, WILD, Call, Code, Event, Expect, Inject, Name, Packet, Script, Shell, Struct, Syscall, When
-from .trouble import near
 
 FLAGS = "SFRPUEWAN."
 """SYN FIN RST PSH URG ECE CWR AE (two letters), and a dot for ACK."""

@@ -19,7 +19,7 @@ from .calls import Calls, value_of
 from .check import check
 from .connection import PS, Connection
 from .cookies import Cookies, Request
-from .expecting import Expecting, ScriptFailure, seconds
+from .expectations import Expecting, ScriptFailure, seconds
 from .flags import read_flags
 from .icmp import while_opening
 from .lexer import LARGEST, Source

@@ -13,17 +13,17 @@ from ..base.extras import need
 from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, bounded, from_moments, interval
 
 if TYPE_CHECKING:
+    from .bootstrap import Bootstrap, bootstrap
     from .distributions import KS, ks
     from .factorial import Anova, anova, effects
     from .findings import MARGIN, Contrast, contrasts, margin_share, margin_text, p_text
     from .pairs import Difference, Equivalence, Pair, all_pairs, holm, paired, tost, welch
-    from .resampling import Bootstrap, bootstrap
-    from .sequential import Verdict, narrow_enough, replications_needed, verdict
+    from .stopping_rule import Verdict, narrow_enough, replications_needed, verdict
     from .warmup import Truncation, Warmup, mser5
 
 _WHERE = {
     "Anova": "factorial",
-    "Bootstrap": "resampling",
+    "Bootstrap": "bootstrap",
     "Contrast": "findings",
     "Difference": "pairs",
     "Equivalence": "pairs",
@@ -31,11 +31,11 @@ _WHERE = {
     "MARGIN": "findings",
     "Pair": "pairs",
     "Truncation": "warmup",
-    "Verdict": "sequential",
+    "Verdict": "stopping_rule",
     "Warmup": "warmup",
     "all_pairs": "pairs",
     "anova": "factorial",
-    "bootstrap": "resampling",
+    "bootstrap": "bootstrap",
     "contrasts": "findings",
     "effects": "factorial",
     "holm": "pairs",
@@ -43,12 +43,12 @@ _WHERE = {
     "margin_share": "findings",
     "margin_text": "findings",
     "mser5": "warmup",
-    "narrow_enough": "sequential",
+    "narrow_enough": "stopping_rule",
     "p_text": "findings",
     "paired": "pairs",
-    "replications_needed": "sequential",
+    "replications_needed": "stopping_rule",
     "tost": "pairs",
-    "verdict": "sequential",
+    "verdict": "stopping_rule",
     "welch": "pairs",
 }
 

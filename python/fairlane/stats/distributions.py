@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from ..errors import FairlaneError
 from .intervals import finite
-from .said import Said
+from .notebook import NotebookSentence
 
 
 @dataclass(frozen=True, slots=True)
-class KS(Said):
+class KS(NotebookSentence):
     """What `ks` returns."""
 
     distance: float

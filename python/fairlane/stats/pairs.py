@@ -10,13 +10,13 @@ from typing import Any, TypeGuard
 
 from ..errors import FairlaneError
 from .intervals import CONFIDENCE, Estimate, Interval, check_confidence, interval, t_factor
-from .said import Said
+from .notebook import NotebookSentence
 
 Values = Iterable[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Said):
+class Difference(NotebookSentence):
     """How the mean of `a` differs from that of `b`."""
 
     a: Interval
@@ -171,7 +171,7 @@ def _fieller(ia: Interval, ib: Interval, cov: float | None, factor: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence(Said):
+class Equivalence(NotebookSentence):
     """What `tost` returns."""
 
     equivalent: bool | None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import FairlaneError
-from .said import Said
+from .notebook import NotebookSentence
 
 BATCH = 5
 """Observations a batch: the 5 of MSER-5."""
@@ -81,7 +81,7 @@ def mser5(series: Iterable[float], *, batch: int = BATCH) -> Truncation:
 
 
 @dataclass(frozen=True, slots=True)
-class Warmup(Said):
+class Warmup(NotebookSentence):
     """The warm-up that a series of a result asks for."""
 
     metric: str

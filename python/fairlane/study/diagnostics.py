@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from .. import _core
-from ..base.printable import one_line
+from ..base.escapes import one_line
 from ..errors import ScenarioError
 
 MOST = _core.MOST_TOLD

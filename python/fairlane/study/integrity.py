@@ -1,6 +1,6 @@
 """Integrity of a study's folder: which files are whole, which are damaged, and which are foreign.
 
-Every byte is covered by a checksum (`base/sealed.py`), which is compared before anything reads a file: a reader of Parquet may give
+Every byte is covered by a checksum (`base/checksums.py`), which is compared before anything reads a file: a reader of Parquet may give
 other numbers for a flipped bit, or bring the process down.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 
 import polars as pl
 
+from ..base.checksums import UNSEALED, fault_in
 from ..base.files import in_place_of_file, reason
-from ..base.sealed import UNSEALED, fault_in
 from ..errors import FolderError
 from . import plan_file
 from .one_run import SCHEMA, seal_of

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from .. import _core
+from ..base.checksums import fault_of, seal_parquet
 from ..base.files import read_input
-from ..base.sealed import fault_of, seal_parquet
 from ..base.threads import Halt, alarm
 from ..base.workers import stop
 from ..errors import FairlaneError, InputError

@@ -9,8 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from ..base.checksums import dump_json, fault_of_text, load_json
 from ..base.files import open_file, reason, save_bytes
-from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
 from .model import Claim, Combination, Factor, Level, PlotSpec, Precision, Selector, Settings, StudySpec, VariedParameter
 

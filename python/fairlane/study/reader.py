@@ -14,9 +14,9 @@ from typing import Any
 
 from .. import _core
 from ..base.document import json_schema
+from ..base.escapes import names_folder
 from ..base.metrics import metrics as known_metrics
 from ..base.paths import join, split
-from ..base.printable import names_folder
 from ..base.scenario import read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError

@@ -142,7 +142,7 @@ class StudyResult(StudyAnalysis):
     @staticmethod
     def check_room(folder: str | PathLike[str], spec: StudySpec) -> None:
         """Raises `FolderError` if something stands where `save` writes: before the study is run."""
-        from ..base import sums
+        from ..base import sha256sums as sums
         from ..base.outputs import room_for
         from .claim_views import file_names
 
@@ -153,7 +153,7 @@ class StudyResult(StudyAnalysis):
     def save_tables(self) -> list[Path]:
         """Writes `runs.csv` and `summary.csv` into the folder; over settings `settings.csv` as well."""
         from ..base.csv_text import csv_of
-        from ..base.sums import listed
+        from ..base.sha256sums import listed
 
         with listed(self.folder) as put:
             tables = {"runs.csv": self.runs(), "summary.csv": self.summary()}
@@ -163,7 +163,7 @@ class StudyResult(StudyAnalysis):
 
     def save_plots(self) -> list[Path]:
         """Writes `plots/*.svg` into the folder."""
-        from ..base.sums import listed
+        from ..base.sha256sums import listed
         from ..look.theme import svg
 
         with listed(self.folder) as put:
@@ -181,7 +181,7 @@ class StudyResult(StudyAnalysis):
 
     def save(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> list[Path]:
         """Writes `index.html` (see `page`), the tables and the pictures into the folder, and says which files those are."""
-        from ..base.sums import listed
+        from ..base.sha256sums import listed
 
         with listed(self.folder) as put:
             page = put("index.html", self.page(command, why=why, replays=replays).encode())

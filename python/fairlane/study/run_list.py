@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..base.checksums import dump_json, fault_of_text
 from ..base.files import open_file
-from ..base.sealed import dump_json, fault_of_text
 
 NAME = "runs.json"
 SCHEMA = "fairlane.runs/1"

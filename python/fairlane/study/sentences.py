@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from ..base.printable import names_folder
+from ..base.escapes import names_folder
 from ..claims import BadCheck, Check, NoData, Tables
 from . import frames
 from .diagnostics import Place, Troubles, near

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.format import scale
-from ..base.written import kind
+from ..base.literals import kind
 from ..look.theme import HUES, INK, MUTED
 from ..multiverse import Levels, Open, Value
 from ..multiverse.charts import Outcomes

@@ -28,8 +28,8 @@ from typing import Any, Self
 
 import polars as pl
 
+from ..base.checksums import SealError, fault_of, seal_parquet
 from ..base.files import in_place_of_file, open_file, reason, remove_empty
-from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
 from . import plan_file, run_list
 from .integrity import INDEX, SEAL_OF_INDEX, Stamp, changed, is_named, seal_of_part, stamp, survey

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from .. import _core
-from ..base import sums
+from ..base import sha256sums as sums
+from ..base.checksums import SealError
 from ..base.files import in_place_of_file, open_file, reason
-from ..base.sealed import SealError
-from ..base.unfinished import where_it_is
+from ..base.partial_files import where_it_is
 from ..errors import FolderError
 from ..runs import folder as results
 from . import plan_file, run_list

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..base import sums
+from ..base import sha256sums as sums
 from ..base.extras import need
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds

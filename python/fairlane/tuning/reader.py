@@ -11,11 +11,11 @@ from typing import Any
 from .. import _core
 from ..base.choices import choices, known
 from ..base.document import json_schema
+from ..base.escapes import names_folder, one_line
+from ..base.literals import kind, quantity, si
 from ..base.paths import split
-from ..base.printable import names_folder, one_line
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
-from ..base.written import kind, quantity, si
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
 from ..study import selection
 from ..study.diagnosis import resolve_base

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from ..base.written import SI, kind, quantity, written
+from ..base.literals import SI, kind, quantity, written
 from .model import Entry, Pick, Range
 
 Path = tuple[str, ...]

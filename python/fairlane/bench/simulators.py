@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from ..errors import FairlaneError, RunError
-from . import standard
+from . import benchmarks
 
 AGAINST_SCHEMA = "fairlane.bench-against/1"
 PAIRS = 5
@@ -126,7 +126,7 @@ def choose(name: str) -> Peer:
 
 def scenarios(names: Iterable[str]) -> dict[str, Path]:
     """The scenarios of these names that a peer can be asked; P1 without names."""
-    chosen = standard.choose(tuple(names) or SCENARIOS[:1])
+    chosen = benchmarks.choose(tuple(names) or SCENARIOS[:1])
     for name in chosen:
         if name not in SCENARIOS:
             raise FairlaneError(
@@ -159,7 +159,7 @@ def _row(peer: Peer, command: Sequence[str], name: str, path: Path, pairs: int) 
     start, _ = _measured([*command, *net.arguments(peer.rate, 0)], peer)
     measured = []
     for _ in range(pairs):
-        ours = standard.one(name, path, sets={"duration": f"{length:g}s"})
+        ours = benchmarks.one(name, path, sets={"duration": f"{length:g}s"})
         cpu, hops = _measured([*command, *net.arguments(peer.rate, length)], peer)
         if not 0.5 < hops / ours["packet_hops"] < 2:
             raise RunError(f"{peer.called} put {hops} packets over a link where ours puts {ours['packet_hops']}: that is other work")

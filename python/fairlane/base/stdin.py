@@ -12,7 +12,7 @@ SHOWN = "<stdin>"
 
 
 @dataclass(frozen=True, slots=True)
-class Piped:
+class StandardInput:
     """What was read from standard input, once; `checked` takes it like a file."""
 
     text: str
@@ -26,7 +26,7 @@ class Piped:
         return self.text
 
 
-def read() -> Piped:
+def read() -> StandardInput:
     """All of standard input, as TOML or JSON; JSON begins with a brace. A terminal is read up to Ctrl-D."""
     if sys.stdin is None or sys.stdin.closed:
         raise FairlaneError("cannot read a scenario from standard input: it is closed")
@@ -40,4 +40,4 @@ def read() -> Piped:
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
         raise FairlaneError(f"what standard input has is no text: line {line} is not UTF-8") from e
-    return Piped(text, "json" if text.lstrip().startswith("{") else "toml")
+    return StandardInput(text, "json" if text.lstrip().startswith("{") else "toml")

@@ -1,6 +1,6 @@
 """The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
 
-`python -m fairlane.bench.standard FILE [SETTINGS]` runs one scenario in this process, with settings as JSON (a path and its value in
+`python -m fairlane.bench.benchmarks FILE [SETTINGS]` runs one scenario in this process, with settings as JSON (a path and its value in
 TOML each), and prints its row as JSON.
 """
 
@@ -65,7 +65,7 @@ def one(name: str, path: Path, sets: Mapping[str, Any] | None = None) -> dict[st
     from ..base.toml import value as as_toml
 
     settings = json.dumps([(key, as_toml(x)) for key, x in (sets or {}).items()])
-    command = [sys.executable, "-m", "fairlane.bench.standard", str(path), settings]
+    command = [sys.executable, "-m", "fairlane.bench.benchmarks", str(path), settings]
     # Its standard input is a pipe whose other end goes with us, however we end.
     line, ours = os.pipe()
     try:

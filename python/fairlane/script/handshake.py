@@ -6,7 +6,7 @@ from typing import Any
 
 from .cookies import SERVER, SERVER_NO_COOKIE, Cookies, Request, written
 from .model import Packet
-from .sending import EPOCH, Sending
+from .send_path import EPOCH, Sending
 
 
 class Opening(Sending):

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FolderError
+from .checksums import BLANK, DIFFERS, SealError, fault_of_text, seal_text
 from .files import open_file, reason, save_bytes
-from .sealed import BLANK, DIFFERS, SealError, fault_of_text, seal_text
 
 NAME = "SHA256SUMS"
 _MARK = b"# seal "

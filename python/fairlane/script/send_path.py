@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .buffer import BUFFER, BUSY, DIVISOR, UNLIMITED, WINDOW, Chronograph, SendBuffer, burst, size_goal
-from .errors import Errors
-from .idling import Idling
+from .error_queue import Errors
+from .keepalive import Idling
 from .settings import Settings
 
 EPOCH = 1_000_000_000_000_000

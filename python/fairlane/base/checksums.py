@@ -6,7 +6,7 @@ the format pass it by, so there is no second file that a kill could leave behind
 * Parquet: one line between the data and the footer, a place that no offset of the footer points to. It says what the file is, too, so a
   file under the name of another is found.
 * JSON: the member `seal`.
-* Lists of sums (`base/sums.py`): the first line, a comment.
+* Lists of sums (`base/sha256sums.py`): the first line, a comment.
 """
 
 from __future__ import annotations

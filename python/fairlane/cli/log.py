@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..base.piped import Piped, read
-from ..base.printable import one_line
+from ..base.escapes import one_line
+from ..base.stdin import StandardInput, read
 
 if TYPE_CHECKING:
     from .. import _core
@@ -29,7 +29,7 @@ _BAR = re.compile(r"\[#*\.*\] *")
 _FIGURES = re.compile(r"[\d.,%]+")
 
 
-def given(file: str) -> str | Piped:
+def given(file: str) -> str | StandardInput:
     """The scenario of the command line: a path, or what came through the pipe."""
     return read() if file == "-" else file
 
@@ -67,11 +67,11 @@ class Log:
             self._told, self._kind = now, kind
             self.say(text)
 
-    def read(self, source: str | Piped, changes: list[tuple[str, str]]) -> None:
+    def read(self, source: str | StandardInput, changes: list[tuple[str, str]]) -> None:
         """What is about to be checked."""
         if not self.on:
             return
-        if isinstance(source, Piped):
+        if isinstance(source, StandardInput):
             self._name, self._text = source.shown, source.text
         else:
             self._name = source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 
-class Said:
+class NotebookSentence:
     """A result whose text is a sentence: a notebook shows that sentence."""
 
     __slots__ = ()
