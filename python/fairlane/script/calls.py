@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .connection import Connection
 from .files import Files
+from .host import Host
 from .model import WILD, Call, Name, Struct, Syscall
 from .options import Options
 from .poll import Waiting
 from .sockets import BLOCKS, Failed, Socket
-
-if TYPE_CHECKING:
-    from .runner import Run
-
 
 PAGES = 17
 """Pages in a buffer of the kernel."""
@@ -23,7 +20,7 @@ PAGES = 17
 class Calls(Options, Files, Waiting):
     """Carries out calls; every method is one, and answers a number, `Failed` or `BLOCKS`."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Host) -> None:
         super().__init__(run)
         self.names: dict[str, Callable[[Syscall], Any]] = {
             n.removeprefix("call_"): getattr(self, n) for n in dir(self) if n.startswith("call_")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .connection import Connection
+from .host import Host
 from .model import WILD, Name, Syscall
-
-if TYPE_CHECKING:
-    from .runner import Run
 
 BLOCKS = object()
 """The call would wait."""
@@ -51,7 +49,7 @@ class Socket:
 class Sockets:
     """The file descriptors of a script, and what its calls have to say about them."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Host) -> None:
         self.run = run
         self.sockets: dict[int, Socket] = {}
 

@@ -13,17 +13,17 @@ from ..base.extras import need
 from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, bounded, from_moments, interval
 
 if TYPE_CHECKING:
-    from .bootstrap import Bootstrap, bootstrap
     from .distributions import KS, ks
     from .factorial import Anova, anova, effects
     from .findings import MARGIN, Contrast, contrasts, margin_share, margin_text, p_text
     from .pairs import Difference, Equivalence, Pair, all_pairs, holm, paired, tost, welch
+    from .resamples import Bootstrap, bootstrap
     from .stopping_rule import Verdict, narrow_enough, replications_needed, verdict
     from .warmup import Truncation, Warmup, mser5
 
 _WHERE = {
     "Anova": "factorial",
-    "Bootstrap": "bootstrap",
+    "Bootstrap": "resamples",
     "Contrast": "findings",
     "Difference": "pairs",
     "Equivalence": "pairs",
@@ -35,7 +35,7 @@ _WHERE = {
     "Warmup": "warmup",
     "all_pairs": "pairs",
     "anova": "factorial",
-    "bootstrap": "bootstrap",
+    "bootstrap": "resamples",
     "contrasts": "findings",
     "effects": "factorial",
     "holm": "pairs",
@@ -52,7 +52,7 @@ _WHERE = {
     "welch": "pairs",
 }
 
-_SCIENTIFIC = ("distributions", "factorial", "pairs", "resampling")
+_SCIENTIFIC = ("distributions", "factorial", "pairs", "resamples")
 """What needs NumPy and scipy."""
 
 __all__ = [
