@@ -113,7 +113,7 @@ def test_points_of_a_study(capsys):
             'which this result does not have: set sample = "20ms" in the scenario, or --set sample=20ms',
         ),
         (("without", "delay-cdf"), "fairlane run FILE --trace 'event=send,retransmit,receive'"),
-        (("window", "two.toml"), "two.toml is in the place of the kind of picture"),
+        (("window", "two.toml"), "the plot kind comes last"),
         (("study.toml", "window"), "study.toml is no scenario but a study: fairlane study study.toml"),
         (("nowhere", "window"), "there is no result nowhere: give a result folder"),
         (("with",), "give a result folder and a kind of picture"),

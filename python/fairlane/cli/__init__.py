@@ -1,7 +1,7 @@
 """The command line `fairlane`.
 
-Every failure is one message on stderr, nothing on stdout and exit code 2 (1 if code of the user's failed in a run, or a packet script);
-Ctrl-C is 130; a closed pipe is silent.
+A failure prints one message to stderr, nothing to stdout, and exits with 2 (1 if a plug-in failed during a run, or a packet script);
+Ctrl-C exits with 130; a closed pipe is silent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 LONGEST_LINE = 4000
-"""Characters of a line of an error: what it quotes may be of any length."""
+"""Characters of a line of an error; quoted text may be of any length."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _leave(code: int) -> None:
-    """Ends the program although a plug-in in C does not come back: Python would wait for its thread."""
+    """Ends the program even if a plug-in in C does not return: Python would wait for its thread."""
     import threading
 
     if any(t is not threading.current_thread() and not t.daemon for t in threading.enumerate()):
@@ -49,13 +49,13 @@ def invoke(argv: list[str] | None = None) -> int:
         say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered has nowhere to go: keep the interpreter from trying again at exit.
+        # Buffered output has nowhere to go: keep the interpreter from writing it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except ImportError as e:
         say(str(e))
         return BAD_INPUT
-    except UnicodeEncodeError as e:  # half a character, or a byte that is no UTF-8, in an argument
+    except UnicodeEncodeError as e:  # a surrogate, or a byte that is not UTF-8, in an argument
         say(f"cannot use {e.object[max(0, e.start - 20) : e.end + 20]!r}: it is not UTF-8 text")
         return BAD_INPUT
     except MemoryError:
@@ -69,7 +69,7 @@ def invoke(argv: list[str] | None = None) -> int:
 
 
 def _version() -> int:
-    """What scripts ask for most needs none of what commands need."""
+    """Prints the version without loading the commands."""
     from .. import _core
 
     sys.stdout.write(f"fairlane {_core.version()}\n")
@@ -86,7 +86,7 @@ def _invoke(arguments: list[str]) -> int:
     try:
         if "_FAIRLANE_COMPLETE" in os.environ:  # the shell asks for completions
             cli.main(arguments, prog_name="fairlane")
-        # Not `cli.main`: it has its own words for Ctrl-C and closed pipes.
+        # Not `cli.main`: it has its own messages for Ctrl-C and closed pipes.
         with cli.make_context("fairlane", arguments) as context:
             code = cli.invoke(context)
         sys.stdout.flush()
@@ -112,18 +112,18 @@ def _invoke(arguments: list[str]) -> int:
 
 
 _OPTIONS = {"force=True": "--force", 'link="NAME"': "--link NAME", 'cluster="tcp://HOST:PORT"': "--cluster tcp://HOST:PORT"}
-"""What errors of the library say to those who write Python, and what it is here."""
+"""Arguments that errors of the library name, and the options of the command line that they stand for."""
 
 
 def spoken(message: str) -> str:
-    """An error of the library in the words of the command line."""
+    """Returns an error of the library with options instead of Python arguments."""
     for python, option in _OPTIONS.items():
         message = message.replace(python, option)
     return message
 
 
 def say(message: str) -> None:
-    """One message on stderr, led by the word error unless it is a note or a rendered diagnosis already."""
+    """Prints one message to stderr, preceded by "error:" unless it has its own lead."""
     from ..base.escapes import printable
 
     lead = "" if message.startswith(("error", "interrupted")) else "error: "

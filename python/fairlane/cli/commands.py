@@ -1,4 +1,4 @@
-"""The commands. Each imports what it needs when it runs, so that `--help` is quick."""
+"""The commands. Each imports its modules when it runs, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -49,32 +49,31 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 
 _EPILOG = """
-Documents and tables go to standard output; --json prints one document in place of tables (docs/reference/json.md). Progress goes to
-standard error, and only to a terminal. Where these are not UTF-8, signs are written as plain ones that look like them, letters that are
-missing as numbers such as \\u00e9, and documents (JSON, SVG, TOML) with the escapes that they have.
+Documents and tables go to standard output; --json prints one document instead of tables (docs/reference/json.md). Progress goes to
+standard error, and only to a terminal. If an output is not UTF-8, signs are replaced by similar ASCII ones, other letters by numbers such
+as \\u00e9; JSON, SVG and TOML use their own escapes.
 
-A failure is one message on standard error that says what is wrong, where, and what to write instead; several problems in one file are told
-at once. Wrong input is found before anything is run or written. Each file and each result folder is complete or absent; finished cells of
-a study, a search or a reproduction are kept.
+Errors go to standard error with the place and a suggested fix; all errors of a file are reported together. Input is checked before
+anything is run or written. After an error, standard output is empty and no partial file is left behind; finished runs of a study, a tuning
+run or a reproduction are kept.
 
-What exists is not replaced, be it a figure, a page, a capture or a result folder, unless --force is given. The folder of a study, a search
-or a reproduction is gone on with by the same command, which writes its tables, pictures and pages again; a folder with other things in it
-is refused. Names and places are tried before anything is run, and what was written is said (with --json on standard error).
+Existing files are kept unless you pass --force. Run the same command again to resume a study, a tuning run or a reproduction; its tables,
+plots and pages are written again. A folder with other contents is refused. Output paths are checked before the simulation starts; the
+files written are listed at the end (with --json on standard error).
 
---plugin FILE loads queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md) of your own: a Python
-file, or a shared library with congestion controls written in C; it may be given several times. Plug-ins, also those
-that a study or a search names, and the study.py of a reproduction run with all rights of your account: run only what you trust.
+--plugin FILE loads your own queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md): a Python
+file, or a shared library with congestion controls written in C; repeatable. Plug-ins, also those named in a study or a tune file, and the
+study.py of a reproduction run with all rights of your account: run only code that you trust.
 
 \b
 Exit code:
-  0    done
-  1    cells of a study failed, a search met no constraints, a packet script
-       fails, a kept file is damaged, doctor found something that does not
-       work, or the code of a queue or congestion control of one's own failed
-       during a run
-  2    bad input, or a file that cannot be read or written
+  0    success
+  1    runs of a study failed, no setting satisfied the constraints, a packet
+       script failed, a stored file is damaged, doctor found a fault, or a
+       plug-in failed during a run
+  2    invalid input, or a file that cannot be read or written
   130  stopped by Ctrl-C, within a second
-  141  the reader of standard output went away
+  141  the reader of standard output closed the pipe
 """
 
 
@@ -95,14 +94,14 @@ _ELSEWHERE = {
     },
     **{"export": "import_export", "import": "import_export", "query": "query", "verify": "verify"},
 }
-"""Commands that have a file of their own."""
+"""Commands with a file of their own, by name."""
 
 
 @click.group(cls=Commands, commands=Later(_ELSEWHERE), context_settings=_HELP, epilog=_EPILOG, invoke_without_command=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """A packet-level laboratory for TCP, UDP and the queues they share."""
+    """A packet-level network simulator for TCP, UDP and queue management."""
     if ctx.invoked_subcommand is None:
         from .greeting import greeting
 
@@ -118,33 +117,33 @@ def cli(ctx: click.Context) -> None:
     type=click.IntRange(0, 4096),
     default=0,
     metavar="N",
-    help="Threads (default: one a core, at most one a run): so many runs at once, and more than that together in one run "
-    "(docs/guides/threads.md); results do not depend on it.",
+    help="Worker threads (default: one per core, at most one per run). If you ask for more threads than runs, single runs are split "
+    "(docs/guides/threads.md). Results never depend on it.",
 )
 @click.option(
     "--partition",
     is_flag=True,
-    help="Say how the run would be cut into parts for several threads (with --threads for so many), or why not; nothing runs.",
+    help="Show how the run would be split for several threads (set by --threads), or why it cannot be; nothing runs.",
 )
 @click.option(
     "-o",
     "--out",
     metavar="DIR",
-    help="Write a result folder: scenario, tables in Parquet, manifest; one that exists is an error without --force.",
+    help="Write a result folder: scenario, tables in Parquet, manifest. An existing one is an error without --force.",
 )
-@click.option("--flows", "each", is_flag=True, help="One row a flow, however many there are (default: one row a group if more than eight).")
+@click.option("--flows", "each", is_flag=True, help="One row per flow (default: one row per group if there are more than eight flows).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--plot",
     "plots",
     multiple=True,
     metavar="NAME.svg",
-    help="Draw what the name says, as SVG, PNG or PDF: a series such as cwnd or queue, or a metric such as goodput. One that exists is an "
-    "error without --force.",
+    help="Draw a figure as SVG, PNG or PDF. NAME is a time series such as cwnd or queue, or a metric such as goodput. An existing file is "
+    "an error without --force.",
 )
-@click.option("--page", "page", metavar="FILE.html", help="Write one page with everything (docs/guides/reports.md); it opens offline.")
-@click.option("--force", is_flag=True, help="Replace what exists: the result folder, the page, figures, captures.")
-@click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
+@click.option("--page", "page", metavar="FILE.html", help="Write an HTML report (docs/guides/reports.md); it opens offline.")
+@click.option("--force", is_flag=True, help="Replace existing outputs: the result folder, the page, figures, captures.")
+@click.option("--hop-probe", is_flag=True, help="Also measure one-way delay from the first router, excluding the access link (slower).")
 @click.option(
     "--pcap",
     "pcaps",
@@ -152,24 +151,24 @@ def cli(ctx: click.Context) -> None:
     metavar="NAME[=FILE]",
     help="Capture the packets of a link, node, flow, group of flows or wireless channel in NAME.pcapng (docs/guides/captures.md).",
 )
-@click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 128 to 262144, 0 for all (default: its headers).")
+@click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured per packet, 128 to 262144, 0 for all (default: the headers).")
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
-@click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
+@click.option("--pcap-queue", is_flag=True, help="Add the queue length as a comment to each captured packet that leaves a queue.")
 @click.option(
     "--trace",
     is_flag=False,
     flag_value="",
     metavar="[FILTER]",
-    help="Record events into the result folder, one row each (docs/guides/traces.md); FILTER, such as "
-    "'event=drop,mark flow=tcp link=bottleneck time=10s..20s', says which (default: all).",
+    help="Record events in the result folder, one row per event (docs/guides/traces.md). FILTER selects them, such as "
+    "'event=drop,mark flow=tcp link=bottleneck time=10s..20s' (default: all).",
 )
 @click.option(
     "--trace-format",
     type=click.Choice(["parquet", "ns2", "nam"]),
     default="parquet",
-    help="ns2: lines as ns-2 writes them, for awk and perl; nam: those of its animator (default: parquet).",
+    help="ns2: the text format of ns-2, for awk and perl; nam: the format of its animator (default: parquet).",
 )
-@click.option("--why", is_flag=True, help="Say what limited each flow, and who filled each queue; a page says it in any case.")
+@click.option("--why", is_flag=True, help="Report what limited each flow and which flows filled each queue (always included in --page).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @plugin_option
@@ -195,13 +194,13 @@ def run(
     why: bool,
     quiet: bool,
 ) -> None:
-    """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
+    """Run a scenario (TOML or JSON; - reads standard input) and print the results.
 
-    On a terminal a picture of the queue and of the flows follows the tables. `fairlane new` writes scenarios to begin with.
+    On a terminal a chart of the queue and the flows follows the tables. `fairlane new` writes scenarios to start from.
 
-    --plot knows the series (cwnd, ssthresh, srtt, queue...) and all metrics (docs/reference/metrics.md). Without `sample` in the
-    scenario a series is sampled a thousand times; that changes no result.
-    docs/reference/json.md has what lies in a result folder.
+    --plot draws any time series (cwnd, ssthresh, srtt, queue...) and any metric (docs/reference/metrics.md). Without `sample` in the
+    scenario a series has a thousand samples; sampling changes no result.
+    docs/reference/json.md describes the result folder.
     """
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
@@ -231,13 +230,13 @@ def run(
     log.checked(resolved)
     grouped = json.loads(resolved.json(expanded=False)).get("report") == "groups"
     if grouped and each:
-        raise FairlaneError('--flows wants a row for each flow, and the scenario has report = "groups": add --set report=flows')
+        raise FairlaneError('--flows needs one row per flow, but the scenario has report = "groups": add --set report=flows')
     if partition:
         from ..runs.partition import partition_of
 
         told = partition_of(resolved, None if chosen is None else chosen[0], threads if threads > 1 else None)
         return emit_json(told.document()) if as_json else emit(str(told))
-    # A picture is made of time series, and a run that records some stays on one thread.
+    # The chart needs time series, and a run that records some stays on one thread.
     together = threads > len(chosen or [0])
     seen = not (quiet or as_json or together) and draws()
     only_seen = False
@@ -248,11 +247,11 @@ def run(
             check_quantities(source, changes, tree["duration"], [t.stem for t in targets])
         if not tree.get("sample") and (targets or few(tree, len(chosen or [0]))):
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
-            only_seen = not targets  # nobody asked for so fine a step, or any
+            only_seen = not targets  # a step for the chart alone
     if together and not (quiet or as_json) and sys.stderr.isatty():
         watched = bool(pcaps or why or html is not None or hop_probe or trace is not None)
         if (reason := _in_one_piece(resolved, chosen, watched=watched)) is not None:
-            notes([f"the run takes one thread: {reason}"])
+            notes([f"the run uses one thread: {reason}"])
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
@@ -298,20 +297,20 @@ def run(
 
 
 def _in_one_piece(resolved: Any, seeds: list[int] | None, *, watched: bool) -> str | None:
-    """Why a run that could have several threads takes one."""
+    """Returns why a run that could use several threads uses one; None if it does not."""
     from ..base.cores import available_threads
     from ..runs.partition import partition_of
 
     if available_threads() < 2:
         return "there is one core"
     if watched:
-        return "what happens in it is recorded"
+        return "events, packets or limits are recorded"
     return partition_of(resolved, None if seeds is None else seeds[0]).whole
 
 
 @contextmanager
 def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) -> Iterator[tuple[Any, Path | None]]:
-    """What to capture, and where its files wait until the folder `out` takes them in."""
+    """Yields the captures, and the folder that holds their files until they move into `out`."""
     if not names:
         given = [
             option for option, value in zip(("--snaplen", "--pcap-queue"), (settings["snaplen"], settings["queue"]), strict=True) if value
@@ -336,16 +335,15 @@ def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) 
 
 @contextmanager
 def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> Iterator[Any]:
-    """Which events are recorded, and where their files wait until the folder `out` takes them in."""
+    """Yields the event filter, with the folder that holds the files until they move into `out`."""
     if words is None:
         if form != "parquet":
             raise click.UsageError("--trace-format needs --trace")
         yield None
         return
     if out is None:
-        raise click.UsageError("--trace needs --out DIR: the result folder takes the events")
-    from ..runs.trace import parse_filter
-    from ..runs.trace import recording_folder as beside
+        raise click.UsageError("--trace needs --out DIR: events are stored in the result folder")
+    from ..runs.trace import beside, parse_filter
 
     parse_filter(words, format=form).arguments(Path())
     with beside(out, force=force) as place:
@@ -353,7 +351,7 @@ def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> 
 
 
 def _fine(duration: str) -> str:
-    """A sampling step that gives a figure about a thousand points."""
+    """Returns the sampling step that gives a figure about a thousand points."""
     from ..base.format import seconds
 
     return f"{max(1, round(seconds(duration) * 1e6 / 1000))}us"
@@ -389,7 +387,7 @@ def explain(words: tuple[str, ...], as_json: bool) -> None:
 @cli.command()
 @click.argument("which", type=click.Choice(_SCHEMAS), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of scenario, study and tune files, or of the documents that the commands print with --json.
+    """Print the JSON Schema of a kind of input file (scenario, study, tune...) or of a document that --json prints.
 
     See docs/reference/json.md, docs/reference/studies.md and docs/reference/tuning.md.
     """
@@ -405,14 +403,14 @@ def schema(which: str) -> None:
     "--repeat",
     type=click.IntRange(1, 1000),
     metavar="N",
-    help="Measure each so often (default: 1, the least CPU time counts; beside another simulator 5, the median counts).",
+    help="Repetitions (default: 1, the lowest CPU time is reported; with --against: 5, the median).",
 )
-@click.option("--against", type=click.Choice(["ns2", "ns3", "htsim"]), help="Run another simulator on P1 or P2 in turn with ours.")
+@click.option("--against", type=click.Choice(["ns2", "ns3", "htsim"]), help="Alternate with another simulator on P1 or P2 and compare.")
 @plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: str | None) -> None:
-    """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link.
+    """Measure the benchmarks P1-P6 (or NAMES): CPU time and memory per packet-hop, one packet over one link.
 
-    bench queues [NAMES]: what each queue costs, alone and at the bottleneck of P1.
+    bench queues [NAMES]: the cost of each queue, alone and at the bottleneck of P1.
     """
     if against is not None:
         _bench_against(against, names, as_json, repeat)
@@ -448,7 +446,7 @@ def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int
     emit(against_heads(width))
     found = run_against(peer, names, pairs=repeat or PAIRS, report=lambda r: emit(against_row(r, width)))
     lengths = " and ".join(f"{r['simulated_s']:g} s" for r in found["results"])
-    told = f"{peer.called} against fairlane, {repeat or PAIRS} runs each in turn, {lengths} simulated: CPU time of a packet over a link"
+    told = f"{peer.called} compared with fairlane, {repeat or PAIRS} alternating runs each, {lengths} simulated: CPU time per packet-hop"
     emit("\n".join(wrap(told, width)))
 
 
@@ -468,7 +466,7 @@ def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
-    """Check that this installation works, and say which optional peers it finds."""
+    """Check this installation and list the optional programs that it finds."""
     from ..look.sheet import Words
     from .doctor import examine
 

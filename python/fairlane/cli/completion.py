@@ -1,6 +1,6 @@
-"""What the shell completes: names of algorithms, studies and metrics, files of scenarios, and paths of parameters.
+"""Shell completion: names of algorithms, terms, studies and metrics, files of scenarios, and paths of parameters.
 
-Nothing here may fail or print: a shell that completes shows nothing if there is nothing.
+Functions here neither fail nor print: on an error the shell shows no completions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FILES = (".toml", ".json")
 
 
 class Fish(FishComplete):
-    """click's words for fish cut what they get at every comma: `red,fq_codel` is one word, and a sentence may have several."""
+    """Completion for fish that splits at the first comma only: `red,fq_codel` is one word."""
 
     source_template = FishComplete.source_template.replace('string split ","', 'string split -m 1 ","')
 
@@ -27,7 +27,7 @@ add_completion_class(Fish)
 
 
 def _safe(names: Callable[[click.Context, str], Iterable[str]]) -> Complete:
-    """A completion that shows nothing where it fails: of a file that has mistakes, for instance."""
+    """Returns a completion that shows nothing on an error, such as one in the file."""
 
     def complete(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
         try:
@@ -39,7 +39,7 @@ def _safe(names: Callable[[click.Context, str], Iterable[str]]) -> Complete:
 
 
 def _files(_ctx: click.Context, begun: str, endings: tuple[str, ...] = _FILES) -> Iterator[str]:
-    """Files with these endings, and folders, that begin as what is typed."""
+    """Yields folders, and files with these extensions, that start with the typed text."""
     folder, _, first = begun.rpartition("/")
     place = Path(folder or ("/" if begun.startswith("/") else "."))
     for path in sorted(place.iterdir()):
@@ -57,7 +57,7 @@ scripts = _safe(lambda ctx, begun: _files(ctx, begun, (".pkt",)))
 
 @_safe
 def studies(_ctx: click.Context, begun: str) -> Iterator[str]:
-    """Published studies, `all`, and folders."""
+    """Yields published studies, `all`, and folders."""
     from importlib.resources import files
 
     yield from sorted(p.name for p in files("fairlane").joinpath("papers", "studies").iterdir() if p.is_dir() and p.name[0].isalpha())
@@ -67,7 +67,7 @@ def studies(_ctx: click.Context, begun: str) -> Iterator[str]:
 
 @_safe
 def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
-    """Whatever `fairlane explain` knows; paths segment by segment."""
+    """Yields the names of `fairlane explain`; paths segment by segment."""
     from ..base.glossary import terms
     from ..base.metrics import TABLES
     from ..base.reference import contents
@@ -84,7 +84,7 @@ def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
 
 @_safe
 def settings(ctx: click.Context, begun: str) -> Iterator[str]:
-    """Paths for `--set`, with the names of the scenario that the command line has; a value after `=` by what may stand there."""
+    """Yields paths for `--set`, with names from the scenario on the command line, and values after `=`."""
     path, sign, value = begun.partition("=")
     if sign:
         yield from (f"{path}={word}" for word in _values(path) if word.startswith(value))
@@ -95,7 +95,7 @@ def settings(ctx: click.Context, begun: str) -> Iterator[str]:
 
 
 def _values(path: str) -> Iterator[str]:
-    """Algorithms, and words to choose from."""
+    """Yields the algorithms and enumerated values allowed at a path."""
     from ..base.reference import branches_of, registry, scenario_schema
 
     root = scenario_schema()
@@ -107,7 +107,7 @@ def _values(path: str) -> Iterator[str]:
 
 
 def _nodes(parts: list[str]) -> list[dict[str, Any]]:
-    """The schemas of what a path means."""
+    """Returns the schemas of the value at a path."""
     from ..base.reference import member_of, scenario_schema
 
     root = scenario_schema()
@@ -118,7 +118,7 @@ def _nodes(parts: list[str]) -> list[dict[str, Any]]:
 
 
 def _members(begun: str, tree: dict[str, Any] | None) -> Iterator[str]:
-    """What may follow the last dot of a path."""
+    """Yields the paths that may follow the last dot."""
     from ..base.reference import branches_of, scenario_schema
 
     before, dot, _ = begun.rpartition(".")
@@ -142,7 +142,7 @@ def _measured(begun: str) -> Iterator[str]:
 
 
 def _scenario(ctx: click.Context) -> dict[str, Any] | None:
-    """The scenario that stands on the command line already, if it can be read."""
+    """Returns the scenario on the command line; None if there is none or it cannot be read."""
     import tomllib
 
     from ..base.scenario import resolve
@@ -150,7 +150,7 @@ def _scenario(ctx: click.Context) -> dict[str, Any] | None:
 
     file = ctx.params.get("file") or ctx.params.get("scenario")
     if not isinstance(file, str):
-        # An option that waits for its value keeps click from reading the words before it.
+        # click does not parse the words before an option whose value is being completed.
         words = os.environ.get("COMP_WORDS", "").split()
         file = next((w for w in words if w.endswith(_FILES) and Path(w).is_file()), None)
     if file is None or file == "-":
@@ -160,7 +160,7 @@ def _scenario(ctx: click.Context) -> dict[str, Any] | None:
     except FairlaneError:
         pass
     try:
-        # A study or a search names it.
+        # A study or a tune file names it.
         inner = tomllib.loads(Path(file).read_text("utf-8")).get("scenario")
         return resolve(Path(file).parent / inner if isinstance(inner, str) else inner) if inner else None
     except (FairlaneError, OSError, ValueError):
@@ -168,7 +168,7 @@ def _scenario(ctx: click.Context) -> dict[str, Any] | None:
 
 
 def each(kinds: tuple[str, ...]) -> Complete:
-    """Names of algorithms of some kinds, in a list with commas."""
+    """Returns a completion for a comma-separated list of algorithms of these kinds."""
 
     @_safe
     def names(_ctx: click.Context, begun: str) -> Iterator[str]:
@@ -182,7 +182,7 @@ def each(kinds: tuple[str, ...]) -> Complete:
 
 @_safe
 def plotted(ctx: click.Context, begun: str) -> Iterator[str]:
-    """Result folders, scenarios, and behind the first of them the kinds of pictures."""
+    """Yields result folders and scenarios; after the first one also the kinds of plots."""
     from ..runs.plots import KINDS
 
     if ctx.params.get("words") or "/" not in begun:
@@ -192,19 +192,19 @@ def plotted(ctx: click.Context, begun: str) -> Iterator[str]:
 
 @_safe
 def links(ctx: click.Context, _begun: str) -> Iterator[str]:
-    """Links of the scenario on the command line."""
+    """Yields the links of the scenario on the command line."""
     tree = _scenario(ctx)
     yield from (x["name"] for x in (tree or {}).get("expanded", {}).get("links", ()))
 
 
 @_safe
 def presets(_ctx: click.Context, _begun: str) -> Iterator[str]:
-    """Dialects of TCP."""
+    """Yields the presets of TCP."""
     from ..base.reference import presets as known
 
     yield from (p["name"] for p in known() if p["algorithm"] == "tcp")
 
 
 def set_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option `--set` of a command that reads a scenario, a study or a search."""
+    """Returns the option `--set` of a command that reads a scenario, a study or a tune file."""
     return click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", shell_complete=settings, help=help)

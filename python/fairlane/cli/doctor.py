@@ -1,4 +1,4 @@
-"""What `fairlane doctor` looks at: does this installation work, and what optional peers are there."""
+"""The checks of `fairlane doctor`: the installation, and optional programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PEERS = {"ns": "ns-2, for validation/ns2", "tshark": "reads packet captures"}
 
 
 def examine() -> list[dict[str, Any]]:
-    """All checks, each with `check`, `ok` (None: optional and absent) and `detail`."""
+    """Returns all checks, each with `check`, `ok` (None: optional and absent) and `detail`."""
     return [
         _row("python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"),
         *_extension(),
@@ -64,14 +64,14 @@ def _extension() -> list[dict[str, Any]]:
         (first,) = _core.run(resolved, [1], 1, False, None)
         (second,) = _core.run(resolved, [1], 1, True, None)
         same = first.fingerprint == second.fingerprint and first.packet_hops > 0
-        rows.append(_row("trial run", same, f"fingerprint {first.fingerprint}" if same else "observing it changed it"))
+        rows.append(_row("trial run", same, f"fingerprint {first.fingerprint}" if same else "the observed run differs"))
     except Exception as e:
         rows.append(_row("trial run", False, str(e).splitlines()[0]))
     return rows
 
 
 def _optional() -> dict[str, str]:
-    """Each library of an extra, and the smallest extra that has it."""
+    """Returns each library of an extra, with the smallest extra that contains it."""
     found: dict[str, str] = {}
     for extra, libraries in EXTRAS.items():
         for name in libraries:
@@ -92,7 +92,7 @@ def _threads() -> dict[str, Any]:
     from ..base.cores import available_threads
 
     n = available_threads()
-    return _row("threads", True, f"{n} run{'s' * (n != 1)} at once")
+    return _row("threads", True, f"{n} run{'s' * (n != 1)} in parallel")
 
 
 def _writable() -> dict[str, Any]:

@@ -15,16 +15,18 @@ from .output import assignments, emit_document, emit_json, plugin_option, wrote
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
-@click.option("-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.dot (also .gv) or NAME.graphml: the ending says what.")
+@click.option(
+    "-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.dot (also .gv) or NAME.graphml; the extension selects the format."
+)
 @completion.set_option("Change any value, such as topology.grid.rows=5.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option
 def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Draw the network of a scenario FILE, with the rate, the delay and the queue of every link.
+    """Draw the network of a scenario, with the rate, the delay and the queue of every link.
 
-    Without -o the picture (SVG) goes to standard output. Nodes lie where the topology builder or [positions] says, else as far from one
-    another as they are in hops. docs/guides/drawing-networks.md shows pictures, and how other tools read GraphML and DOT.
+    Without -o the drawing (SVG) goes to standard output. Node positions come from the topology builder or [positions], otherwise from
+    distances in hops. docs/guides/drawing-networks.md has examples, and shows how other tools read GraphML and DOT.
     """
     from ..base.files import save_bytes
     from ..base.outputs import new_file

@@ -1,7 +1,7 @@
-"""Output in an encoding that has not every character, such as cp1252 of a redirect on Windows, latin-1 or ASCII.
+"""Output in encodings that lack characters, such as cp1252 (a redirect on Windows), latin-1 or ASCII.
 
-Signs become plain ones that look like them, lines of tables and pictures, too. A letter that cannot be written is shown by its number:
-another letter in its place would be another name.
+Signs and box-drawing characters become similar ASCII ones. A letter that cannot be written is shown by its number: another letter would
+make another name.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _SIGNS = {
     "✓": "+", "✔": "+", "✕": "x", "✗": "x", "✘": "x", "★": "*", "☆": "*", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u00ad": "",
     "░": ".", "▒": ":", "▓": "#", "␣": " ", "⁄": "/",
 }  # fmt: skip
-"""Signs, and what looks like them in ASCII."""
+"""Signs with similar ones in ASCII."""
 _GAP = re.compile(r"  +")
 
 
 @cache
 def plain_sign(c: str) -> str:
-    r"""A character in ASCII: a sign by one that looks like it, a letter by its number.
+    r"""Returns a character in ASCII: a similar sign, or the number of a letter.
 
     >>> [plain_sign(c) for c in "±µ→┌─│²é"]
     ['+-', 'u', '->', '+', '-', '|', '2', '\\u00e9']
@@ -57,14 +57,14 @@ def _numbered(c: str) -> str:
 
 
 def _of_line(name: str) -> str:
-    """A piece of a frame by its Unicode name."""
+    """Returns the ASCII character for a box-drawing character with this Unicode name."""
     across = "HORIZONTAL" in name or ("LEFT" in name or "RIGHT" in name)
     down = "VERTICAL" in name or ("UP" in name or "DOWN" in name)
     return "+" if across and down else "-" if across else "|" if down else "+"
 
 
 def fitted(text: str, encoding: str | None) -> str:
-    """Text with what `encoding` cannot write in plain signs; columns of a table keep their places where there is room between them.
+    """Returns text with plain signs where `encoding` lacks a character; columns of tables stay aligned if they have room.
 
     >>> fitted("5 ± 1 Mbit/s   next", "cp1252"), fitted("5 ± 1 Mbit/s   next", "ascii")
     ('5 ± 1 Mbit/s   next', '5 +- 1 Mbit/s  next')
@@ -91,18 +91,18 @@ def _line(line: str, encoding: str | None) -> str:
 
 
 def writes(encoding: str | None, text: str) -> bool:
-    """True if a stream of this encoding can write a text."""
+    """Returns true if a stream of this encoding can write a text."""
     try:
         text.encode(encoding or "utf-8")
     except LookupError:
-        return True  # an encoding of a stream of somebody else
+        return True  # an encoding that Python does not know
     except UnicodeEncodeError:
         return False
     return True
 
 
 def is_unicode(encoding: str | None) -> bool:
-    """True if a stream of this encoding writes Unicode, as JSON and SVG are by default."""
+    """Returns true if a stream of this encoding writes Unicode."""
     try:
         return codecs.lookup(encoding or "utf-8").name.startswith("utf")
     except LookupError:
@@ -118,7 +118,7 @@ _BEYOND = re.compile(r"[^\x00-\x7f]")
 
 
 def document(text: str, kind: str, encoding: str | None) -> str:
-    r"""A JSON, TOML or XML document that says the same in ASCII where `encoding` is none of Unicode, the encoding these languages have.
+    r"""Returns a JSON, TOML or XML document, with its own escapes in ASCII if `encoding` is not Unicode.
 
     >>> document('{"name": "µ"}', "json", "cp1252"), document("<b>µ</b>", "xml", "cp1252"), document("µ", "xml", "utf-8")
     ('{"name": "\\u00b5"}', '<b>&#181;</b>', 'µ')
@@ -135,7 +135,7 @@ def _replaced(e: UnicodeError) -> tuple[str, int]:
 
 
 def let_write(*streams: Any) -> None:
-    """Makes streams write plain signs where they would fail; standard output and standard error if none is given."""
+    """Makes streams (default: standard output and error) write plain signs instead of failing."""
     codecs.register_error(_HANDLER, _replaced)
     for stream in streams or (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -1,4 +1,4 @@
-"""How `fairlane explain` looks on a terminal."""
+"""The output of `fairlane explain` on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def show(entry: Entry) -> list[Any]:
-    """The parts to print for one entry."""
+    """Returns the parts to print for one entry."""
     parts: list[Any] = [Words(f"{entry.title} ({entry.kind})", "bold"), Words(entry.doc.strip())]
     if entry.facts:
         parts.append(Sheet(["", ""], [[f"  {name}", value] for name, value in entry.facts.items()], words=(1,)))

@@ -1,4 +1,4 @@
-"""What `run` draws, tried before the run: a name that nothing has would cost the whole run."""
+"""Checks of the figures that `run` draws, made before the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def new_figures(paths: Iterable[str], *, force: bool) -> list[Path]:
-    """The files of figures, as `base.outputs.new_files` lets them be."""
+    """Returns the checked files of figures (`base.outputs.new_files`)."""
     from ..base.outputs import new_files
     from ..look.figures import check_path
 
@@ -23,7 +23,7 @@ def new_figures(paths: Iterable[str], *, force: bool) -> list[Path]:
 
 
 def page_file(path: str, *, force: bool) -> Path:
-    """The file of a page: its name ends in .html."""
+    """Returns the checked file of a page: its name ends in .html."""
     from ..base.outputs import new_file
 
     if Path(path).suffix.lower() not in (".html", ".htm"):
@@ -32,11 +32,11 @@ def page_file(path: str, *, force: bool) -> Path:
 
 
 _INSTANTS = ("3ms", "30ms", "300ms", "3s", "30s", "300s")
-"""Long enough for every table to have its columns; the first in which all that the scenario names has begun."""
+"""Lengths of a trial run; the first one that reaches all events of the scenario is used."""
 
 
 def _begun(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Result | None:
-    """The first instant of a run; None if what is wrong with it is better told by the run, or it is no shorter."""
+    """Returns the start of a run; None if it fails, or would not be shorter than the run."""
     from ..base.format import seconds
     from ..base.scenario import checked
     from ..runs.result import run_resolved
@@ -48,7 +48,7 @@ def _begun(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Re
         try:
             resolved = checked(source, [*changes, *short])
         except ScenarioError:
-            continue  # something is to happen later than that
+            continue  # an event of the scenario is later
         try:
             return run_resolved(resolved, 1, threads=1)
         except FairlaneError:
@@ -63,9 +63,9 @@ def check_quantities(
     names: Iterable[str],
     tried: Callable[[Result, str], object] | None = None,
 ) -> None:
-    """Raises `UnknownNameError` for a name that the figures of this scenario do not know; `tried` draws one, or looks it up.
+    """Raises `UnknownNameError` for a quantity that the scenario does not have; `tried` draws it or looks it up.
 
-    Which quantities there are depends on the queues and congestion controls, and on those of one's own: the first instant tells.
+    Queues, congestion controls and plug-ins add quantities of their own, so a short trial run lists them.
     """
     first = _begun(source, changes, duration)
     if first is None:
@@ -76,11 +76,11 @@ def check_quantities(
         except UnknownNameError:
             raise
         except (FairlaneError, ArithmeticError, LookupError, ValueError):
-            continue  # an instant may be too little to draw
+            continue  # a short run may be too little to draw
 
 
 def drawn(result: Result, targets: Iterable[Path]) -> tuple[list[tuple[Path, Figure]], FairlaneError | None]:
-    """The figures, and why one cannot be drawn: to be told when the results, which took their time, are shown and kept."""
+    """Returns the figures, and the error of one that cannot be drawn, to be raised after the results are saved."""
     figures: list[tuple[Path, Figure]] = []
     fault = None
     for path in targets:

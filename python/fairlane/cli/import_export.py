@@ -1,4 +1,4 @@
-"""The commands `import` and `export`: files of other programs as results, and results as files of other programs."""
+"""The commands `import` and `export`: conversion from and to files of other programs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .output import emit, emit_json, render, wrote
 
 @click.command(name="import")
 @click.argument("file")
-@click.option("-o", "--out", metavar="DIR", required=True, help="The result folder to write; one that exists is an error without --force.")
-@click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: one that gives about a thousand samples).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, that of `run`.")
+@click.option("-o", "--out", metavar="DIR", required=True, help="The result folder to write. An existing one is an error without --force.")
+@click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: about a thousand samples).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as `run` does.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
-@click.option("--force", is_flag=True, help="Replace a result folder.")
+@click.option("--force", is_flag=True, help="Replace an existing result folder.")
 def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool, force: bool) -> None:
-    """Read what another program has recorded as a result: tables, time series and events.
+    """Import a recording of another program as a result folder: tables, time series and events.
 
-    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent of flent,
-    each also compressed by gzip. docs/guides/formats.md says what becomes of it.
+    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent file of flent, also compressed by
+    gzip. docs/guides/formats.md describes the conversion.
     """
     from ..formats.imports import import_file, summary
 
@@ -46,13 +46,14 @@ def _words(lines: Any) -> list[Any]:
 @click.command()
 @click.argument("folder", required=False, metavar="RESULT")
 @click.argument("form", required=False, metavar="FORMAT")
-@click.option("-o", "--out", metavar="FILE", help="The file to write; one that exists is an error without --force.")
-@click.option("--list", "listed", is_flag=True, help="Show the formats.")
-@click.option("--seed", type=int, metavar="N", help="Which run (default: the first).")
-@click.option("--flow", multiple=True, metavar="NAME", help="A flow; may be given several times.")
-@click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; may be given several times.")
+@click.option("-o", "--out", metavar="FILE", help="The file to write. An existing one is an error without --force.")
+@click.option("--list", "listed", is_flag=True, help="List the formats.")
+@click.option("--seed", type=int, metavar="N", help="Seed of the run (default: the first).")
+@click.option("--series", multiple=True, metavar="NAME", help="A time series, such as cwnd or queue (xgraph, gnuplot); repeatable.")
+@click.option("--flow", multiple=True, metavar="NAME", help="A flow; repeatable.")
+@click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--force", is_flag=True, help="Replace a file.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def export(
     folder: str | None,
     form: str | None,
@@ -64,9 +65,9 @@ def export(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Write a run of the result folder RESULT as a file of another program: flent, qlog or mahimahi.
+    """Export a run of the result folder RESULT for another program: flent, qlog, mahimahi, xgraph or gnuplot.
 
-    docs/guides/formats.md has all formats, also those that `run` writes itself (--trace-format, --pcap).
+    docs/guides/formats.md lists all formats, also those that `run` writes (--trace-format, --pcap).
     """
     from ..formats.export import FORMATS
     from ..formats.export import export as write
@@ -77,7 +78,9 @@ def export(
             return emit_json(_document(formats=rows))
         from ..look.sheet import Sheet
 
-        return emit(render(Sheet(["format", "file", "what", "for"], [(f.name, f.ending, f.what, f.reads) for f in FORMATS], words=(2, 3))))
+        return emit(
+            render(Sheet(["format", "file", "content", "read by"], [(f.name, f.ending, f.what, f.reads) for f in FORMATS], words=(2, 3)))
+        )
     if folder is None or form is None or out is None:
         raise click.UsageError("give a result folder, a format and a file: fairlane export RESULT flent -o FILE, or --list")
     from ..runs.result import load

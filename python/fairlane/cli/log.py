@@ -1,4 +1,4 @@
-"""`--verbose`: what is read, what is doubtful and where, what takes how long; on standard error, so that documents stay clean."""
+"""The log of `--verbose` on standard error: inputs, warnings with their places, timings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_RUNS = 20
 _KEYS = {"coarse-sampling": "sample", "short-measurement": "duration"}
-"""The key that a warning asks to change; of others the flow or link that they name is shown."""
+"""The key to change for a warning; other warnings name a flow or a link."""
 _HEADER = r"^\s*\[+\s*{}\s*\.\s*[\"']?{}[\"']?\s*[\].]"
 
 
@@ -30,12 +30,12 @@ _FIGURES = re.compile(r"[\d.,%]+")
 
 
 def given(file: str) -> str | StandardInput:
-    """The scenario of the command line: a path, or what came through the pipe."""
+    """Returns the scenario of the command line: a path, or standard input."""
     return read() if file == "-" else file
 
 
 def count(n: int, word: str) -> str:
-    """A number and its noun.
+    """Returns a number and its noun.
 
     >>> count(1, "seed"), count(3, "seed")
     ('1 seed', '3 seeds')
@@ -44,7 +44,7 @@ def count(n: int, word: str) -> str:
 
 
 class Log:
-    """Lines with the time since the command began; silent unless asked for."""
+    """Lines with the time since the start of the command; silent if off."""
 
     def __init__(self, on: bool) -> None:
         self.on = on
@@ -54,13 +54,13 @@ class Log:
         self._name = ""
 
     def say(self, text: str) -> None:
-        """One line."""
+        """Prints one line."""
         if self.on:
             sys.stderr.write(f"{time.monotonic() - self._began:8.3f} s  {one_line(text)}\n")
             sys.stderr.flush()
 
     def step(self, text: str) -> None:
-        """How far the work is: what is new in kind at once, else a line a second, where a terminal would have one line that changes."""
+        """Prints the progress: a new kind of work at once, otherwise one line per second."""
         text, now = _BAR.sub("", text).strip(), time.monotonic()
         kind = _FIGURES.sub("", text)
         if text and (kind != self._kind or now - self._told >= 1):
@@ -68,7 +68,7 @@ class Log:
             self.say(text)
 
     def read(self, source: str | StandardInput, changes: list[tuple[str, str]]) -> None:
-        """What is about to be checked."""
+        """Logs the scenario and its changes before the check."""
         if not self.on:
             return
         if isinstance(source, StandardInput):
@@ -78,13 +78,13 @@ class Log:
             try:
                 self._text = Path(source).read_text("utf-8") if Path(source).is_file() else ""
             except (OSError, UnicodeDecodeError):
-                return  # the checks say what is wrong
+                return  # the check reports the error
         self.say(f"read {self._name}" + (f": {count(self._text.count(chr(10)), 'line')}" if self._text else ""))
         for path, value in changes:
             self.say(f"set {path} = {value}")
 
     def checked(self, resolved: _core.Resolved) -> None:
-        """What the scenario is."""
+        """Logs the size and the duration of the checked scenario."""
         if not self.on:
             return
         from .. import _core
@@ -96,7 +96,7 @@ class Log:
         self.say(f"engine {_core.version()}+{_core.engine()}")
 
     def ran(self, result: Result, seconds: float) -> None:
-        """What each run took, and the warnings with their places."""
+        """Logs the cost of each run, and the warnings with their places."""
         if not self.on:
             return
         self.say(f"ran {count(len(result.info), 'seed')} in {seconds:.3f} s")
@@ -110,22 +110,22 @@ class Log:
         self.doubts(result.warnings)
 
     def doubts(self, warnings: Iterable[str]) -> None:
-        """The warnings of a result with their places."""
+        """Logs the warnings of a result with their places."""
         if not self.on:
             return
         several = list(warnings)
         for w in several:
             code = getattr(w, "code", "")
             self.say(f"warning[{code or 'kept'}]{self._place(w, code)}: {w}")
-        codes = ": docs/reference/diagnostics.md has their codes" if several else ""
+        codes = ": docs/reference/diagnostics.md lists the codes" if several else ""
         self.say(f"{count(len(several), 'warning')}{codes}" if several else "no warnings")
 
     def done(self) -> None:
-        """The end."""
+        """Logs the end of the command."""
         self.say("done")
 
     def _place(self, text: str, code: str) -> str:
-        """The line of the flow, link or key that a warning is about, if the file has one."""
+        """Returns the line of the flow, link or key that a warning is about; "" if the file has none."""
         names = [n.partition(".")[0] for n in re.findall(r"[`'\"]([^`'\"]+)[`'\"]|(?:flow|link) ([\w.-]+)", text) for n in n if n]
         patterns = [rf"^\s*{_KEYS[code]}\s*="] if code in _KEYS else []
         patterns += [_HEADER.format(table, re.escape(name)) for name in names for table in ("flows", "links")]
@@ -141,13 +141,13 @@ def _begin(ctx: click.Context, _param: click.Parameter, on: bool) -> None:
 
 verbose_option = click.option(
     "--verbose", "-v", is_flag=True, callback=_begin, expose_value=False, is_eager=True,
-    help="Say on standard error what is read, what is doubtful and where, and what takes how long.",
+    help="Log inputs, warnings and timings to standard error.",
 )  # fmt: skip
-"""The option of every command that runs scenarios; `current` is what it began."""
+"""The option of every command that runs scenarios; `current` returns its log."""
 
 
 def current() -> Log:
-    """The log of the command that runs; silent where there is none."""
+    """Returns the log of the running command; silent if it has none."""
     context = click.get_current_context(silent=True)
     log = context.meta.get("fairlane.log") if context is not None else None
     return log if isinstance(log, Log) else Log(False)

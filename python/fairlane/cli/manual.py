@@ -1,4 +1,4 @@
-"""The reference page of the command line, made from the commands themselves: `python -m fairlane.cli.manual > docs/reference/cli.md`."""
+"""The reference page of the command line, generated from the commands: `python -m fairlane.cli.manual > docs/reference/cli.md`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .commands import cli
 
 
 def page() -> str:
-    """docs/reference/cli.md."""
+    """Returns docs/reference/cli.md."""
     root = click.Context(cli, info_name="fairlane", **cli.context_settings)
     every = list(_commands(cli, root))
     parts = [
@@ -28,7 +28,7 @@ def page() -> str:
 
 
 def _commands(group: click.Group, above: click.Context) -> Iterator[click.Context]:
-    """All commands of a group, those of groups inside it too, in the order of their names."""
+    """Yields all commands of a group and of its subgroups, by name."""
     for name, command in sorted(group.commands.items()):
         ctx = click.Context(command, above, info_name=name)
         if isinstance(command, click.Group):
@@ -45,13 +45,13 @@ def _section(ctx: click.Context) -> list[str]:
 
 
 def _usage(ctx: click.Context) -> str:
-    """The command with its arguments."""
+    """Returns the command with its arguments."""
     return " ".join([ctx.command_path, *(piece for piece in ctx.command.collect_usage_pieces(ctx) if piece != "[OPTIONS]")])
 
 
 def _table(what: str, rows: list[tuple[str, str]]) -> str:
     lines = (f"| `{_cell(first)}` | {_cell(_linked(second))} |" for first, second in rows)
-    return "\n".join([f"| {what} | what |", "|---|---|", *lines])
+    return "\n".join([f"| {what} | description |", "|---|---|", *lines])
 
 
 def _cell(text: str) -> str:
@@ -59,13 +59,13 @@ def _cell(text: str) -> str:
 
 
 def _paragraphs(text: str | None) -> list[str]:
-    """Paragraphs of a help text; one that must not be wrapped (click's backspace) is a block of code."""
+    """Returns the paragraphs of a help text; one that must not be wrapped (click's backspace) becomes a code block."""
     parts = cleandoc(text or "").split("\n\n")
     return [f"```text\n{p.removeprefix(chr(8)).strip(chr(10))}\n```" if p.startswith("\b") else _linked(" ".join(p.split())) for p in parts]
 
 
 def _linked(text: str) -> str:
-    """Pages that a help text names, as links."""
+    """Turns page names in a help text into links."""
     return re.sub(r"docs/([\w/-]+\.md)", lambda m: f"[{m[0]}]({_from_here(m[1])})", text)
 
 

@@ -1,4 +1,4 @@
-"""The commands `new ...`: the beginning of what a user writes himself, a scenario or the study of a paper."""
+"""The commands `new ...`: templates of scenarios and studies of papers."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ..errors import FairlaneError, FolderError
 from .output import Commands, emit, emit_document
 
 _SCENARIOS = {
-    "lan": "A local network: four computers save files on one server.",
-    "wan": "Two sites joined by one long line: backups beside people at work.",
-    "home": "A home behind one line: an upload beside a call.",
-    "datacentre": "A rack: fifteen servers answer one at the same time.",
+    "lan": "Local network: four computers save files on one server.",
+    "wan": "Two sites on one long line: backups and interactive work.",
+    "home": "Home uplink: an upload, a VoIP call and a video download share it.",
+    "datacentre": "Incast: fifteen servers answer one client at once.",
 }
-"""The scenarios of `fairlane/scenarios/new`, and what each is about."""
+"""The scenarios of `fairlane/scenarios/new` with their descriptions."""
 
 
 @click.group(cls=Commands)
 def new() -> None:
-    """Write the beginning of something of your own: it runs as it is."""
+    """Create a scenario or study from a template."""
 
 
 def text_of(name: str) -> str:
-    """The scenario file that `fairlane new NAME` writes."""
+    """Returns the scenario file that `fairlane new NAME` writes."""
     return files("fairlane").joinpath("scenarios", "new", f"{name}.toml").read_text("utf-8")
 
 
@@ -39,10 +39,10 @@ def _write(name: str, file: str) -> None:
         return
     path, shown = Path(file), shlex.quote(file)
     if path.suffix != ".toml":
-        raise FairlaneError(f"{file!r} is no name for a scenario: it ends in .toml, such as mine.toml")
+        raise FairlaneError(f"{file!r} is not a valid scenario name: it must end in .toml, such as mine.toml")
     if os.path.lexists(path):
         other = shlex.quote(str(_free(path)))
-        raise FolderError(f"{file} exists and is left as it is: give another name, such as fairlane new {name} {other}")
+        raise FolderError(f"{file} exists and was not changed: choose another name, such as fairlane new {name} {other}")
     if not path.absolute().parent.is_dir():
         raise FolderError(f"cannot write {file}: the folder {path.parent} does not exist")
     save_bytes(path, text_of(name).replace(f"fairlane run {name}.toml", f"fairlane run {shown}").encode(), new=True)
@@ -51,7 +51,7 @@ def _write(name: str, file: str) -> None:
 
 
 def _free(path: Path) -> Path:
-    """A name beside `path` that nothing has."""
+    """Returns an unused name in the folder of `path`."""
     return next(p for n in range(2, 10_000) if not os.path.lexists(p := path.with_stem(f"{path.stem}{n}")))
 
 
@@ -59,7 +59,7 @@ def _command(name: str, about: str) -> click.Command:
     def write(file: str | None) -> None:
         _write(name, file if file is not None else f"{name}.toml")
 
-    help_text = f"{about} Writes the scenario FILE (default: {name}.toml; -: prints it), with comments; what exists is not touched."
+    help_text = f"{about} Writes the scenario FILE with comments (default: {name}.toml; -: prints it). Existing files are kept."
     return click.Command(name, callback=write, params=[click.Argument(["file"], required=False)], help=help_text)
 
 
@@ -70,7 +70,7 @@ for _name, _about in _SCENARIOS.items():
 @new.command()
 @click.argument("key")
 def paper(key: str) -> None:
-    """The folder KEY with the study of a paper, to be run by `fairlane reproduce KEY`; see docs/guides/own-paper.md."""
+    """Study of a paper: writes the folder KEY for `fairlane reproduce KEY`; see docs/guides/own-paper.md."""
     need("study")
     from ..papers.template import new_paper
 
@@ -81,15 +81,15 @@ def paper(key: str) -> None:
 @new.command()
 @click.argument("graph")
 @click.argument("file", required=False)
-@click.option("--rate", default="10Mbit/s", show_default=True, metavar="RATE", help="The rate of links that have none.")
+@click.option("--rate", default="10Mbit/s", show_default=True, metavar="RATE", help="Rate of links without one.")
 @click.option(
-    "--delay", default="5ms", show_default=True, metavar="TIME", help="The delay of links with none, and no coordinates at their ends."
+    "--delay", default="5ms", show_default=True, metavar="TIME", help="Delay of links without one, and without coordinates at their ends."
 )
-@click.option("--most", type=click.IntRange(1), metavar="N", help="Links that are read at most (default: 200000).")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Largest number of links (default: 200000).")
 def network(graph: str, file: str | None, rate: str, delay: str, most: int | None) -> None:
-    """The network of GRAPH: a GraphML, GML or CSV file. Writes the scenario FILE (default: GRAPH.toml; -: prints it) with one flow.
+    """Network from GRAPH, a GraphML, GML or CSV file. Writes the scenario FILE with one flow (default: GRAPH.toml; -: prints it).
 
-    docs/guides/graphs-of-others.md has the attributes that are read.
+    docs/guides/graphs-of-others.md lists the attributes that are read.
     """
     from ..base import toml
     from ..graphs import MOST, read_graph
@@ -115,8 +115,8 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
 
 def _free_to_write(path: Path) -> None:
     if path.suffix != ".toml":
-        raise FairlaneError(f"{str(path)!r} is no name for a scenario: it ends in .toml, such as mine.toml")
+        raise FairlaneError(f"{str(path)!r} is not a valid scenario name: it must end in .toml, such as mine.toml")
     if os.path.lexists(path):
-        raise FolderError(f"{path} exists and is left as it is: give another name")
+        raise FolderError(f"{path} exists and was not changed: choose another name")
     if not path.absolute().parent.is_dir():
         raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")

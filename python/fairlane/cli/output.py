@@ -1,4 +1,4 @@
-"""Where output goes: documents and tables to stdout, progress to a terminal's stderr."""
+"""Output of the commands: documents and tables to stdout, progress to stderr if it is a terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Later(UserDict[str, click.Command]):
-    """Commands by name; those of other files are loaded when they are asked for, so that none waits for what it does not use."""
+    """Commands by name; commands of other files are loaded on first use."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Commands(click.Group):
     """Commands in alphabetical order, each with the whole first sentence of its help."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """As click has it, with whole sentences."""
+        """Completes names of commands, with the whole first sentence of their help."""
         found = super().shell_complete(ctx, incomplete)
         for item in found:
             if item.value in self.commands:
@@ -56,13 +56,13 @@ class Commands(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Where click would cut a sentence, it goes on in the next line."""
+        """Writes the list of commands with sentences wrapped, not cut."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)])
 
 
 def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The paths and values of `--set`."""
+    """Returns the paths and values of `--set`."""
     out = []
     for pair in pairs:
         path, sign, value = partition(pair)
@@ -73,22 +73,22 @@ def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 class Styled(str):
-    """Text for a terminal whose control characters are ours: colours. What is added to it is made printable first."""
+    """Text for a terminal with our own control characters (colours). Added text is made printable first."""
 
     def __add__(self, more: str, /) -> Styled:
         return Styled("".join((self, more if isinstance(more, Styled) else printable(more))))
 
 
 def emit(text: str) -> None:
-    """Writes to stdout and makes sure it arrives; names and messages of others cannot steer the terminal."""
+    """Writes to stdout and flushes; control characters in foreign text are escaped."""
     safe = text if isinstance(text, Styled) else printable(text)
     sys.stdout.write(fitted(safe if safe.endswith("\n") else safe + "\n", sys.stdout.encoding))
     sys.stdout.flush()
 
 
 def emit_document(text: str, kind: str) -> None:
-    """Writes a TOML or XML document to stdout; it is the same document in every encoding."""
-    safe = json_safe(text) if kind == "toml" else printable(text)  # TOML knows the escapes of JSON
+    """Writes a TOML or XML document to stdout, the same document in every encoding."""
+    safe = json_safe(text) if kind == "toml" else printable(text)  # TOML has the escapes of JSON
     emit(Styled(document(safe, kind, sys.stdout.encoding)))
 
 
@@ -111,38 +111,38 @@ def emit_json(value: Any) -> None:
 
 
 def notes(lines: Iterable[str]) -> None:
-    """One line each on stderr: what was found on the way and does not concern the results."""
+    """Writes remarks that do not concern the results to stderr, one line each."""
     for line in lines:
         tell(f"note: {one_line(line)}")
 
 
 def wrote(paths: Iterable[Path], *, as_json: bool, quiet: bool) -> None:
-    """Says what was written: after the tables, or on stderr beside a document."""
+    """Lists the files written: after the tables, or on stderr with a document."""
     if not quiet and (names := [str(p) for p in paths]):
         (tell if as_json else emit)(one_line(f"wrote {', '.join(names)}"))
 
 
 def line_width() -> int:
-    """Columns of the screen, or what COLUMNS says, in a pipe too; 140 where neither is known."""
+    """Returns the columns of the screen, or COLUMNS, in a pipe as well; 140 if neither is known."""
     return max(40, shutil.get_terminal_size((140, 40)).columns)
 
 
 def safe_console(**options: Any) -> Console:
-    """A console that shows control characters in the texts of others; the colours are added afterwards."""
+    """Returns a console that escapes control characters in foreign text before it adds colours."""
     from rich.console import Console
     from rich.errors import MarkupError
     from rich.segment import Segment
 
     class Safe(Console):
         def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
-            """Of each piece of text that is printed, at any depth; none of them makes a link."""
+            """Yields the segments with control characters escaped and without links."""
             for s in super().render(renderable, options):
                 safe = s.text if s.control else printable(s.text)
                 style = s.style.update_link() if s.style is not None and s.style.link is not None else s.style
                 yield s if safe == s.text and style is s.style else Segment(safe, style, s.control)
 
         def render_str(self, text: str, **how: Any) -> Text:
-            """A name that looks like marks for styles and is none, such as [/x], stays as it is."""
+            """Renders a string; a name that looks like style markup, such as [/x], stays unchanged."""
             try:
                 return super().render_str(text, **how)
             except MarkupError:
@@ -152,7 +152,7 @@ def safe_console(**options: Any) -> Console:
 
 
 def printed(write: Callable[[Console], object]) -> Styled:
-    """What `write` prints to a console, as text for stdout: coloured on a terminal, plain in a pipe."""
+    """Returns the output of `write` to a console as text for stdout: coloured on a terminal, plain in a pipe."""
     tty = sys.stdout.isatty()
     buffer = io.StringIO()
     write(safe_console(file=buffer, width=line_width(), force_terminal=tty, color_system="auto" if tty else None))
@@ -160,7 +160,7 @@ def printed(write: Callable[[Console], object]) -> Styled:
 
 
 def render(*parts: Any) -> Styled:
-    """Rich renderables as text for stdout."""
+    """Returns Rich renderables as text for stdout."""
 
     def write(console: Console) -> None:
         for part in parts:
@@ -179,17 +179,17 @@ def _load_plugins(ctx: click.Context, _param: click.Parameter, files: tuple[str,
 
 plugin_option = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", callback=_load_plugins, expose_value=False, is_eager=True,
-    help="Load queues or congestion controls of your own: a Python file, or a shared library (.so) with congestion controls. "
+    help="Load your own queues or congestion controls: a Python file, or a shared library (.so) with congestion controls. "
     "Its code runs with all rights of your account.",
 )  # fmt: skip
 """The option of every command that reads scenarios or names of algorithms."""
 
 
 _CREW = (
-    click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on threads (default: one a core)."),
-    click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on processes; 0: one a core."),
-    click.option("--cluster", metavar="tcp://HOST:PORT", help="Run the cells on the workers of a Dask scheduler."),
-    click.option("--mpi", is_flag=True, help="Run the cells on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane ... --mpi"),
+    click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Parallel runs on threads (default: one per core)."),
+    click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Parallel runs on processes; 0: one per core."),
+    click.option("--cluster", metavar="tcp://HOST:PORT", help="Run on the workers of a Dask scheduler."),
+    click.option("--mpi", is_flag=True, help="Run on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane ... --mpi"),
 )
 
 
@@ -202,7 +202,7 @@ def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """A callback that shows a text in the last line of the terminal, in place of the one before; None unless stderr is a terminal."""
+    """Yields a callback that replaces the last line of the terminal; None unless stderr is a terminal."""
     from .log import current
 
     if (log := current()).on:
@@ -224,7 +224,7 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
 
 @contextmanager
 def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[float, int, int], bool] | None]:
-    """A callback for `fairlane.run` that draws a bar with the time left; None unless stderr is a terminal."""
+    """Yields a callback for `fairlane.run` that draws a bar with the time left; None unless stderr is a terminal."""
     width = 24
     began = time.monotonic()
     with status_line(quiet=quiet) as line:
@@ -246,7 +246,7 @@ def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[flo
 
 @contextmanager
 def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """A callback for long studies: fraction done and what is being done; None unless stderr is a terminal."""
+    """Yields a callback for long studies that shows the fraction done and the current step; None unless stderr is a terminal."""
     began = time.monotonic()
     with status_line(quiet=quiet) as line:
         if line is None:

@@ -1,4 +1,4 @@
-"""The command `plot`: pictures of results, of studies, or of a scenario that is run for it."""
+"""The command `plot`: plots of results, of studies, or of a scenario that it runs."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _SAMPLES = 1000
 @click.command()
 @click.argument("words", nargs=-1, metavar="RESULT... KIND", shell_complete=completion.plotted)
 @click.option(
-    "-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.pdf or NAME.png; one that exists is an error without --force."
+    "-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.pdf or NAME.png. An existing file is an error without --force."
 )
-@click.option("--list", "listed", is_flag=True, help="Show the kinds, what they need and the theory that can be drawn in.")
-@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Flows, or groups of flows (may be given several times).")
-@click.option("--link", "links", multiple=True, metavar="NAME", help="Links; by default the one where most waits.")
-@click.option("--seed", metavar="N", help="The run to draw, or all: means with 95 % intervals as bands (default: the first).")
-@click.option("--theory", metavar="NAME,NAME", default="", help="Draw in what formulas say: bdp, fair, rtt, pftk... (--list has all).")
-@click.option("--time", "time", metavar="SPAN", help="The span to draw, such as 10s..20s.")
+@click.option("--list", "listed", is_flag=True, help="List the kinds of plots, their requirements and the theoretical curves.")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Flows or groups of flows; repeatable.")
+@click.option("--link", "links", multiple=True, metavar="NAME", help="Links to draw (default: the one with the longest queue); repeatable.")
+@click.option("--seed", metavar="N", help="The run to draw, or all: means with 95 % confidence bands (default: the first).")
+@click.option("--theory", metavar="NAME,NAME", default="", help="Overlay theoretical curves: bdp, fair, rtt, pftk... (see --list).")
+@click.option("--time", "time", metavar="SPAN", help="The time span to draw, such as 10s..20s.")
 @click.option(
     "--style",
     metavar="NAME",
     default="screen",
-    help="Width and type of a paper's column: ieee, ieee-wide, acm, acm-wide, usenix, usenix-wide, lncs, a4, slides.",
+    help="Figure width and font size: ieee, ieee-wide, acm, acm-wide, usenix, usenix-wide, lncs, a4, slides.",
 )
-@click.option("--panel", metavar="FACTOR", default="", help="Of a study: a panel for each level of this factor.")
-@click.option("--where", "where", multiple=True, metavar="FACTOR=LEVEL", help="Of a study: these points alone.")
-@completion.set_option("Change a value of a scenario that is run.")
-@click.option("--seeds", metavar="LIST", help="Replications of a scenario that is run: 1..10 or 1,2,3.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers of the picture as one JSON document.")
+@click.option("--panel", metavar="FACTOR", default="", help="For a study: one panel per level of this factor.")
+@click.option("--where", "where", multiple=True, metavar="FACTOR=LEVEL", help="For a study: only these combinations.")
+@completion.set_option("Change a value of a scenario file.")
+@click.option("--seeds", metavar="LIST", help="Replications of a scenario file: 1..10 or 1,2,3.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plotted values as one JSON document.")
 @plugin_option
 def plot(
     words: tuple[str, ...],
@@ -64,16 +64,16 @@ def plot(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Draw a KIND of picture of result folders, over one another or side by side.
+    """Draw a plot of one or more results, overlaid or side by side.
 
-    RESULT is a result folder (LABEL=FOLDER names it in the picture), the folder of a study, each of whose points is drawn, or a scenario
-    file, which is run with what the picture needs. KIND is one of --list, or any time series or metric. Without -o the picture (SVG) goes
-    to standard output. docs/gallery shows every kind, docs/guides/plots.md all that can be chosen.
+    RESULT is a result folder (LABEL=FOLDER sets its label), the folder of a study (every combination is drawn), or a scenario file, which
+    is run with the samples and traces that the plot needs. KIND is one of --list, or any time series or metric. Without -o the plot (SVG)
+    goes to standard output. docs/gallery shows every kind, docs/guides/plots.md every option.
     """
     if listed:
         return _list(as_json=as_json)
     if len(words) < 2:
-        raise click.UsageError("give a result folder and a kind of picture, such as fairlane plot results window, or --list")
+        raise click.UsageError("give a result folder and a kind of plot, such as fairlane plot results window, or --list")
     need("plots")
     from ..base.outputs import new_file
     from ..look.figures import check_path
@@ -85,8 +85,8 @@ def plot(
 
     *given, kind = words
     if kind not in KINDS and (Path(kind).exists() or kind.endswith(_FILES)):
-        raise FairlaneError(f"{kind} is in the place of the kind of picture: fairlane plot {' '.join(words)} KIND (--list has the kinds)")
-    # What can be told of the words alone is told before anything is read or run.
+        raise FairlaneError(f"the plot kind comes last: fairlane plot {' '.join(words)} KIND (--list shows the kinds)")
+    # Errors in the arguments are reported before anything is read or run.
     formulas = tuple(t for t in theory.split(",") if t)
     if kind in KINDS:
         check(KINDS[kind], formulas)
@@ -111,18 +111,17 @@ def plot(
 
 
 class _Run:
-    """What a scenario is run with."""
+    """Options for a scenario that the plot runs."""
 
     def __init__(self, sets: tuple[str, ...], seeds: str | None, flows: tuple[str, ...], links: tuple[str, ...]) -> None:
         self.sets, self.seeds, self.flows, self.links = sets, seeds, flows, links
 
     def refuse(self, name: str) -> None:
-        """An error if something is to be changed that has been run."""
+        """Raises an error if an option for scenarios is given for a result."""
         for option, value in (("--set", self.sets), ("--seeds", self.seeds)):
             if value:
                 raise FairlaneError(
-                    f"{option} is for scenarios that are run, and {name} is a result"
-                    + (": --seed N chooses a run" if option == "--seeds" else "")
+                    f"{option} needs a scenario file, but {name} is a result" + (": --seed N selects a run" if option == "--seeds" else "")
                 )
 
 
@@ -136,7 +135,7 @@ def _number(text: str) -> int:
 def _results(
     given: Sequence[str], kind: str, run: _Run, panel: str, where: Sequence[str], stack: ExitStack, *, quiet: bool
 ) -> tuple[list[tuple[str, Result]], list[str]]:
-    """Labels and results, and the panel of each."""
+    """Returns labels and results, and the panel of each."""
     from ..base.partial_files import where_it_is
     from ..runs.plots.many import labels
     from ..runs.result import load
@@ -153,7 +152,7 @@ def _results(
                 panels.append(title)
             continue
         if panel or where:
-            raise FairlaneError(f"--panel and --where are for studies, and {word} is none")
+            raise FairlaneError(f"--panel and --where need the folder of a study, and {word} is not one")
         if path.is_file() or str(path) == "-":
             result = _ran(str(path), kind, run, stack, quiet=quiet)
             names.append(label or result.description.get("name") or path.stem)
@@ -163,7 +162,7 @@ def _results(
             names.append(label or path.resolve().name)
         else:
             raise FolderError(
-                f"there is no result {word}: give a result folder (fairlane run FILE -o DIR), the folder of a study, or a scenario file"
+                f"result {word} not found: give a result folder (fairlane run FILE -o DIR), the folder of a study, or a scenario file"
                 + where_it_is(path)
             )
         found.append(result)
@@ -173,7 +172,7 @@ def _results(
 
 
 def _named(word: str) -> tuple[str, Path]:
-    """LABEL=FOLDER, or a path."""
+    """Splits LABEL=FOLDER into its parts; the label of a path is empty."""
     label, equals, rest = word.partition("=")
     if equals and rest and not Path(word).exists():
         return label, Path(rest)
@@ -195,7 +194,7 @@ def _study(path: Path, panel: str, where: Sequence[str]) -> list[tuple[str, str,
 
 
 def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> Result:
-    """Runs a scenario with the samples, events and packets that the picture is made of."""
+    """Runs a scenario with the samples, events and packets that the plot needs."""
     from ..base.format import seconds
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
@@ -266,14 +265,14 @@ def _list(*, as_json: bool) -> None:
     emit(
         render(
             Sheet(
-                ["kind", "what it shows", "needs", "theory"],
+                ["kind", "shows", "needs", "theory"],
                 rows,
                 words=(1, 3),
-                note=f"sample: {SAMPLE}; trace: --trace. Any time series or metric is a kind, too.",
+                note=f"sample: {SAMPLE}; trace: --trace. Every time series and metric is also a kind.",
             ),
             "",
-            Sheet(["theory", "what it says"], list(NAMES.items()), words=(1,)),
+            Sheet(["theory", "formula"], list(NAMES.items()), words=(1,)),
             "",
-            Sheet(["style", "width", "letters", "of"], styles, words=(3,)),
+            Sheet(["style", "width", "font size", "source"], styles, words=(3,)),
         )
     )

@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from ..runs.query import Limits
 
 _MOST = 1000
-"""Rows that a terminal shows."""
+"""Rows printed to a terminal."""
 
 
 @click.command()
 @click.argument("folder", required=False, metavar="RESULT")
 @click.argument("question", required=False)
-@click.option("--list", "listed", is_flag=True, help="Show the ready questions.")
-@click.option("--sql", "shown", is_flag=True, help="Show their SQL, too, to begin with.")
+@click.option("--list", "listed", is_flag=True, help="List the predefined queries.")
+@click.option("--sql", "shown", is_flag=True, help="Print the predefined queries as SQL, as a starting point.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with every digit.")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300, show_default=True, help="Most time for an answer.")
-@click.option("--memory", type=click.FloatRange(min=0.1), default=4, show_default=True, metavar="GIB", help="Most memory for an answer.")
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300, show_default=True, help="Time limit of a query.")
+@click.option("--memory", type=click.FloatRange(min=0.1), default=4, show_default=True, metavar="GIB", help="Memory limit of a query.")
 def query(
     folder: str | None, question: str | None, listed: bool, shown: bool, as_json: bool, as_csv: bool, seconds: float, memory: float
 ) -> None:
-    """Ask a result folder a QUESTION: SQL, such as "select flow, goodput from flows", or the name of a ready one.
+    """Run SQL, such as "select flow, goodput from flows", or a predefined query, on a result folder.
 
-    The tables are flows (groups, of a result of groups: "group" in quotes is the column with their names), links, network, flow_series,
-    link_series, why, why_queues and trace (docs/guides/traces.md). Without QUESTION: show them and their
-    columns. A folder RESULT.unfinished, which a killed run left, can be asked as well.
+    The tables are flows (or groups; their names are in the column "group", in quotes), links, network, flow_series, link_series, why,
+    why_queues and trace (docs/guides/traces.md). Without QUESTION: list the tables and their columns. RESULT may also be a folder
+    RESULT.unfinished, left by a killed run.
 
-    A question only reads, and nothing but RESULT: other files, the network, settings and extensions are refused. What does not fit in
-    memory goes to a temporary folder of its own. It ends with an error after --seconds, and when it needs more than --memory.
+    A query reads RESULT alone: other files, the network, settings and extensions are refused. Data larger than memory goes to a private
+    temporary folder. The query ends with an error after --seconds, or if it needs more than --memory.
     """
     from ..look.sheet import Sheet, Words
     from ..runs.query import QUESTIONS, Limits, columns
@@ -57,10 +57,10 @@ def query(
         if shown:
             emit("\n\n".join(f"-- {q.name}: {q.asks}\n{q.sql.strip()};" for q in QUESTIONS))
         else:
-            emit(render(Sheet(["question", "what it asks"], [(q.name, q.asks) for q in QUESTIONS], words=(1,))))
+            emit(render(Sheet(["query", "question"], [(q.name, q.asks) for q in QUESTIONS], words=(1,))))
         return
     if folder is None:
-        raise click.UsageError('give a result folder and a question, such as "select flow, goodput from flows", or --list')
+        raise click.UsageError('give a result folder and a query, such as "select flow, goodput from flows", or --list')
     if question is None:
         if as_json:
             head = ["table", "column", "type"]
@@ -75,7 +75,7 @@ def query(
     except TooLong as e:
         if not e.going:
             raise
-        # DuckDB goes on in its thread, and the end of this program would wait for it.
+        # DuckDB continues in its thread, and the end of this program would wait for it.
         say(str(e))
         with suppress(OSError, ValueError):
             sys.stdout.flush()
@@ -83,11 +83,11 @@ def query(
 
 
 _SPARE = 256 << 20
-"""Bytes for all that DuckDB does not count, beside single texts and lists: those would take whatever the machine has."""
+"""Bytes for memory that DuckDB does not count, except single texts and lists, which have no bound of their own."""
 
 
 def _bound(memory: int) -> None:
-    """Limits what this process takes from here on, where the system tells how much it has (Linux)."""
+    """Limits further memory of this process, where the system reports its present size (Linux)."""
     with suppress(OSError, ValueError, ImportError, StopIteration):
         import resource
 
@@ -115,7 +115,7 @@ def _answer(folder: str, question: str, limits: Limits, *, as_csv: bool, as_json
 
 
 def _print_csv(heads: Sequence[str], some: Iterator[list[tuple[Any, ...]]]) -> None:
-    """As the rows come: an answer may be larger than memory."""
+    """Prints rows as they arrive: a result may be larger than memory."""
     from ..base.csv_text import inert
 
     for rows in chain([[tuple(heads)]], some):
@@ -131,7 +131,7 @@ def _document(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, 
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: no number that is none, and text for what it has no kind for."""
+    """Returns a value for JSON: None for NaN and infinity, text for types that JSON lacks."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -25,7 +25,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 @click.command(context_settings={"allow_extra_args": True})
 @click.option(
     "--queues", "queues", multiple=True, metavar="LIST", shell_complete=completion.each(("queue",)),
-    help="Such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.  "
+    help="Queues such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.  "
     f"[default: {DEFAULT_QUEUES}, if nothing else is compared]",
 )  # fmt: skip
 @click.option(
@@ -34,36 +34,38 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 )  # fmt: skip
 @click.option(
     "--vary", "vary", multiple=True, metavar="PATH=A,B,C", shell_complete=completion.settings,
-    help="The values of any path that --set takes, such as links.bottleneck.rate=5Mbit/s,10Mbit/s; with several options, all combinations.",
+    help="Values of any path that --set takes, such as links.bottleneck.rate=5Mbit/s,10Mbit/s; several options: all combinations.",
 )  # fmt: skip
 @click.option(
     "--scenario",
     metavar="FILE",
     shell_complete=completion.scenarios,
-    help="Compare on this scenario instead of TCP beside UDP on a dumbbell.",
+    help="Compare on this scenario instead of the built-in dumbbell with TCP and UDP.",
 )
 @click.option(
     "--link", metavar="NAME", shell_complete=completion.links,
-    help="The link whose queue is replaced, or told about (default: bottleneck, or the only one).",
+    help="The link to compare at; its queue is replaced by --queues (default: bottleneck, or the only link).",
 )  # fmt: skip
 @click.option("--flows", type=click.IntRange(0, 10_000), metavar="N", help="TCP flows of the dumbbell (default: 5).")
-@click.option("--udp", metavar="RATE", help='Rate of its UDP stream, or "none" (default: 5Mbit/s, half of the bottleneck).')
+@click.option("--udp", metavar="RATE", help='Rate of the UDP stream in the dumbbell, or "none" (default: 5Mbit/s, half of the bottleneck).')
 @click.option(
     "--duration",
     metavar="TIME",
-    help="Simulated time of each run (default: 60s, or the scenario's); in the built-in dumbbell a sixth of it is warm-up.",
+    help="Simulated time of each run (default: 60s, or the scenario's). In the built-in dumbbell a sixth of it is warm-up.",
 )
-@click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
+@click.option("--limit", metavar="LEN", help="Buffer limit of the queues that do not set their own, such as 100p.")
 @completion.set_option("Change any value, such as links.bottleneck.rate=5Mbit/s.")
 @click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
-@click.option("--margin", metavar="SHARE", default="5%", show_default=True, help="What does not matter: equivalence is tested within it.")
-@click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
 @click.option(
-    "--why", is_flag=True, help="Watch what limits flows, for the page and the document: what held each back, who filled the queues."
+    "--margin", metavar="SHARE", default="5%", show_default=True, help="Equivalence margin: differences below it count as no difference."
 )
-@click.option("--page", "page", metavar="FILE.html", help="Write one page with all pictures and tables; it opens offline.")
-@click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
-@click.option("--force", is_flag=True, help="Replace a page or pictures that exist.")
+@click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs in parallel (default: one per core).")
+@click.option("--why", is_flag=True, help="Add to the page and the document what limited each flow and which flows filled the queues.")
+@click.option("--page", "page", metavar="FILE.html", help="Write an HTML report with all plots and tables; it opens offline.")
+@click.option(
+    "--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw a plot, chosen by its name: ellipses.svg, queue.png, jain.pdf."
+)
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
@@ -89,16 +91,17 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run the same scenario under several queues, congestion controls or other values, and say what sets them apart.
+    """Run the same scenario under several queues, congestion controls or other values, and report the differences.
 
-    All see the same seeds, so differences are paired; a sentence on each says how sure it is. Several options make all combinations.
+    All variants use the same seeds, so differences are paired; each has a confidence interval. Several options give all combinations.
 
-    Without --scenario: five TCP flows (NewReno) beside a UDP stream at half the rate of their common link, 10 Mbit/s and 20 ms.
+    Without --scenario: five TCP flows (NewReno) and a UDP stream at half the rate of their common 10 Mbit/s, 20 ms link.
     docs/guides/comparing.md shows how to write queues, congestion controls and levels.
     """
     if extra := click.get_current_context().args:
-        named = "" if scenario else f": write --scenario {extra[0]}"
-        raise click.UsageError(f"{extra[0]}: compare takes options only{named}")
+        if Path(extra[0]).suffix in (".toml", ".json"):
+            raise click.UsageError(f'unexpected argument "{extra[0]}": a scenario is an option, --scenario {extra[0]}')
+        raise click.UsageError(f'unexpected argument "{extra[0]}": separate queues with commas, --queues red,codel')
     need("study")
     from ..comparison import compare as run
     from ..comparison.plots import PICTURES
@@ -134,7 +137,7 @@ def compare(
 
 
 def _levels(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The paths and levels of `--vary`."""
+    """Returns the paths and levels of `--vary`."""
     out: list[tuple[str, str]] = []
     for pair in pairs:
         path, sign, values = partition(pair)
@@ -147,7 +150,7 @@ def _levels(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _command() -> str:
-    """The command line with what decides the numbers, as a shell takes it."""
+    """Returns the command line with the options that determine the results, quoted for a shell."""
     import shlex
 
     context = click.get_current_context()
@@ -164,7 +167,7 @@ def _command() -> str:
 
 
 def _built_in(flows: int | None, udp: str | None) -> Network:
-    """The dumbbell with what was asked for in place of its defaults."""
+    """Returns the built-in dumbbell with the given values."""
     from .. import _core
     from ..comparison import mixed
 
@@ -174,7 +177,7 @@ def _built_in(flows: int | None, udp: str | None) -> Network:
         except ValueError:
             bare = udp.replace(".", "", 1).isdigit()
             raise FairlaneError(
-                f"--udp {udp} " + (f"has no unit: write --udp {udp}Mbit/s" if bare else "is no rate, such as 5Mbit/s, and not none")
+                f"--udp {udp} " + (f"has no unit: write --udp {udp}Mbit/s" if bare else "is not a rate such as 5Mbit/s, nor none")
             ) from None
 
     if flows is None:
@@ -183,13 +186,13 @@ def _built_in(flows: int | None, udp: str | None) -> Network:
 
 
 def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
-    """A warm-up of a sixth of the duration, as in the built-in scenario."""
+    """Returns a warm-up of a sixth of the duration."""
     from ..base.format import seconds
     from ..base.scenario import resolve
 
     resolved = resolve(source, [*changes, ("warmup", "0s")])
     sixth = seconds(resolved["duration"]) / 6
-    # In round numbers: seconds, or milliseconds for a short run.
+    # A whole number of seconds, or of milliseconds for a short run.
     return next((f"{int(sixth * f)}{unit}" for unit, f in (("s", 1), ("ms", 1e3)) if sixth * f >= 1), f"{round(sixth * 1e6)}us")
 
 
@@ -216,15 +219,15 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: 
 @click.command()
 @click.argument("scenario", shell_complete=completion.scenarios)
 @click.argument("link", required=False, shell_complete=completion.links)
-@click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The device before the link.")
+@click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The network device that sends onto the link.")
 @completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
-@click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
+@click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for a real link.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option
 def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
     """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
 
-    Comments tell where the kernel differs, and which queues it does not have. docs/guides/on-linux.md shows what comes out.
+    Comments state where the kernel differs, and which queues it does not have. docs/guides/on-linux.md shows examples.
     """
     from ..linux import document, export
 

@@ -11,27 +11,27 @@ from .output import emit, emit_json, render, wrote
 
 @click.command()
 @click.argument("results", nargs=-1, required=True, metavar="RESULT...")
-@click.option("-o", "--out", "out", metavar="PAGE.html", help="The page to write; one that exists is an error without --force.")
+@click.option("-o", "--out", "out", metavar="PAGE.html", help="The page to write. An existing file is an error without --force.")
 @click.option(
-    "--label", "labels", multiple=True, metavar="NAME", help="What a result is called, once for each in their order (default: its folder)."
+    "--label", "labels", multiple=True, metavar="NAME", help="Label of a result, once per result in their order (default: its folder)."
 )
 @click.option(
     "--margin",
     metavar="SHARE",
     default="5%",
     show_default=True,
-    help="What does not matter between several: equivalence is tested within it.",
+    help="Equivalence margin between results: smaller differences count as no difference.",
 )
-@click.option("--force", is_flag=True, help="Replace a page that exists.")
+@click.option("--force", is_flag=True, help="Replace an existing page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def report(results: tuple[str, ...], out: str | None, labels: tuple[str, ...], margin: str, force: bool, as_json: bool) -> None:
-    """Write one page for any RESULT: a result folder, the folder of a study, a search or a reproduction, or what was imported.
+    """Write an HTML report for any RESULT: the folder of a run, an import, a study, a tuning run or a reproduction.
 
-    The page opens offline, on a telephone and on paper: what was run, the answer in three sentences and a table, what held each flow back,
-    charts to zoom into with their numbers as CSV, the scenario, and the command that runs it again. Several results are held against the
-    first: differences with 95 % intervals come first, paired by seed where both have the same seeds.
+    The page works offline, on a phone and in print. It has a summary in three sentences and a table, what limited each flow, interactive
+    charts with CSV export, the scenario, and the command to reproduce it. Several results are compared with the first (the baseline):
+    differences with 95 % intervals, paired by seed if both have the same seeds.
 
-    docs/guides/reports.md shows what stands in a page. Without -o the sentences are printed alone.
+    docs/guides/reports.md describes the page. Without -o only the summary is printed.
     """
     need("study")
     from ..reports import report as make

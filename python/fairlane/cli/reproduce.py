@@ -13,8 +13,8 @@ from .output import emit, emit_json, notes, printed, render, step_bar
 
 @click.command()
 @click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=completion.studies)
-@click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
-@click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
+@click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim selects the experiments it depends on).")
+@click.option("--quick", is_flag=True, help="Quick check: few replications, no verdicts, unstated parameters not varied.")
 @click.option(
     "--settings",
     type=click.IntRange(min=1),
@@ -27,13 +27,13 @@ from .output import emit, emit_json, notes, printed, render, step_bar
     "replays",
     multiple=True,
     metavar="'FACTOR=LEVEL...'",
-    help="A run that moves in the page, with what limited its flows, such as 'queue=RED flows=10'; up to four.",
+    help="Embed an animated run in the page, with the limits of its flows, such as 'queue=RED flows=10'; up to four.",
 )
 @click.option(
-    "--why", is_flag=True, help="Say in the page what limited flows: first runs of scenarios with every level are made again, watched."
+    "--why", is_flag=True, help="Add to the page what limited the flows: reruns one seed of up to twelve scenarios with limit tracking."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
+@click.option("--out", metavar="DIR", help="Output folder of pages, figures and tables (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 def reproduce(
@@ -48,14 +48,14 @@ def reproduce(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
+    """Reproduce a published study next to its published values; `all`: every study, with an overview page.
 
-    KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
+    KEY is a study that comes with fairlane, FOLDER is your own (`fairlane new paper` creates one). Without either: list the studies.
 
-    A study is code: study.py in FOLDER runs with all rights of your account, so run only folders that you trust. The list runs no code of
-    others, nor do `fairlane verify` and `fairlane report`, and pages have none in them.
+    A study contains code: study.py in FOLDER runs with all rights of your account, so run only folders that you trust. Listing the studies,
+    `fairlane verify` and `fairlane report` run no code of a study, and pages contain none.
 
-    docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
+    docs/papers/README.md describes the output and how claims are judged. The same command resumes a reproduction.
     """
     need("study")
     from .. import papers
@@ -64,14 +64,13 @@ def reproduce(
         emit_json(papers.keys()) if as_json else emit(_listed())
         return
     if key == "all" and only is not None:
-        raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
-    settings = worlds if settings is None else settings
-    if settings is not None and (quick or only is not None or key == "all"):
-        raise FairlaneError("--settings takes one study whole: leave out --quick and --only, and name its key")
+        raise FairlaneError(f"--only selects parts of one study: write its key instead of `all` ({', '.join(papers.keys())})")
+    if worlds is not None and (quick or only is not None or key == "all"):
+        raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
     if why and key == "all":
-        raise FairlaneError(f"--why looks at runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
+        raise FairlaneError(f"--why needs one study: write its key instead of `all` ({', '.join(papers.keys())})")
     if replays and key == "all":
-        raise FairlaneError(f"--replay names runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
+        raise FairlaneError(f"--replay selects runs of one study: write its key instead of `all` ({', '.join(papers.keys())})")
     log = current()
     log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
     with step_bar(key, quiet=quiet) as progress:
@@ -87,11 +86,11 @@ def reproduce(
 
 
 def _listed() -> str:
-    """The studies, one a line, with the time that all of one takes."""
+    """Returns the studies, one per line, with their run time."""
     from ..look.sheet import Sheet
     from ..papers import keys, load
 
     known = [load(key) for key in keys()]
     rows = [[p.key, p.words["title"], f"about {max(1, round(p.minutes))} min on two cores"] for p in known]
-    rows.append(["all", "all of them, and one page over them", f"about {round(sum(p.minutes for p in known))} min"])
+    rows.append(["all", "all studies, with an overview page", f"about {round(sum(p.minutes for p in known))} min"])
     return render(Sheet(["", "", ""], rows, words=(1, 2)))

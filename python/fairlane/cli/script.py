@@ -1,4 +1,4 @@
-"""The command `script`: tests in packetdrill's notation against our TCP."""
+"""The command `script`: packetdrill scripts against fairlane's TCP."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     ("ip_version", "VERSION", "ipv4, ipv4-mapped-ipv6 or ipv6."),
-    ("mtu", "BYTES", "Of the path [1500]."),
-    ("mss", "BYTES", "Of the segments that a longer packet of a script stands for when it arrives."),
-    ("tolerance_usecs", "USECS", "By which a packet may miss its time [4000]."),
-    ("tolerance_percent", "PERCENT", "The same as a share of the time since the event before [12.5]."),
-    ("tcp_ts_tick_usecs", "USECS", "Check that timestamps go at this pace."),
-    ("non_fatal", "KINDS", "Only tell of failures of these kinds: packet, syscall."),
-    ("init_scripts", "FILES", "Files with settings that are read first."),
+    ("mtu", "BYTES", "MTU of the path [1500]."),
+    ("mss", "BYTES", "Segment size: a longer incoming packet of a script stands for several segments of it."),
+    ("tolerance_usecs", "USECS", "Timing tolerance of a packet [4000]."),
+    ("tolerance_percent", "PERCENT", "Timing tolerance as a percentage of the time since the previous event [12.5]."),
+    ("tcp_ts_tick_usecs", "USECS", "Check that timestamps advance by one per this interval."),
+    ("non_fatal", "KINDS", "Report failures of these kinds without failing: packet, syscall."),
+    ("init_scripts", "FILES", "Files with settings, read before the script."),
 )
 """Options of packetdrill; they prevail over those at the top of a script."""
 
@@ -32,7 +32,9 @@ def _packetdrill(command: Callable[..., Any]) -> Callable[..., Any]:
     for name, metavar, words in reversed(_OPTIONS):
         spellings = dict.fromkeys((f"--{name}", f"--{name.replace('_', '-')}"))
         command = click.option(*spellings, name, metavar=metavar, help=words)(command)
-    return click.option("--strict_segments", "--strict-segments", is_flag=True, help="Join no segments to what a script expects.")(command)
+    return click.option("--strict_segments", "--strict-segments", is_flag=True, help="Do not join segments to match an expected packet.")(
+        command
+    )
 
 
 @click.command()
@@ -42,29 +44,29 @@ def _packetdrill(command: Callable[..., Any]) -> Callable[..., Any]:
     default="linux-6.12",
     show_default=True,
     metavar="NAME",
-    help="The dialect of TCP under test; linux is the one of today's kernel.",
+    help="The TCP preset under test; linux is the current kernel.",
 )
 @click.option(
     "--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno."
 )
 @click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a symbol for the scripts.")
 @_packetdrill
-@click.option("--verbose", "-v", is_flag=True, help="Print each call and packet as a time line, and what the scripts print.")
+@click.option("--verbose", "-v", is_flag=True, help="Print a timeline of calls and packets, and the output of the scripts.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document whatever happens: counts, and for each script outcome, line, message and warnings; "
-    "with --verbose its time line.",
+    help="Print one JSON document, also on errors: counts, and outcome, line, message and warnings of each script; "
+    "with --verbose its timeline.",
 )
 def script(
     files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: tuple[str, ...], verbose: bool, as_json: bool, **options: Any
 ) -> int:
-    """Run scripts in packetdrill's notation against our TCP; a folder stands for all scripts in it.
+    """Run packetdrill scripts against fairlane's TCP; a folder stands for all scripts in it.
 
     Without FILE: run the scripts that come with fairlane. docs/guides/packet-scripts.md shows how to write scripts.
 
-    Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read or asks for what is not simulated.
+    Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read or needs a feature that is not simulated.
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.
     """
     from .. import _core
@@ -142,7 +144,7 @@ def _find(names: tuple[str, ...]) -> list[Path]:
 
 
 def _plain(text: str) -> Any:
-    """true, false, null and numbers as JSON has them, anything else as text."""
+    """Returns true, false, null and numbers as in JSON, anything else as text."""
     import json
 
     try:

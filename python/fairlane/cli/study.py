@@ -1,4 +1,4 @@
-"""`fairlane study`: runs a study file, shows how far it is, and what came of it."""
+"""The command `study`: runs a study file, shows its progress, and prints the results."""
 
 from __future__ import annotations
 
@@ -29,27 +29,29 @@ _WIDTH = 24
 @click.option(
     "--out",
     metavar="DIR",
-    help="Where the results are kept (default: results/NAME). What is there already is not run again.",
+    help="Folder of the results (default: results/NAME). Finished runs in it are not repeated.",
 )
 @crew_options
-@completion.set_option("Change any value of the base scenario; what a factor varies is the factor's.")
+@completion.set_option("Override a value of the base scenario (not one that is a factor).")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
-@click.option("--why", is_flag=True, help="Say in the page what limited the flows of each point: its first run is made again, watched.")
+@click.option(
+    "--why", is_flag=True, help="Add to the page what limited the flows of each combination: reruns its first seed with limit tracking."
+)
 @click.option(
     "--replay",
     "replays",
     multiple=True,
     metavar="'FACTOR=LEVEL...'",
-    help="A run that moves in the page, such as 'queue=codel load=0.8' (levels not named: the first); up to four.",
+    help="Embed an animated run in the page, such as 'queue=codel load=0.8' (other factors: first level); up to four.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
-@click.option("--verify", "only_verify", is_flag=True, help="Compare what is kept with its checksums; run nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the runs and an estimate of their duration; run and write nothing.")
+@click.option("--verify", "only_verify", is_flag=True, help="Compare the stored files with their checksums; run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE",
-    help="Load queues or congestion controls of your own, in all workers; their code runs with all rights of your account.",
+    help="Load your own queues or congestion controls in all workers; their code runs with all rights of your account.",
 )  # fmt: skip
 def study(
     file: str,
@@ -68,15 +70,14 @@ def study(
     quiet: bool,
     plugins: tuple[str, ...],
 ) -> int:
-    """Run the study FILE: all combinations of its factors, each with all seeds; show means, intervals and what matters.
+    """Run the study FILE: every combination of its factors with every seed; print means, intervals and factor effects.
 
-    A stopped study is continued by the same command: cells that are done are never run again. Results do not depend on who runs the cells.
-    The folder may hold several studies, one after the other.
-    A kept file that is damaged is told, removed and run again. The plug-ins that FILE names are loaded, with --dry-run and --verify, too:
-    run only studies that you trust, if they name any.
-    docs/guides/studies.md goes through a study; docs/reference/studies.md has every key of FILE.
+    The same command resumes a stopped study; finished runs are never repeated. Results are the same on threads, processes or a cluster.
+    A folder may hold several studies. A damaged result file is reported and its run repeated. Plug-ins named in FILE are loaded, also with
+    --dry-run and --verify: run only studies that you trust. docs/guides/studies.md explains a study; docs/reference/studies.md lists every
+    key of FILE.
 
-    Exit code 0 if all cells are done, 1 if some failed (the rest is whole), 2 for a bad study, a full disk or workers that are gone.
+    Exit code 0 if all runs finished, 1 if some failed (the others are complete), 2 for an invalid study, a full disk or lost workers.
     """
     need("study")
     from ..own.plugin import load
@@ -95,8 +96,8 @@ def study(
         raise other_kind(file, e, "study") from None
     check(todo.spec)
     check_replays(todo.spec, replays)
-    if why and any(c.reports == "groups" for c in todo.plan().combinations):
-        raise FairlaneError('--why tells of each flow, and the scenario has report = "groups": add --set report=flows, or leave it out')
+    if why and any(point.reports == "groups" for point in todo.plan().points):
+        raise FairlaneError('--why needs one row per flow, but the scenario has report = "groups": add --set report=flows, or omit --why')
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if only_verify:
         from .verify import check as compare
@@ -109,7 +110,7 @@ def study(
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
     StudyResult.check_room(folder, todo.spec)
-    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are kept in {folder}")
+    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are stored in {folder}")
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
@@ -132,7 +133,7 @@ def study(
 
 
 def _command() -> str:
-    """The command line, to repeat it."""
+    """Returns the command line."""
     import shlex
 
     return shlex.join(["fairlane", *sys.argv[1:]])
@@ -140,7 +141,7 @@ def _command() -> str:
 
 @contextmanager
 def study_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], object] | None]:
-    """A callback for `Study.run` that draws how far it is; None unless stderr is a terminal."""
+    """Yields a callback for `Study.run` that draws the progress; None unless stderr is a terminal."""
     with status_line(quiet=quiet) as line:
         if line is None:
             yield None
@@ -150,7 +151,7 @@ def study_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], object] |
 
 
 def progress_line(name: str, tally: Any) -> str:
-    """One line: a bar, cells, cells a second, failures, the time left.
+    """Returns one line: a bar, runs, runs per second, failures, the time left.
 
     >>> from types import SimpleNamespace
     >>> progress_line("aqm", SimpleNamespace(runs=40, done=20, failed=1, fraction=0.525, rate=2.0, eta=9.5, expected=0))

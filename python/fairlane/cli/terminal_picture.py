@@ -1,4 +1,4 @@
-"""Whether a picture can be drawn on this terminal, and the one of a run."""
+"""The chart of a run on the terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from ..runs.result import Result
 
 _MANY = 500
-"""Flows, over all runs, of which series are kept only for the picture."""
+"""Largest number of flows, over all runs, that are sampled for the chart alone."""
 
 
 def draws() -> bool:
-    """Whether standard output is a terminal that has Braille dots."""
+    """Returns true if standard output is a terminal that can show Braille dots."""
     if not sys.stdout.isatty():
         return False
     try:
@@ -25,19 +25,19 @@ def draws() -> bool:
 
 
 def few(tree: dict[str, Any], runs: int) -> bool:
-    """Whether a scenario is small enough to be sampled for nothing but the picture."""
+    """Returns true if a scenario is small enough to be sampled for the chart alone."""
     return runs * sum(flow.get("count") or 1 for flow in tree["flows"].values()) <= _MANY
 
 
 def picture_of(result: Result) -> list[Any]:
-    """The picture, an empty line before it."""
-    from ..runs.terminal_chart import picture
+    """Returns the chart after an empty line."""
+    from ..runs.picture import picture
 
     lines = picture(result, shutil.get_terminal_size((100, 40)).columns)
     return ["", *lines] if lines else []
 
 
 def forget_coarseness(result: Result) -> None:
-    """Nobody asked for the series of this picture, so nobody is warned of their step."""
+    """Removes warnings about the sampling step that was chosen for the chart."""
     for run in result.info:
         run["warnings"] = [w for w in run["warnings"] if w.code != "coarse-sampling"]

@@ -1,4 +1,4 @@
-"""The command `top`: a run as it goes, on a terminal."""
+"""The command `top`: live statistics of a run on a terminal."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ if TYPE_CHECKING:
     from ..runs.top import Top
 
 _FRAME = 0.1
-"""Seconds between two pictures."""
+"""Seconds between two frames."""
 _SPEEDS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, float("inf"))
-"""Seconds of simulated time in a second."""
+"""Simulated seconds per second."""
 _KEYS = "space pause   s step   + - faster, slower   m full speed   q quit"
 _MOST = 100_000
-"""Looks of one run that are printed."""
+"""Largest number of snapshots printed of one run."""
 
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
 @completion.set_option("Change any value: links.bottleneck.queue.red.min=10p.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The run's seed (default: the scenario's).")
-@click.option("--speed", default="1", show_default=True, metavar="X", help="Simulated seconds in a second, or max.")
-@click.option("--step", default="10ms", show_default=True, metavar="TIME", help="How far the key s goes.")
-@click.option("--every", default="1s", show_default=True, metavar="TIME", help="In a pipe and with --json: time between two tables.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document with a look every so often; no picture.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="Seed of the run (default: the scenario's).")
+@click.option("--speed", default="1", show_default=True, metavar="X", help="Simulated seconds per second, or max.")
+@click.option("--step", default="10ms", show_default=True, metavar="TIME", help="Simulated time per press of the key s.")
+@click.option(
+    "--every", default="1s", show_default=True, metavar="TIME", help="In a pipe and with --json: simulated time between two tables."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document with a snapshot at each --every; no display.")
 @plugin_option
 def top(file: str, sets: tuple[str, ...], seed: int | None, speed: str, step: str, every: str, as_json: bool) -> None:
-    """Watch the scenario FILE run in the terminal: queues, flows and rates as they are.
+    """Run a scenario in the terminal with live queue, flow and rate statistics.
 
-    Keys: space pauses, s goes one step, + and - change the speed, m is full speed, q quits. At the end it waits for q.
+    Keys: space pauses, s advances one step, + and - change the speed, m is full speed, q quits. At the end it waits for q.
 
-    In a pipe it prints a table for every second of simulated time, as fast as it can. The run is that of `fairlane run`.
+    In a pipe it prints one table per second of simulated time, at full speed. The run is the same as with `fairlane run`.
     """
     from .. import _core
     from ..base.scenario import checked
@@ -58,7 +60,7 @@ def top(file: str, sets: tuple[str, ...], seed: int | None, speed: str, step: st
     spans = {"--step": _core.picoseconds(step), "--every": _core.picoseconds(every)}
     for option, span in spans.items():
         if span == 0:
-            raise FairlaneError(f"{option} 0 leads nowhere: write for instance {option} 10ms")
+            raise FairlaneError(f"{option} must be above 0, such as {option} 10ms")
     try:
         resolved = checked(given(file), assignments(sets))
     except ScenarioError as e:
@@ -66,7 +68,7 @@ def top(file: str, sets: tuple[str, ...], seed: int | None, speed: str, step: st
     sim = Simulation(_core.Simulation(resolved, resolved.seed if seed is None else seed))
     live = sys.stdout.isatty() and not as_json
     if not live and sim._core.end // spans["--every"] > _MOST:
-        raise FairlaneError(f"--every {every} makes more than {_MOST} tables: write a longer time")
+        raise FairlaneError(f"--every {every} gives more than {_MOST} tables: use a longer time")
     if as_json:
         emit_pieces(_pieces(sim, spans["--every"]))
     elif live:
@@ -84,12 +86,12 @@ def _speed(text: str) -> float:
     except ValueError:
         factor = 0.0
     if not 1e-6 <= factor <= 1e6:
-        raise FairlaneError(f"cannot read --speed {text!r}: write simulated seconds in a second, from 0.000001 to 1000000, or max")
+        raise FairlaneError(f"cannot read --speed {text!r}: write simulated seconds per second, from 0.000001 to 1000000, or max")
     return factor
 
 
 def _stops(sim: Simulation, every: int) -> Iterator[int]:
-    """Times in picoseconds, the end included."""
+    """Yields times in picoseconds, up to and including the end."""
     yield from range(0, sim._core.end, every)
     yield sim._core.end
 
@@ -132,7 +134,7 @@ def _text(sim: Simulation, looks: Top, *, head: bool) -> Any:
 
 
 class _Screen:
-    """The living picture."""
+    """The live display."""
 
     def __init__(self, sim: Simulation, speed: float, step: int) -> None:
         from ..runs.top import Top
@@ -177,7 +179,7 @@ class _Screen:
             self.speed = next((x for x in reversed(_SPEEDS) if x < self.speed), self.speed)
 
     def go(self, begun: float) -> None:
-        """Goes on as far as a picture's time brings it, or as far as it comes in that time."""
+        """Advances the run by the simulated time of a frame, or as far as it gets within the frame."""
         core = self.sim._core
         target = core.end if self.speed == float("inf") else min(core.end, core.now + int(self.speed * _FRAME * 1e12))
         self.behind = False
@@ -188,7 +190,7 @@ class _Screen:
             before = time.monotonic()
             self.sim._go(min(target, core.now + self.chunk))
             spent = time.monotonic() - before
-            # Pieces of a few milliseconds of work, so that a key is heard soon.
+            # A few milliseconds of work per piece, so that keys are read soon.
             self.chunk = max(1_000_000, int(self.chunk * (2.0 if spent < _FRAME / 20 else 0.5 if spent > _FRAME / 4 else 1.0)))
             self.chunk = min(self.chunk, max(1, core.end))
 
@@ -201,8 +203,8 @@ class _Screen:
         size = shutil.get_terminal_size((80, 24))
         links, flows = sheets(self.looks.look(), size.lines)
         over = self.sim._core.now >= self.sim._core.end
-        speed = "full speed" if self.speed == float("inf") else f"{self.speed:g} s a second"
-        what = "over" if over else "paused" if self.paused else speed + (", as fast as it can" if self.behind else "")
+        speed = "full speed" if self.speed == float("inf") else f"{self.speed:g} s per second"
+        what = "finished" if over else "paused" if self.paused else speed + (", as fast as it can" if self.behind else "")
         done = bar(self.sim.time / self.sim.duration, 20)
         head = Text(f"{_head(self.sim)} [{done}] {what}", style="bold", no_wrap=True, overflow="ellipsis")
         return Group(head, "", links, "", flows, "", Text(_KEYS, style="dim", no_wrap=True, overflow="ellipsis"))
@@ -210,7 +212,7 @@ class _Screen:
 
 @contextmanager
 def _keys() -> Iterator[int | None]:
-    """The terminal's keys one by one, if there is a terminal to press them at."""
+    """Yields the file descriptor that keys are read from; None without a terminal."""
     try:
         import termios
         import tty
@@ -230,7 +232,7 @@ def _keys() -> Iterator[int | None]:
 
 
 def _pressed(keys: int | None, wait: float | None) -> str:
-    """What was pressed within so many seconds; None: wait for a key, or for another size of the screen."""
+    """Returns the keys pressed within `wait` seconds; None waits for a key or a new size of the screen."""
     if keys is None:
         time.sleep(wait or 0.0)
         return ""

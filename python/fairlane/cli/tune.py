@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
-@click.option("--out", metavar="DIR", help="The folder to write (default: results/NAME). Finished cells are kept in it.")
-@click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Settings that the search asks for (default: the file's).")
+@click.option("--out", metavar="DIR", help="Output folder (default: results/NAME). Finished runs are kept in it.")
+@click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Number of settings to try (default: the file's).")
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
-@click.option("--holdout-seeds", metavar="LIST", help="Replications that the search never sees (default: the file's).")
+@click.option("--holdout-seeds", metavar="LIST", help="Replications of the held-out test (default: the file's).")
 @crew_options
 @completion.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @verbose_option
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE",
-    help="Load queues or congestion controls of your own, in all workers; their code runs with all rights of your account.",
+    help="Load your own queues or congestion controls in all workers; their code runs with all rights of your account.",
 )  # fmt: skip
 def tune(
     file: str,
@@ -51,13 +51,13 @@ def tune(
     quiet: bool,
     plugins: tuple[str, ...],
 ) -> None:
-    """Choose the queue of a link and its parameters: search, Pareto front, test on what the search never saw.
+    """Choose the queue of a link and its parameters: search, Pareto front, test on held-out scenarios.
 
-    FILE says what is to be reached and which queues there are to choose from. docs/guides/tuning.md goes through a search;
-    docs/reference/tuning.md has every key. The same command goes on where a search was stopped. The plug-ins that FILE names are loaded:
-    run only searches that you trust, if they name any. Needs Optuna: pip install 'fairlane[tune]'.
+    FILE states the objectives and the candidate queues. docs/guides/tuning.md explains a tuning run; docs/reference/tuning.md lists every
+    key. The same command resumes a stopped run. Plug-ins named in FILE are loaded: run only files that you trust. Needs Optuna:
+    pip install 'fairlane[tune]'.
 
-    Exit code 0; 1 if no setting keeps the constraints (the nearest one is told), 2 for a bad file or a full disk.
+    Exit code 0; 1 if no setting satisfies the constraints (the closest one is reported), 2 for an invalid file or a full disk.
     """
     need("tune")
     from ..own.plugin import load
@@ -73,12 +73,12 @@ def tune(
         raise other_kind(file, e, "search") from None
     asked = read.but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
-    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are kept in {folder}")
+    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are stored in {folder}")
     try:
         with bar(quiet=quiet) as progress:
             result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt:
-        tell(f"finished cells are kept in {folder}; the same command goes on from there")
+        tell(f"finished runs are kept in {folder}; the same command resumes")
         raise
     log.say(f"{count(len(result.trials), 'setting')} tried")
     log.doubts(result.warnings)
@@ -97,7 +97,7 @@ def tune(
 
 @contextmanager
 def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
-    """Draws how far the search is, with the time left; None unless stderr is a terminal."""
+    """Yields a callback that draws the progress with the time left; None unless stderr is a terminal."""
     from ..base.format import duration
 
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The command `verify`: kept files against their checksums."""
+"""The command `verify`: stored files against their checksums."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .output import emit, emit_json
 @click.argument("folder")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(folder: str, as_json: bool) -> int:
-    """Compare every file that fairlane keeps in FOLDER with its checksum: studies, searches, reproductions, result folders.
+    """Compare every file that fairlane stored in FOLDER with its checksum: studies, tuning runs, reproductions, result folders.
 
-    Folders inside of FOLDER are looked through as well. Nothing is changed: a study, search or reproduction that is run again removes what
-    is damaged and runs it again. docs/background/study-folders.md says what carries which checksum.
+    Subfolders are checked as well. Nothing is changed: the next run of a study, a tuning run or a reproduction removes damaged files and
+    repeats their runs. docs/background/study-folders.md lists the checksums.
 
-    Exit code 0 if all is whole, 1 if something is damaged or missing, 2 if there is nothing to check or it cannot be read.
+    Exit code 0 if all files are intact, 1 if one is damaged or missing, 2 if there is nothing to check or FOLDER cannot be read.
     """
     return check(folder, as_json)
 
 
 def check(folder: str, as_json: bool) -> int:
-    """Prints what came of it; the exit code."""
+    """Prints the results of the check and returns the exit code."""
     need("study")
     from ..study import verify as run
     from . import FAILED

@@ -18,22 +18,22 @@ from .output import assignments, emit, emit_json, plugin_option, wrote
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
-@click.option("--save", "page", metavar="FILE.html", help="Record a stretch in one page that replays it offline, in place of watching.")
+@click.option("--save", "page", metavar="FILE.html", help="Record a time span in one page that replays it offline, instead of a live view.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The seed (default: the scenario's).")
 @completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
-@click.option("--from", "begin", default=None, metavar="TIME", help="With --save: from this time on (default: 0s).")
-@click.option("--until", default=None, metavar="TIME", help="With --save: up to this time (default: the end of the run).")
+@click.option("--from", "begin", default=None, metavar="TIME", help="With --save: start of the recording (default: 0s).")
+@click.option("--until", default=None, metavar="TIME", help="With --save: end of the recording (default: the end of the run).")
 @click.option(
     "--branch",
     "branches",
     multiple=True,
     metavar="'at=TIME PATH=VALUE...'",
-    help="With --save: another future beside it, such as 'at=20s links.bottleneck.queue=codel'; may be given several times.",
+    help="With --save: record a branch next to the run, such as 'at=20s links.bottleneck.queue=codel'; repeatable.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port on this machine (default: any that is free).")
-@click.option("--no-browser", is_flag=True, help="Do not open a browser: print the address alone.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document: the address, or what was saved.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Local port (default: any free one).")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document: the address, or the saved file.")
 @plugin_option
 def watch(
     file: str,
@@ -48,11 +48,10 @@ def watch(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show the network of a scenario FILE living: packets that move, queues that fill, windows that draw themselves.
+    """Animate a scenario in the browser: packets, queues and congestion windows as the simulation runs.
 
-    A page in the browser runs the simulation, steps it, changes it and branches it; it comes from a server on this machine that nobody else
-    reaches, and which stops with the command (Ctrl-C, exit code 0). --save writes one page that replays a stretch offline, for a lecture or
-    a colleague. docs/guides/watch.md has all keys.
+    The page runs, steps, changes and branches the simulation. Its server accepts connections from this machine only and stops with the
+    command (Ctrl-C, exit code 0). --save writes one page that replays a time span offline. docs/guides/watch.md lists all keys.
     """
     changes = assignments(sets)
     if page is None:
