@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 1000
-"""Characters of a name that is compared with others."""
+"""Longest name in characters that is compared with known names."""
 
 
 class FairlaneError(Exception):
-    """Anything that went wrong for a reason the caller can act on."""
+    """Base of all errors that the caller can fix."""
 
 
 class ScenarioError(FairlaneError):
     """A scenario that cannot be run.
 
-    `diagnostics` lists the problems found as dicts with `code` (docs/reference/diagnostics.md), `path`, `file`, `line`, `column`,
-    `end_column`, `message` and `help`: the first twenty, and `more` says how many there are besides. `rendered`, also the text of the
-    exception, shows them with the offending lines.
+    `diagnostics` lists the first twenty problems as dicts with `code` (docs/reference/diagnostics.md), `path`, `file`, `line`, `column`,
+    `end_column`, `message` and `help`; `more` counts the others. `rendered`, also the text of the exception, shows them with their lines.
     """
 
     def __init__(self, rendered: str, diagnostics: Sequence[dict[str, Any]] = (), more: int = 0) -> None:
@@ -29,13 +28,12 @@ class ScenarioError(FairlaneError):
 
 
 class ScenarioWarning(str):
-    """A warning: its text, with the `code` by which programs know it (docs/reference/diagnostics.md)."""
+    """The text of a warning, with its `code` for programs (docs/reference/diagnostics.md)."""
 
     code: str
-    """Empty where only the text was kept, as in a result folder."""
+    """Empty if only the text is stored, as in a result folder."""
 
     def __new__(cls, text: str, code: str = "") -> ScenarioWarning:
-        """A text with its code."""
         self = super().__new__(cls, text)
         self.code = code
         return self
@@ -45,13 +43,13 @@ class ScenarioWarning(str):
 
 
 class RunError(FairlaneError):
-    """A run that had to stop: the scenario asks for more than the machine or the clock can hold."""
+    """A run that stopped: the scenario needs more than the machine or the simulated clock can hold."""
 
 
 class PluginError(RunError):
-    """The code of a queue or congestion control of one's own failed during a run.
+    """A plug-in (queue or congestion control) failed during a run.
 
-    The text has its traceback, `time` is the simulated time in seconds.
+    The text contains the traceback; `time` is the simulated time in seconds.
     """
 
     def __init__(self, message: str, time: float = 0.0) -> None:
@@ -60,7 +58,7 @@ class PluginError(RunError):
 
 
 class InputError(FairlaneError):
-    """A file that is to be read and cannot be: missing, too large, or no file but a device or a pipe."""
+    """An input file that cannot be read: missing, too large, or a device or pipe instead of a file."""
 
 
 class FolderError(FairlaneError):
@@ -68,19 +66,19 @@ class FolderError(FairlaneError):
 
 
 class PaperError(FairlaneError):
-    """A study of a published paper that cannot be reproduced: something in its folder is missing or wrong. The message says where."""
+    """An error in the folder of a published study; the message states the place."""
 
 
 class CrewError(FairlaneError):
-    """Nobody can run the cells of a study: workers that cannot start, a cluster that is gone. Finished cells are kept."""
+    """The workers of a study cannot start, or the cluster is lost. Finished runs are kept."""
 
 
 class UnknownNameError(FairlaneError):
-    """A name that nothing has; the message suggests near ones."""
+    """An unknown name; the message suggests similar ones."""
 
 
 def short(text: str, most: int = 80) -> str:
-    """A text in quotes with its middle left out if it is long: what is quoted in an error may be of any length.
+    """Returns a text in quotes, without its middle if it is long.
 
     >>> short("x" * 1000, 12), short("red")
     ("'xxxxx ... xxxxx' (1000 characters)", "'red'")

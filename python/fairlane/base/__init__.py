@@ -1,1 +1,1 @@
-"""What every room uses; it imports none of them."""
+"""Basics that every package uses; they import no other package but errors."""

@@ -1,10 +1,10 @@
-"""Kept files that carry a sum of their own bytes: damage is known before anything reads them, and nothing damaged is used.
+"""Files that contain a checksum of their own bytes, so that damage is found before they are read.
 
-The sum is SHA-256 over every byte of the file but the 64 hexadecimal digits of the sum itself. It stands inside the file, where readers of
-the format pass it by, so there is no second file that a kill could leave behind or lose:
+The checksum is SHA-256 over every byte of the file except its own 64 hexadecimal digits. It is inside the file, where readers of the
+format skip it, so no second file can be lost:
 
-* Parquet: one line between the data and the footer, a place that no offset of the footer points to. It says what the file is, too, so a
-  file under the name of another is found.
+* Parquet: one line between the data and the footer, where no offset of the footer points. It also names the content, so a file under
+  the name of another one is found.
 * JSON: the member `seal`.
 * Lists of sums (`base/sha256sums.py`): the first line, a comment.
 """
@@ -24,30 +24,30 @@ from .files import open_file, reason
 
 DIGITS = 64
 BLANK = "0" * DIGITS
-"""Stands in the place of the sum until it is known."""
+"""Placeholder of the checksum."""
 DIFFERS = "is damaged: its checksum differs"
-CUT = "is damaged: it is cut, or no Parquet file"
-FOREIGN = "is damaged: its seal is that of another file"
-UNSEALED = "carries no checksum of this version: it was kept by another version of fairlane, or is damaged"
+CUT = "is damaged: truncated, or not a Parquet file"
+FOREIGN = "is damaged: its checksum belongs to another file"
+UNSEALED = "has no checksum of this version: another version of fairlane wrote it, or it is damaged"
 MEMBER = b'"seal": "'
 _HEAD = 4096
-"""The seal of a text is near its beginning."""
+"""Bytes at the beginning of a text that contain its checksum."""
 _MAGIC = b"PAR1"
 _LEAD = b"\nfairlane seal 1 "
 _LONGEST = 256
-"""No seal is longer."""
+"""Longest line of a checksum in bytes."""
 _CHUNK = 1 << 20
 
 
 class SealError(FolderError):
-    """A kept file that is damaged, or carries no sum."""
+    """A stored file that is damaged or has no checksum."""
 
 
 # --- Parquet ------------------------------------------------------------------------------------------------------------------
 
 
 def seal_parquet(data: bytes, what: str) -> bytes:
-    """A Parquet file with its seal; `what` says what it is, such as the key of a cell."""
+    """Adds the checksum to a Parquet file; `what` names its content, such as the key of a run."""
     at = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     head, tail = data[:at] + _mark(what), b"\n" + data[at:]
     digest = hashlib.sha256(head)
@@ -60,12 +60,12 @@ def _mark(what: str) -> bytes:
 
 
 def fault_of(data: bytes, what: str) -> str:
-    """What is wrong with the bytes of a sealed Parquet file, "" if they are whole."""
+    """Returns the fault of a Parquet file with checksum; "" if it is intact."""
     return _fault(io.BytesIO(data), len(data), what)
 
 
 def fault_in(path: Path, what: str) -> str:
-    """The same of a file, which may be larger than memory; raises `OSError` if it cannot be read."""
+    """Returns the fault of a Parquet file on disk, which may be larger than memory; raises `OSError` if it cannot be read."""
     with open_file(path) as f:
         return _fault(f, os.fstat(f.fileno()).st_size, what)
 
@@ -87,7 +87,7 @@ def _fault(f: BinaryIO, size: int, what: str) -> str:
     f.seek(0)
     _feed(digest, f, digits)
     f.seek(digits + DIGITS)
-    _feed(digest, f, size)  # what was added behind the end since is no less a change
+    _feed(digest, f, size)  # bytes appended to the file are damage as well
     return "" if told == digest.hexdigest().encode() else DIFFERS
 
 
@@ -102,7 +102,7 @@ def _feed(digest: Any, f: BinaryIO, to: int) -> None:
 
 
 def seal_text(data: bytes, mark: bytes = MEMBER) -> bytes:
-    """A text with its sum in place of the `BLANK` that follows `mark`."""
+    """Returns a text with its checksum in place of the `BLANK` after `mark`."""
     at = data.index(mark + BLANK.encode(), 0, _HEAD) + len(mark)
     digest = hashlib.sha256(data[:at])
     digest.update(data[at + DIGITS :])
@@ -110,7 +110,7 @@ def seal_text(data: bytes, mark: bytes = MEMBER) -> bytes:
 
 
 def fault_of_text(data: bytes, mark: bytes = MEMBER) -> str:
-    """What is wrong with the bytes of a sealed text, "" if they are whole."""
+    """Returns the fault of a text with checksum; "" if it is intact."""
     at = data.find(mark, 0, _HEAD)
     if at < 0:
         return UNSEALED
@@ -121,14 +121,14 @@ def fault_of_text(data: bytes, mark: bytes = MEMBER) -> str:
 
 
 def dump_json(tree: dict[str, Any]) -> bytes:
-    """A JSON document with its seal behind its first member, the name of its format."""
+    """Returns a JSON document with its checksum after the first member, the name of its format."""
     (first, name), *rest = tree.items()
     text = json.dumps({first: name, "seal": BLANK, **dict(rest)}, indent=1, ensure_ascii=False, allow_nan=False)
     return seal_text((text + "\n").encode())
 
 
 def load_json(path: str | PathLike[str]) -> dict[str, Any]:
-    """Reads a sealed JSON document; raises `SealError` if it is damaged, and `OSError` if it cannot be read."""
+    """Reads a JSON document with checksum; raises `SealError` if it is damaged, `OSError` if it cannot be read."""
     with open_file(Path(path)) as f:
         data = f.read()
     fault = fault_of_text(data)
@@ -139,5 +139,5 @@ def load_json(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def why_unreadable(path: Path, e: OSError) -> str:
-    """One line for a kept file that cannot be read."""
+    """Returns one line for a stored file that cannot be read."""
     return f"{path} cannot be read: {reason(e)}"

@@ -1,7 +1,7 @@
-"""Queues as the command line writes them: `red`, `red:ns2`, `codel{target=10ms}`, `prio{classes=[{match=tcp, queue.red={}}, {queue=sfq}]}`;
+"""Queues in command-line syntax: `red`, `red:ns2`, `codel{target=10ms}`, `prio{classes=[{match=tcp, queue.red={}}, {queue=sfq}]}`;
 congestion controls likewise: `cubic`, `cubic:linux`, `bbr{...}`.
 
-A value that is no number, no truth value and has no quotes is text; apart from that the braces hold an inline table of TOML.
+Braces contain an inline table of TOML, in which text needs no quotes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _INTEGER = re.compile(r"[+-]?\d+")
 _FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+)")
 _DEEPEST = 40
 WORDS = {"queue": "queue", "cc": "congestion control"}
-"""What the entries of a registry are called in messages."""
+"""Names of the registries in messages."""
 _EXAMPLES = {"queue": "red or codel{target=10ms}", "cc": "cubic or cubic{beta=0.8}"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A queue, or a congestion control, and how it was written."""
+    """A queue or a congestion control, with its text on the command line."""
 
     label: str
     value: dict[str, Any]
@@ -33,12 +33,12 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """The registered name."""
+        """Registered name."""
         return next(iter(self.value))
 
 
 def choices(text: str, kind: str = "queue") -> list[Choice]:
-    """The queues of a list separated by commas, or what another registry (`kind`) has.
+    """Parses a comma-separated list of queues, or of entries of another registry (`kind`).
 
     >>> [c.value for c in choices("red:ns2, codel{target=10ms, ecn=true}")]
     [{'red': {'preset': 'ns2'}}, {'codel': {'target': '10ms', 'ecn': True}}]
@@ -52,7 +52,7 @@ def choices(text: str, kind: str = "queue") -> list[Choice]:
 
 
 def written(text: str) -> Any:
-    """A table or a list as the braces of a choice have it: text needs no quotes.
+    """Parses a table or a list in the syntax of a choice: text needs no quotes.
 
     >>> written("{cc=cubic, mss=1000B}")
     {'cc': 'cubic', 'mss': '1000B'}
@@ -64,7 +64,7 @@ def written(text: str) -> Any:
 
 
 def known(kind: str = "queue") -> dict[str, str]:
-    """The registered name of each spelling of a queue, in small letters."""
+    """Returns the registered name of each name and alias, in lower case."""
     from .reference import registry
 
     queues = [e for e in registry() if e["kind"] == kind]
@@ -73,7 +73,7 @@ def known(kind: str = "queue") -> dict[str, str]:
 
 
 def limited(choice: Choice, limit: str | None) -> dict[str, Any]:
-    """The queue with this limit, if it has one and was not given one; in a class tree the queues that hold the packets."""
+    """Returns the queue with this buffer limit if it has none of its own; in a class tree the limit applies to the leaf queues."""
     return choice.value if limit is None else _with_limit(choice.value, limit)
 
 
@@ -86,7 +86,7 @@ def _with_limit(queue: dict[str, Any] | str, limit: str) -> dict[str, Any]:
     schema = next((e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == registered), {})
     has = schema.get("properties", {})
     values = dict(own or {})
-    # A limit that classes share would let one lock the others out, so it is their queues that get one.
+    # With a shared limit one class could lock out the others, so each class queue gets the limit.
     if values.get("classes"):
         values["classes"] = [{**c, "queue": _with_limit(c.get("queue", "droptail"), limit)} for c in values["classes"]]
     elif "queue" in has:

@@ -1,4 +1,4 @@
-"""How many runs go at once."""
+"""Number of parallel runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def available_threads() -> int:
-    """Cores this process may use."""
+    """Returns the number of cores that this process may use."""
     try:
         return max(1, len(os.sched_getaffinity(0)))
     except AttributeError:

@@ -1,7 +1,7 @@
-"""Tables as CSV, in which no text can pass for a formula.
+"""CSV without formula injection.
 
-Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula and compute it. Such a text gets an
-apostrophe before it, unless it is a number (https://owasp.org/www-community/attacks/CSV_Injection).
+Spreadsheets evaluate a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula. Such a text gets a leading
+apostrophe unless it is a number (https://owasp.org/www-community/attacks/CSV_Injection).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 
 
 def inert(text: str) -> str:
-    """A cell's text that no spreadsheet computes.
+    """Returns a text that no spreadsheet evaluates.
 
     >>> [inert(t) for t in ("=1+1", "red", "-3.5", "+1e3", "-x", "@sum")]
     ["'=1+1", 'red', '-3.5', '+1e3', "'-x", "'@sum"]
@@ -29,7 +29,7 @@ def inert(text: str) -> str:
 
 
 class CsvError(ValueError):
-    """A text that is no CSV: `line` is where its row begins."""
+    """Invalid CSV; `line` is the first line of the row."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -37,13 +37,13 @@ class CsvError(ValueError):
 
 
 def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV text that are not empty, each with the line where it begins; raises `CsvError`.
+    """Yields the non-empty rows of a CSV text with their first lines; raises `CsvError`.
 
     >>> list(rows_in('a,b\\n"1\\n2",3\\n\\n4,5\\n'))
     [(1, ['a', 'b']), (2, ['1\\n2', '3']), (5, ['4', '5'])]
     """
     if (at := text.find("\0")) >= 0:
-        raise CsvError(text.count("\n", 0, at) + 1, "there is a NUL byte, so it is no text file")
+        raise CsvError(text.count("\n", 0, at) + 1, "there is a NUL byte, so it is not a text file")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
     while True:
@@ -61,14 +61,14 @@ def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
 def _why(e: csv.Error) -> str:
     said = str(e)
     if "field larger" in said:
-        return f"a cell has more than {csv.field_size_limit()} characters, or a quotation mark has no second one"
+        return f"a cell has more than {csv.field_size_limit()} characters, or a quotation mark is not closed"
     if "new-line character" in said:
         return "a line ends with a carriage return alone: end lines with a line feed"
     return said
 
 
 def csv_of(frame: pl.DataFrame) -> bytes:
-    """A frame as CSV: texts and headings as `inert` has them."""
+    """Returns a frame as CSV, with texts and headings made `inert`."""
     import polars as pl
 
     column = pl.col(pl.String)

@@ -1,4 +1,4 @@
-"""What all JSON documents share; `schemas/` defines each, docs/reference/json.md describes it."""
+"""Basics of the JSON documents; `schemas/` defines each, docs/reference/json.md describes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def finite(value: dict[str, Any]) -> dict[str, Any]: ...
 @overload
 def finite(value: Any) -> Any: ...
 def finite(value: Any) -> Any:
-    """`value` with null in place of what JSON has no word for."""
+    """Returns `value` with None for NaN and infinity."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
@@ -24,7 +24,7 @@ def finite(value: Any) -> Any:
 
 
 def json_schema(which: str) -> dict[str, Any]:
-    """The JSON Schema of a document: "run" or "bench", or of scenario files: "scenario"."""
+    """Returns the JSON Schema of a document such as "run" or "bench", or of scenario files ("scenario")."""
     if which == "scenario":
         from .. import _core
 

@@ -1,4 +1,4 @@
-"""Texts of others on a terminal, and names that become files: what could move the cursor, hide or turn text round is shown, not obeyed."""
+"""Escapes of control characters, direction marks and invisible characters in foreign text and in names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
-    "\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"  # marks of direction, invisible characters, separators of lines
-    "\ud800-\udfff]"  # halves of characters, which no terminal can show
+    "\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"  # direction marks, invisible characters, line separators
+    "\ud800-\udfff]"  # surrogates, which no terminal can show
 )
 
 
 def printable(text: str) -> str:
-    r"""`text` with its control characters, marks of direction and invisible characters written out; tabs and newlines stay.
+    r"""Returns `text` with control characters, direction marks and invisible characters escaped; tabs and newlines stay.
 
     >>> printable("a\x1b[31mred\x07, \u202eturned round")
     'a\\x1b[31mred\\x07, \\u202eturned round'
@@ -21,7 +21,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""The same on one line: of a title, a name or a comment in a file.
+    r"""Returns `text` escaped, on one line.
 
     >>> one_line("p\nq")
     'p\\nq'
@@ -34,19 +34,19 @@ def _escape(c: str) -> str:
 
 
 def json_safe(text: str) -> str:
-    r"""A JSON document that says the same, and in which no terminal finds anything to obey.
+    r"""Returns an equivalent JSON document without control characters.
 
     >>> json_safe('"\x9b31m"')
     '"\\u009b31m"'
     """
-    # JSON escapes what is below a blank itself, so plain ASCII has nothing hidden but this one; looking for it alone is many times faster.
+    # JSON escapes control characters below a blank, so ASCII text can only contain DEL; this test is many times faster.
     if text.isascii() and "\x7f" not in text:
         return text
     return _HIDDEN.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def names_folder(name: str) -> bool:
-    """Whether a name can be that of a folder or a file below the one that is meant.
+    """Returns true if a name is valid for a file or folder, without leading elsewhere.
 
     >>> [names_folder(n) for n in ("which queue", "../x", "a\\nb", ".", "")]
     [True, False, False, False, False]

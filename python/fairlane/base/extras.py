@@ -1,4 +1,4 @@
-"""What only some installations have: libraries that a part of fairlane needs, by the extra that brings them."""
+"""Optional libraries, by the extra that installs them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "graphs": ("networkx",),
     "watch": (*_STUDY, "aiohttp"),
 }
-"""The extras of pyproject.toml and the modules that each brings."""
+"""The extras of pyproject.toml with their modules."""
 
 
 class MissingError(FairlaneError):
-    """A part of fairlane that this installation does not have; the message says what to install."""
+    """A missing optional library; the message names the extra to install."""
 
 
 def need(extra: str) -> None:
-    """Raises an error that says what to install, if a library of an extra is missing.
+    """Raises `MissingError` if a library of an extra is missing.
 
     >>> need("tables")
     """

@@ -18,18 +18,18 @@ from .partial_files import held, hidden_file, hidden_folder, put_back, replaced_
 from .rename import exchange, take_name
 
 LARGEST_INPUT = 64 << 20
-"""Most bytes of a text that is read: a scenario, a study, a packet script, whatever comes from standard input."""
+"""Largest text that is read, in bytes: a scenario, a study, a packet script, standard input."""
 
 
 def read_input(path: str | PathLike[str], most: int = LARGEST_INPUT) -> bytes:
-    """The bytes of a file that somebody names, at most `most`.
+    """Returns the bytes of an input file, at most `most`.
 
-    Raises `InputError` with one line: missing, not readable, larger, or no file at all. Devices and pipes may have no end, or nobody who
-    writes into them, so they are refused without being waited for.
+    Raises `InputError` with one line if the file is missing, unreadable, too large or not a regular file. Devices and pipes are refused
+    without waiting: they may have no end, or no writer.
     """
     name = fspath(path)
     try:
-        # Not blocking: between a look at a name and its opening a pipe may take the place of a file.
+        # Not blocking: between stat and open a pipe may replace the file.
         fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             kind = os.fstat(fd).st_mode
@@ -55,9 +55,9 @@ def _kind(mode: int) -> str:
 
 @contextmanager
 def replacing(path: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
-    """A fresh folder beside `path` to write into, which gets its name at the end; removed if anything fails.
+    """Yields a new hidden folder next to `path`, renamed to `path` at the end; removed on an error.
 
-    What is there by then is replaced in one step if `may_replace` says so of it; without it, nothing is.
+    An existing `path` is replaced in one step if `may_replace` returns true for it.
     """
     path = path.absolute()
     made: list[Path] = []
@@ -82,14 +82,14 @@ def _made_meanwhile(path: str | PathLike[str]) -> FolderError:
 
 
 def make_folders(path: Path) -> list[Path]:
-    """Makes a folder and those above it; which of them were made here, the innermost first."""
+    """Creates a folder with its parents; returns the created ones, the innermost first."""
     new = [p for p in (path, *path.parents) if not p.exists()]
     path.mkdir(parents=True, exist_ok=True)
     return new
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
-    """Removes folders, the innermost first, up to one with something in it: another process may have begun to write there."""
+    """Removes folders, the innermost first, up to one that is not empty: another process may write there."""
     for folder in folders:
         try:
             folder.rmdir()
@@ -100,19 +100,19 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 
 def _put(temp: Path, path: Path, may_replace: Callable[[Path], bool] | None) -> None:
-    """Gives a finished folder its name; `FileExistsError` if there is something that may not be replaced."""
+    """Renames a finished folder; raises `FileExistsError` if the name is taken and must not be replaced."""
     if may_replace is None or not os.path.lexists(path):
         take_name(temp, path)
         return
     if not may_replace(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     if exchange(temp, path):
-        # Between the look and the step another folder may have come: what is not to be replaced goes back.
+        # Another folder may have come between the check and the exchange: one that must not be replaced goes back.
         if not may_replace(temp):
             exchange(temp, path)
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
         return
-    # Two steps: whoever is killed between them leaves the old folder for all to see, and the next one puts it back.
+    # Two steps: a process killed between them leaves the old folder visible, and the next write puts it back.
     with held(path):
         aside = path.with_name(replaced_name(path.name))
         path.rename(aside)
@@ -126,7 +126,7 @@ def _put(temp: Path, path: Path, may_replace: Callable[[Path], bool] | None) -> 
 
 
 def reason(e: OSError) -> str:
-    """Why writing failed, in plain words."""
+    """Returns the reason of an `OSError` in plain words."""
     if e.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
     if e.errno == errno.EFBIG:
@@ -145,12 +145,12 @@ _KINDS = (
 
 
 def kind_of(mode: int) -> str:
-    """What stands in the place of a file, by its `st_mode`; "" if it is a file."""
+    """Returns the kind of a path by its `st_mode`, such as "a folder"; "" for a regular file."""
     return next((words for test, words in _KINDS if test(mode)), "")
 
 
 def in_place_of_file(path: Path) -> str:
-    """What stands where a file belongs, such as "a pipe"; "" if a file does, or nothing."""
+    """Returns the kind of a path that is not a regular file, such as "a pipe"; "" for a file or nothing."""
     try:
         return kind_of(path.stat().st_mode)
     except FileNotFoundError:
@@ -158,14 +158,14 @@ def in_place_of_file(path: Path) -> str:
 
 
 class NotAFile(OSError):
-    """A folder, a pipe, a socket or a device in the place of a file."""
+    """A folder, a pipe, a socket or a device instead of a file."""
 
 
 def open_file(path: Path) -> io.BufferedReader:
-    """Opens a file to read it. What only looks like one (a pipe would wait for a writer, a device might never end) is `NotAFile`."""
+    """Opens a regular file for reading. Raises `NotAFile` for others: a pipe would wait for a writer, a device might never end."""
     if kind := kind_of(path.stat().st_mode):
         raise NotAFile(errno.EINVAL, f"it is {kind}, not a file", str(path))
-    # It may have become another thing since: opened without waiting, and looked at again.
+    # The path may have changed since the check: it is opened without waiting and checked again.
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     if kind := kind_of(os.fstat(fd).st_mode):
         os.close(fd)
@@ -174,7 +174,7 @@ def open_file(path: Path) -> io.BufferedReader:
 
 
 def write_file(path: Path, data: bytes) -> str:
-    """Writes a file through to the disk and returns its SHA-256."""
+    """Writes a file, syncs it to the disk and returns its SHA-256."""
     with path.open("wb") as f:
         f.write(data)
         f.flush()
@@ -183,7 +183,7 @@ def write_file(path: Path, data: bytes) -> str:
 
 
 def save_bytes(path: str | PathLike[str], data: bytes, *, new: bool = False) -> None:
-    """Writes one file whole or not at all; with `new` a file that is there by then is not replaced."""
+    """Writes one file atomically; with `new` an existing file is not replaced."""
     target = Path(fspath(path)).absolute()
     try:
         with hidden_file(target.parent, target.name) as (fd, temp):
@@ -196,7 +196,7 @@ def save_bytes(path: str | PathLike[str], data: bytes, *, new: bool = False) -> 
 
 
 def name_file(temp: Path, target: Path, *, new: bool) -> None:
-    """Gives a finished file its name; with `new` a file that is there by then is not replaced, and that is a `FolderError`."""
+    """Renames a finished file; with `new` raises `FolderError` if the name is taken."""
     if not new:
         temp.replace(target)
         return
@@ -208,7 +208,7 @@ def name_file(temp: Path, target: Path, *, new: bool) -> None:
 
 @contextmanager
 def staging(folder: str | PathLike[str]) -> Iterator[Path]:
-    """A folder that nobody sees, on the disk of `folder`, for files that will be part of it; removed in the end."""
+    """Yields a hidden folder on the file system of `folder` for files that will move into it; removed at the end."""
     place = Path(fspath(folder)).absolute()
     parent = next(p for p in place.parents if p.exists())
     with ExitStack() as stack:

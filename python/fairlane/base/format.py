@@ -1,4 +1,4 @@
-"""Numbers for people: units, magnitudes, the right number of digits."""
+"""Formatting of numbers: units, magnitudes, significant digits."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Spread(Protocol):
 
     @property
     def low(self) -> float | None:
-        """The lower end of its interval."""
+        """The lower end of the interval."""
 
     @property
     def high(self) -> float | None:
-        """The upper end."""
+        """The upper end of the interval."""
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of its interval."""
+        """Half the width of the interval."""
 
     @property
     def even(self) -> bool:
-        """True if the mean lies in its middle, or nearly so."""
+        """True if the mean is in the middle of the interval, or nearly so."""
 
 
 def scale(unit: str, size: float) -> tuple[float, str]:
-    """Factor and unit in which a number of magnitude `size` reads best.
+    """Returns the factor and the unit for a number of magnitude `size`.
 
     >>> scale("bit/s", 9.6e6)
     (1e-06, 'Mbit/s')
@@ -68,7 +68,7 @@ def scale(unit: str, size: float) -> tuple[float, str]:
 
 
 def number(x: float | None, digits: int = 4) -> str:
-    """A number with `digits` significant digits, without exponents where people would not use them.
+    """Formats a number with `digits` significant digits, with an exponent for very large and small ones only.
 
     >>> number(1234567.0), number(0.012345), number(None)
     ('1234567', '0.01235', '-')
@@ -88,7 +88,7 @@ def number(x: float | None, digits: int = 4) -> str:
 
 
 def quantity(iv: Spread, unit: str) -> str:
-    """A mean with its interval and unit; both ends of one that is not even.
+    """Formats a mean with its interval and unit; an asymmetric interval by both ends.
 
     >>> from fairlane import Interval
     >>> quantity(Interval(9.6e6, 9.5e6, 9.7e6, 1.0, 5), "bit/s")
@@ -113,7 +113,7 @@ def quantity(iv: Spread, unit: str) -> str:
         side = min(mean - low, high - mean)
 
         def told(x: float) -> str:
-            # Two digits at least, and as many as tell it from the others.
+            # At least two digits, and enough to distinguish the three numbers.
             return number(x, max(2, math.ceil(math.log10(abs(x) / side)) if x and side else 2))
 
         text = f"{told(mean)} ({told(low)} to {told(high)})"
@@ -125,7 +125,7 @@ def quantity(iv: Spread, unit: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A span of wall-clock time.
+    """Formats a span of wall-clock time.
 
     >>> duration(3.21), duration(75), duration(7300)
     ('3.2 s', '1 min 15 s', '2 h 01 min')
@@ -138,7 +138,7 @@ def duration(seconds: float) -> str:
 
 
 def seconds(text: str) -> float:
-    """The seconds of a resolved duration.
+    """Returns the seconds of a resolved duration.
 
     >>> seconds("100s"), seconds("2.5ms")
     (100.0, 0.0025)

@@ -1,4 +1,4 @@
-"""Values as scenario files write them, as numbers to compute with, and back."""
+"""Conversion of quantities of scenario files to numbers and back."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SI = {
     **{"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "Tbit/s": 1e12},
     **{"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 2.0**20, "GiB": 2.0**30, "p": 1.0, "%": 0.01, "": 1.0},
 }
-"""What a unit is in the base unit of its kind."""
+"""Factor from each unit to the base unit of its kind."""
 _KIND = (("s", "ps ns us µs ms s min h"), ("bit/s", "bit/s kbit/s Mbit/s Gbit/s Tbit/s"), ("byte", "B kB MB GB KiB MiB GiB"),
          ("packets", "p"), ("1", "%"), ("", ""))  # fmt: skip
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ/%]*)\s*")
 
 
 def quantity(value: Any) -> tuple[float, str] | None:
-    """Number and unit of a value as written; None if it is neither a number nor one with a unit.
+    """Splits a literal into number and unit; None if it is not a number or quantity.
 
     >>> quantity("2.5ms"), quantity(3), quantity("2%"), quantity("soon")
     ((2.5, 'ms'), (3.0, ''), (2.0, '%'), None)
@@ -32,12 +32,12 @@ def quantity(value: Any) -> tuple[float, str] | None:
 
 
 def kind(unit: str) -> str:
-    """What a unit measures: s, bit/s, byte, packets, 1 (a share) or "" (a plain number)."""
+    """Returns the base unit of a unit: s, bit/s, byte, packets, 1 (a share) or "" (a plain number)."""
     return next(k for k, units in _KIND if unit in units.split(" "))
 
 
 def si(value: Any) -> float | None:
-    """A value as written in SI units (s, bit/s, byte, packets, shares).
+    """Converts a literal to base units (s, bit/s, byte, packets, shares).
 
     >>> si("20ms"), si("5%"), si(0.05), si("10Mbit/s")
     (0.02, 0.05, 0.05, 10000000.0)
@@ -47,7 +47,7 @@ def si(value: Any) -> float | None:
 
 
 def written(value: float, unit: str, whole: bool) -> Any:
-    """A drawn number as a scenario writes it, to three digits: neighbouring draws are one setting.
+    """Returns a sampled number as a literal with three digits, so that nearby samples are one setting.
 
     >>> written(12.3456, "ms", False), written(17, "p", True), written(0.0123456, "", False)
     ('12.3ms', '17p', 0.0123)

@@ -1,4 +1,4 @@
-"""Tables of reference pages, made from the JSON Schema of a file."""
+"""Tables of reference pages, generated from a JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MANY = {"string": "texts", "integer": "whole numbers", "object": "tables"}
 
 
 def key_table(root: dict[str, Any], spec: dict[str, Any]) -> str:
-    """The keys of a table with their types, defaults and meaning."""
+    """Returns a table of keys with their types, defaults and meanings."""
     needed = spec.get("required", ())
     rows = []
     for key, p in spec.get("properties", {}).items():
@@ -20,7 +20,7 @@ def key_table(root: dict[str, Any], spec: dict[str, Any]) -> str:
 
 
 def _kind(root: dict[str, Any], p: dict[str, Any]) -> str:
-    """The type of a value in words, with its range."""
+    """Returns the type of a value in words, with its range."""
     if "$ref" in p:
         return "table"
     if "anyOf" in p:

@@ -1,4 +1,4 @@
-"""The metrics and time series: what each is called, its unit and what it is, as the core declares them."""
+"""The metrics and time series that the core declares: name, unit and meaning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import _core
 
 TABLES = ("flows", "groups", "links", "network")
 AGGREGATES = ("mean", "sum", "min", "max", "jain")
-"""What one number of the members of a group may be: `flows.tcp.goodput.sum`; `jain` is Jain's index of fairness among them."""
+"""Aggregates over the members of a group, as in `flows.tcp.goodput.sum`; `jain` is Jain's fairness index."""
 _OF = {"flow": "flows", "group": "groups", "link": "links", "network": "network"}
 
 
@@ -28,16 +28,16 @@ class Metric:
     doc: str
     source: str
     pooled: str = ""
-    """What a metric of flows is of a group: their "sum", the formula over "all" their packets, the "mean" of the flows, or "null"."""
+    """Value for a group: "sum" of the flows, the formula over "all" packets, "mean" of the flows, or "null"."""
     least: float = -math.inf
-    """The least value that is possible."""
+    """Smallest possible value."""
     most: float = math.inf
-    """The largest one."""
+    """Largest possible value."""
 
 
 @lru_cache(maxsize=1)
 def metrics() -> tuple[Metric, ...]:
-    """All metrics, in the order of their tables."""
+    """Returns all metrics, ordered by table."""
     rows = json.loads(_core.metrics())
     return tuple(
         Metric(
@@ -61,59 +61,60 @@ def _bounds(row: dict[str, Any]) -> tuple[float, float]:
 
 @lru_cache(maxsize=1)
 def pooled() -> tuple[Metric, ...]:
-    """The metrics of a row of a group: its own, and those of flows that mean something of several together."""
+    """Returns the metrics of a group: its own, and metrics of flows that are defined for several flows."""
     return tuple(m for m in metrics() if m.table == "groups" or m.pooled not in ("", "null"))
 
 
 def metrics_in(table: str) -> tuple[Metric, ...]:
-    """The metrics that a row of a table has."""
+    """Returns the metrics of a table."""
     return pooled() if table == "groups" else tuple(m for m in metrics() if m.table == table)
 
 
 @lru_cache(maxsize=1)
 def units() -> dict[str, str]:
-    """Unit of each metric; a name means the same in every table."""
+    """Returns the unit of each metric, which is the same in every table."""
     return {m.name: m.unit for m in metrics()}
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One time series of flows or of links."""
+    """A time series of flows or of links."""
 
     name: str
     table: str
     unit: str
     feed: str
-    """Who feeds it: the sampler for everything, or where there is a control; or, as a gauge, the algorithms that have it."""
+    """Origin: the sampler, always or with a control; or a gauge of an algorithm."""
     doc: str
     least: float = -math.inf
-    """The least value that is possible."""
+    """Smallest possible value."""
     most: float = math.inf
-    """The largest one."""
+    """Largest possible value."""
 
 
 @lru_cache(maxsize=1)
 def series() -> tuple[Series, ...]:
-    """All declared time series, in the order of their tables; a queue or congestion control of one's own may have others."""
+    """Returns all declared time series, ordered by table; plug-ins may have others."""
     rows = json.loads(_core.series())
     return tuple(Series(r["name"], f"{r['table']}_series", r["unit"], r["feed"], r["doc"], *_bounds(r)) for r in rows)
 
 
 def series_of(column: str) -> tuple[Series, ...]:
-    """The declared series that a column of the tables over time is; `class0_avg` is an `avg`."""
+    """Returns the declared series of a column; `class0_avg` is an `avg`."""
     name = _core.series_name(column)
     return tuple(s for s in series() if s.name == name)
 
 
 def unit(name: str) -> str:
-    """Unit of a metric or of a column of a time series; empty if it has none."""
+    """Returns the unit of a metric or of a column of a time series; "" if it has none."""
     return units().get(name) or next((s.unit for s in series_of(name)), "")
 
 
 @lru_cache(maxsize=1024)
 def within(name: str, how: str = "") -> tuple[float, float]:
-    """The least and the largest possible value of a metric or of a column of a time series, infinite where there is none, or where nothing
-    is known of it. `how`: of one number of several members, as in `AGGREGATES`; a sum of shares may be above one.
+    """Returns the smallest and the largest possible value of a metric or of a column, infinite if there is none or it is unknown.
+
+    `how` is an aggregate over members (`AGGREGATES`); a sum of shares may exceed one.
 
     >>> within("loss"), within("goodput"), within("goodput", "jain")
     ((0.0, 1.0), (0.0, inf), (0.0, 1.0))
@@ -130,10 +131,10 @@ def within(name: str, how: str = "") -> tuple[float, float]:
 
 
 def jain(shares: Iterable[float], fair: Iterable[float] | None = None) -> float:
-    """Jain's fairness index, the core's: 1 if all have the same, 1/n if one of n has all, NaN if nobody has anything.
+    """Returns Jain's fairness index: 1 if all are equal, 1/n if one of n has all, NaN if all are zero.
 
-    `fair`: the metric `fair_share` of each, which is the same for flows with the same bottleneck. Each is taken in units of the mean of
-    those with the same bottleneck then, so flows that do not compete are not compared.
+    `fair` is the metric `fair_share` of each flow, equal for flows with the same bottleneck. With it each value is divided by the mean of
+    its bottleneck, so that flows that do not compete are not compared.
 
     >>> jain([1.0, 1.0, 1.0, 0.0])
     0.75

@@ -1,7 +1,7 @@
-"""Where commands write: every place is tried before anything is run, so that no run is lost to a name.
+"""Checks of output paths, made before a run, so that no run is lost to a wrong name.
 
-One rule for all: what exists is not replaced, unless that is asked for (`--force`). The folder of a study, a search or a reproduction is
-gone on with by the command that made it, which writes its own tables, pictures and pages again; one with other things in it is refused.
+Existing files are kept without `--force`. The command of a study, a tuning run or a reproduction resumes its folder and writes tables,
+plots and pages again; a folder with other contents is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .partial_files import hidden_file, hidden_folder
 
 
 def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
-    """The path of a file that is to be written; `FolderError` if it cannot be, or if it exists and is not to be replaced (`force`)."""
+    """Returns the path of an output file; raises `FolderError` if it cannot be written, or exists without `force`."""
     target = Path(fspath(path))
     if kind := in_place_of_file(target):
         raise FolderError(f"cannot write {target}: it is {kind}, not a file")
@@ -26,7 +26,7 @@ def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
     if os.path.lexists(target) and not force:
         raise FolderError(f"{target} exists: choose another name, or replace it with force=True")
     folder = folder_of(target)
-    # Rights, read-only file systems and names that are too long show when a file is made, not before.
+    # Creating a file reveals missing rights, read-only file systems and names that are too long.
     try:
         with hidden_file(folder, target.name):
             pass
@@ -36,7 +36,7 @@ def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
 
 
 def folder_of(target: Path) -> Path:
-    """The folder of a file that is to be written; `FolderError` if there is none."""
+    """Returns the folder of an output file; raises `FolderError` if it does not exist."""
     folder = target.absolute().parent
     if not folder.is_dir():
         what = f"{target.parent} is {in_place_of_file(folder) or 'a file'}, not a folder" if os.path.lexists(folder) else ""
@@ -45,7 +45,7 @@ def folder_of(target: Path) -> Path:
 
 
 def new_files(paths: Iterable[str | PathLike[str]], *, force: bool = False) -> list[Path]:
-    """The paths of files that are to be written, no two of them the same."""
+    """Returns the paths of output files; raises `FolderError` if two are the same."""
     out: dict[Path, Path] = {}
     for path in paths:
         target = new_file(path, force=force)
@@ -57,7 +57,7 @@ def new_files(paths: Iterable[str | PathLike[str]], *, force: bool = False) -> l
 
 
 def open_folder(path: Path) -> None:
-    """Makes sure that a folder can be made at `path`, or written into if it is there."""
+    """Raises `FolderError` if a folder cannot be created at `path`, or an existing one cannot be written to."""
     place = next(p for p in (path.absolute(), *path.absolute().parents) if os.path.lexists(p))
     if not place.is_dir():
         raise FolderError(f"cannot write {path}: {place} is {in_place_of_file(place) or 'a file'}, not a folder")
@@ -69,7 +69,7 @@ def open_folder(path: Path) -> None:
 
 
 def room_for(folder: Path, files: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
-    """Makes sure that nothing in a folder stands where these files and folders are to be written."""
+    """Raises `FolderError` if something else in a folder has the name of one of these files and folders."""
     open_folder(folder)
     for name in files:
         if kind := in_place_of_file(folder / name):

@@ -1,7 +1,7 @@
-"""Hidden files and folders that are being written (`.NAME.MACHINE-RANDOM.part`); the next write clears those of processes that are gone.
+"""Hidden files and folders in progress (`.NAME.MACHINE-RANDOM.part`); the next write removes those of dead processes.
 
-Whoever writes holds the lock (`flock`) of the file or folder, which the system frees with the process, however it ended. Such a lock holds
-between processes of one kernel, so the name says which kernel: of another machine's nothing is known, and nothing is cleared.
+The writing process holds the lock (`flock`) of the file or folder, which the system releases with the process. Such a lock works between
+processes of one kernel, so the name contains the kernel; files of other machines are left alone.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PART = ".part"
 REPLACED = ".replaced"
 _OURS = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-[0-9a-f]{10}\.part", re.DOTALL)
 _LONGEST = 100
-"""Bytes of the name that the hidden one repeats: file systems take 255."""
+"""Bytes of the name that the hidden name repeats: file systems allow 255."""
 _TRIES = 20
 
 
 @functools.cache
 def machine() -> str:
-    """Eight digits of this kernel, for as long as it runs."""
+    """Returns eight digits that identify the running kernel."""
     try:
         told = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
     except OSError:
@@ -46,27 +46,27 @@ def _stem(name: str) -> str:
 
 
 def hidden_name(name: str) -> str:
-    """A name that nobody else has, for what will be called `name`."""
+    """Returns a unique hidden name for the future `name`."""
     return f".{_stem(name)}.{machine()}-{secrets.token_hex(5)}{PART}"
 
 
 def replaced_name(name: str) -> str:
-    """What a folder is called for the moment in which another one takes its place, where the two cannot change places in one step."""
+    """Returns the temporary name of a folder that is being replaced in two steps."""
     return f"{_stem(name)}.{machine()}-{secrets.token_hex(5)}{REPLACED}"
 
 
 class _Taken(Exception):
-    """Somebody else has the lock, or the thing is no longer there."""
+    """Another process has the lock, or the file is gone."""
 
 
 def _open(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Opens what has a hidden name, whatever it is: nothing is followed or waited for."""
+    """Opens a hidden file or folder without following links or waiting."""
     safe = (getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     return os.open(path, functools.reduce(int.__or__, safe, flags), 0o666)
 
 
 def _lock(fd: int, path: Path) -> bool:
-    """True if the lock is this process's, False if there are no locks here; raises `_Taken`."""
+    """Returns true if this process has the lock, false if the system has no locks; raises `_Taken`."""
     try:
         if fcntl is not None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,13 +81,13 @@ def _lock(fd: int, path: Path) -> bool:
 
 @contextlib.contextmanager
 def hidden_folder(place: Path, name: str) -> Iterator[Path]:
-    """A folder of a hidden name in `place`, this process's own; removed in the end if it is still there."""
+    """Yields a new hidden folder in `place`, locked by this process; removed at the end if it still exists."""
     clear(place)
     for _ in range(_TRIES):
         path, fd = place / hidden_name(name), -1
         path.mkdir()
         try:
-            with contextlib.suppress(PermissionError):  # a system that opens no folder has no lock for it
+            with contextlib.suppress(PermissionError):  # a system that cannot open folders has no lock for them
                 fd = _open(path)
                 _lock(fd, path)
             break
@@ -107,8 +107,8 @@ def hidden_folder(place: Path, name: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def hidden_file(place: Path, name: str) -> Iterator[tuple[int, Path]]:
-    """A new file of a hidden name in `place`, open for writing; removed in the end if it is still there."""
-    if str(place) not in _cleared:  # once for all files that this process writes there
+    """Yields a new hidden file in `place`, open for writing; removed at the end if it still exists."""
+    if str(place) not in _cleared:  # once per folder and process
         _cleared.add(str(place))
         clear(place)
     for _ in range(_TRIES):
@@ -130,14 +130,14 @@ def hidden_file(place: Path, name: str) -> Iterator[tuple[int, Path]]:
 
 
 def _gone(place: Path) -> OSError:
-    return OSError(errno.EBUSY, "its hidden files are removed all the time", str(place))
+    return OSError(errno.EBUSY, "another process keeps removing its hidden files", str(place))
 
 
 _cleared: set[str] = set()
 
 
 def clear(place: Path) -> None:
-    """Removes what processes of this kernel that are gone were writing in a folder."""
+    """Removes hidden files and folders in a folder whose processes on this kernel are dead."""
     try:
         with os.scandir(place) as entries:
             left = [e.name for e in entries if (m := _OURS.fullmatch(e.name)) and m["machine"] == machine()]
@@ -146,13 +146,13 @@ def clear(place: Path) -> None:
     for name in left:
         path = place / name
         with held(path) as mine, contextlib.suppress(OSError):
-            if mine:  # nobody writes there
+            if mine:  # no process writes there
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
 
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[bool | None]:
-    """The lock of a file or folder that is there: True if this process has it now, False if another one has, None if there are no locks."""
+    """Tries to lock an existing file or folder: true if locked, false if another process has the lock, None without locks."""
     fd, mine = -1, None
     try:
         fd = _open(path)
@@ -172,7 +172,7 @@ def held(path: Path) -> Iterator[bool | None]:
 
 
 def _aside(path: Path) -> list[Path]:
-    """The folders that were to be replaced by one at `path`, by processes that live or are gone."""
+    """Returns the folders set aside while a process replaces them at `path`."""
     of = re.compile(re.escape(_stem(path.name)) + r"\.[0-9a-f]{8}-[0-9a-f]{10}" + re.escape(REPLACED))
     try:
         return sorted(p for p in path.parent.iterdir() if of.fullmatch(p.name) and p.is_dir())
@@ -181,7 +181,7 @@ def _aside(path: Path) -> list[Path]:
 
 
 def put_back(path: Path) -> None:
-    """Gives a folder its name again that a killed process was about to replace; removes it if the other one is there already."""
+    """Restores a folder that a killed process had set aside; removes it if the new one is in place."""
     for aside in _aside(path.absolute()):
         with held(aside) as mine:
             if mine and os.path.lexists(path):
@@ -191,7 +191,7 @@ def put_back(path: Path) -> None:
 
 
 def where_it_is(path: Path) -> str:
-    """What to add to a message that there is no folder `path`, if a killed process had begun to replace it."""
+    """Returns a hint for the message that folder `path` is missing, if a killed process had set it aside."""
     if os.path.lexists(path) or not (aside := _aside(path.absolute())):
         return ""
-    return f"; what was there is whole in {aside[0]}: a process was killed while it replaced it"
+    return f"; its previous contents are intact in {aside[0]}: a process was killed while replacing it"

@@ -1,4 +1,4 @@
-"""Dotted paths of scenario values, as `--set` takes them: keys as in TOML, in quotes if they hold more than letters, digits, `_`, `-`."""
+"""Dotted paths of scenario values, as in `--set`: keys as in TOML, quoted if they contain more than letters, digits, `_`, `-`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BARE = re.compile(r"[^.\"'\s]+")
 
 
 def split(path: str) -> tuple[str, ...] | None:
-    """The keys of a dotted path; None if it is no path.
+    """Returns the keys of a dotted path; None if it is not a valid path.
 
     >>> split('links."a b.c".rate')
     ('links', 'a b.c', 'rate')
@@ -45,7 +45,7 @@ def split(path: str) -> tuple[str, ...] | None:
 
 
 def join(keys: Iterable[str]) -> str:
-    """The path with these keys.
+    """Returns the path with these keys.
 
     >>> join(("links", "a b", "rate"))
     'links."a b".rate'
@@ -54,13 +54,13 @@ def join(keys: Iterable[str]) -> str:
 
 
 def partition(text: str, sign: str = "=") -> tuple[str, str, str]:
-    """As `str.partition`, but not within quotes.
+    """Splits at the first `sign` outside of quotes, like `str.partition`.
 
     >>> partition('links."a=b".rate=5Mbit/s')
     ('links."a=b".rate', '=', '5Mbit/s')
     """
     at = 0
-    alone = set[str]()  # quotes with no second one behind them: looking for it again and again would take a long time
+    alone = set[str]()  # quotes without a closing one, remembered so that the search stays linear
     while at < len(text):
         if (c := text[at]) == sign:
             return text[:at], sign, text[at + 1 :]

@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known about a name or path."""
+    """An explanation of a name or path."""
 
     title: str
     kind: str
@@ -42,19 +42,19 @@ _FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-le
 
 @lru_cache(maxsize=1)
 def built_in() -> tuple[dict[str, Any], ...]:
-    """The algorithms of the house: kind, name, aliases, doc, schema."""
+    """Returns the built-in algorithms: kind, name, aliases, doc, schema."""
     return tuple(json.loads(_core.registry()))
 
 
 def registry() -> tuple[dict[str, Any], ...]:
-    """All algorithms: kind, name, aliases, doc, schema; those of one's own (`fairlane.plugin`, `fairlane.cc`) at the end."""
+    """Returns all algorithms: kind, name, aliases, doc, schema; plug-ins (`fairlane.plugin`, `fairlane.cc`) last."""
     own = json.loads(_core.plugins())
     return (*built_in(), *({"aliases": [], **entry} for entry in own))
 
 
 @lru_cache(maxsize=1)
 def presets() -> tuple[dict[str, Any], ...]:
-    """All presets: kind, algorithm, name, doc, values."""
+    """Returns all presets: kind, algorithm, name, doc, values."""
     return tuple(json.loads(_core.presets()))
 
 
@@ -62,20 +62,20 @@ _CARRIES = ("rate", "trace", "rates", "delay", "queue")
 
 
 def impairments() -> tuple[str, ...]:
-    """What a link may do to packets besides carrying them, by name."""
+    """Returns the names of the impairments of a link."""
     return tuple(key for key in scenario_schema()["$defs"]["Direction"]["properties"] if key not in _CARRIES)
 
 
 @lru_cache(maxsize=1)
 def scenario_schema() -> dict[str, Any]:
-    """The JSON Schema of scenario files."""
+    """Returns the JSON Schema of scenario files."""
     made: dict[str, Any] = json.loads(_core.schema())
     return made
 
 
 @lru_cache(maxsize=1)
 def codes() -> tuple[dict[str, str], ...]:
-    """The codes of errors and warnings: kind, name, doc."""
+    """Returns the codes of errors and warnings: kind, name, doc."""
     return tuple(json.loads(_core.codes()))
 
 
@@ -83,7 +83,7 @@ _KINDS = {"error": "an error", "warning": "a warning"}
 
 
 def contents() -> dict[str, list[str]]:
-    """Every name that can be explained, by kind."""
+    """Returns every name that can be explained, by kind."""
     out: dict[str, list[str]] = {"term": sorted(t.name for t in terms())}
     for entry in registry():
         out.setdefault(entry["kind"], []).append(entry["name"])
@@ -107,12 +107,12 @@ def explain(name: str) -> list[Entry]:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
             facts["of a group"] = _POOLED.get(metric.pooled, "")
             found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
-    if found and wanted in scenario_schema().get("properties", {}):  # `flows` is a table of the file, and a number of a group
+    if found and wanted in scenario_schema().get("properties", {}):  # `flows` is also a metric of groups
         found = [*_path(wanted), *found]
     found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
     if not found:
         found = _measured(name.strip())
-        # `flows.loss` is the metric: no flow is called so. `links.x.loss` is a setting, too.
+        # `flows.loss` is a metric alone; `links.x.loss` is also a setting.
         found = found if found and name.count(".") == 1 else [*_path(name.strip()), *found]
     for s in series_of(wanted):
         facts = {"table": s.table, "unit": s.unit, "from": s.feed}
@@ -205,7 +205,7 @@ def _keys() -> dict[str, tuple[str, ...]]:
             if isinstance(branch.get("additionalProperties"), dict):
                 walk(branch["additionalProperties"], f"{path}NAME.", inside)
 
-    # What builders of topologies take for their links is described where links are.
+    # Links of topology builders have the same keys as links.
     tops = root.get("properties", {})
     for key in sorted(tops, key=lambda k: k == "topology"):
         found.setdefault(key, {})[""] = key
@@ -235,16 +235,16 @@ def _first_sentence(text: str) -> str:
 
 
 def _measured(path: str) -> list[Entry]:
-    """What a path of results means, as studies write it: `network.jain`, `flows.loss`, `flows.tcp.goodput.sum`, `links.x.queue`."""
+    """Explains a path of results as in studies: `network.jain`, `flows.loss`, `flows.tcp.goodput.sum`, `links.x.queue`."""
     table, *rest = split(path) or path.split(".")
     table = {"flow": "flows", "group": "groups", "link": "links"}.get(table, table)
     if path == "network":
         told = {m.name: m.doc for m in metrics() if m.table == "network"}
-        return [Entry(path, "table of metrics", "Numbers of the whole network, over all its flows and links.", facts=told)]
+        return [Entry(path, "table of metrics", "Metrics of the whole network, over all flows and links.", facts=told)]
     if table not in TABLES or not rest or not all(rest):
         return []
     own = {m.name for m in metrics_in(table)}
-    # A group and a link have an index of fairness of their own, whatever they are called: `groups.flows.jain`, `links.x.jain`.
+    # Groups and links have a metric `jain` of their own: `groups.flows.jain`, `links.x.jain`.
     is_metric = len(rest) > 1 and table in ("groups", "links") and (rest[-2] not in own or (len(rest) == 2 and rest[-1] in own))
     how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not is_metric else ""
     name, of = rest[-1], ".".join(rest[:-1])
@@ -266,17 +266,17 @@ def _measured(path: str) -> list[Entry]:
 
 _POOLED = {
     "sum": "the sum over its flows",
-    "all": "the same over all packets, acknowledgments and transactions of its flows",
+    "all": "the formula over all packets, acknowledgments and transactions of its flows",
     "mean": "the mean of its flows that have a value",
-    "null": "nothing (null): it is the state of one flow",
+    "null": "none (null): the state of a single flow",
 }
-"""What a metric of flows is in a row of a group (`report = "groups"`)."""
+"""Meaning of a metric of flows in a row of a group (`report = "groups"`)."""
 _HOW = {
-    "mean": "their mean; .sum, .min, .max or .jain behind it ask for another number",
+    "mean": "their mean; append .sum, .min, .max or .jain for another aggregate",
     "sum": "their sum",
-    "min": "the least of them",
-    "max": "the most of them",
-    "jain": "Jain's index of fairness among them",
+    "min": "the smallest of them",
+    "max": "the largest of them",
+    "jain": "Jain's fairness index among them",
 }
 
 
@@ -298,7 +298,7 @@ def _preset(preset: dict[str, Any]) -> Entry:
 
 
 def _path(path: str) -> list[Entry]:
-    """Follows a dotted path through the schema of scenario files."""
+    """Explains a dotted path of scenario files by their schema."""
     root = scenario_schema()
     nodes = [root]
     parts = list(split(path) or path.split("."))
@@ -310,7 +310,7 @@ def _path(path: str) -> list[Entry]:
     target = _deref(root, node)
     doc = node.get("description") or target.get("description", "")
     facts = {"type": _kind(root, node), "default": _default(node), "range": _limits(node)}
-    # A table by free names, such as `flows`, is explained by what each of them holds.
+    # A table with user-defined names, such as `flows`, is explained by its entries.
     nodes = nodes + [
         b["additionalProperties"] for n in nodes for b in branches_of(root, n) if isinstance(b.get("additionalProperties"), dict)
     ]
@@ -319,7 +319,7 @@ def _path(path: str) -> list[Entry]:
 
 
 def _short(parts: list[str]) -> list[Entry]:
-    """`red.min` for the parameter of an algorithm."""
+    """Explains the parameter of an algorithm, such as `red.min`."""
     if len(parts) != 2:
         return []
     out = []
@@ -354,7 +354,7 @@ def _deref(root: dict[str, Any], node: Any) -> dict[str, Any]:
 
 
 def branches_of(root: dict[str, Any], node: Any, depth: int = 0) -> list[dict[str, Any]]:
-    """The node and all alternatives inside it, references followed."""
+    """Returns the node and all its alternatives, with references resolved."""
     node = _deref(root, node)
     out = [node]
     if depth < 8:
@@ -365,7 +365,7 @@ def branches_of(root: dict[str, Any], node: Any, depth: int = 0) -> list[dict[st
 
 
 def member_of(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]]:
-    """The schemas of the member `part` of a value that the node describes, one for each alternative that has it."""
+    """Returns the schemas of the member `part` of a node, one per alternative that has it."""
     out = []
     for branch in branches_of(root, node):
         if part in branch.get("properties", {}):
@@ -378,7 +378,7 @@ def member_of(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]
 
 
 def registry_at(keys: tuple[str, ...]) -> str:
-    """The registry that names what may stand at a path of a scenario: queue, cc, source, topology; "" if it is no algorithm.
+    """Returns the registry for a path of a scenario: queue, cc, source, topology; "" if its value is not an algorithm.
 
     >>> registry_at(("links", "bottleneck", "queue")), registry_at(("flows", "web", "tcp", "cc")), registry_at(("duration",))
     ('queue', 'cc', '')
@@ -396,7 +396,7 @@ def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
         for name, p in branch.get("properties", {}).items():
             doc = p.get("description") or _deref(root, p).get("description", "")
             rows.setdefault(name, Parameter(name, _kind(root, p), _default(p), _limits(p), " ".join(doc.split())))
-            # What each table of a list holds, such as the classes of a scheduler.
+            # The tables of a list, such as the classes of a scheduler.
             items = _deref(root, p.get("items"))
             if "properties" in items and "x-registry" not in items:
                 for inner in _parameters(root, items):
@@ -437,7 +437,7 @@ def _default(node: dict[str, Any]) -> str:
         return ""
     value = node["default"]
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-        # Classes: what they take says more than all they hold.
+        # Classes are shown by their filters.
         return ", ".join(str(v.get("match", "...")) for v in value)
     if isinstance(value, dict) and len(value) == 1 and all(isinstance(v, dict) for v in value.values()):
         return str(next(iter(value)))

@@ -1,6 +1,7 @@
-"""Renaming in one step: two names that change places, and a name that is taken only if nobody has it.
+"""Atomic renames: exchanging two names, and renaming only to an unused name.
 
-Linux and macOS do both in the kernel where the file system can. Elsewhere `exchange` says that it cannot, and `take_name` links or looks.
+Linux and macOS do both in the kernel if the file system supports it. Elsewhere `exchange` returns false, and `take_name` uses a hard link
+or a check.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _SWAP, _EXCL = 2, 4
 """Flags of renamex_np(2), macOS."""
 _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EPERM, errno.EXDEV)
-"""What file systems, older kernels and filters of system calls answer that do not know a flag; a real reason comes again without it."""
+"""Errors of file systems, kernels and system-call filters that do not support the flag; other causes recur without it."""
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL, errno.EMLINK, errno.EXDEV)
 
 
 @functools.cache
 def _call() -> Callable[[bytes, bytes, int], int] | None:
-    """The system call that renames with flags: 0, or the error number."""
+    """Returns a function that renames with flags and returns 0 or the error number; None without such a system call."""
     if sys.platform not in ("linux", "darwin"):
         return None
     import ctypes
@@ -44,7 +45,7 @@ def _call() -> Callable[[bytes, bytes, int], int] | None:
 
 
 def _with(flags: tuple[int, int], old: Path, new: Path) -> bool:
-    """True if the system has renamed with this flag (Linux, macOS), False if it cannot; raises `OSError` for another reason."""
+    """Renames with a flag (Linux, macOS): true if done, false if not supported; raises `OSError` on other errors."""
     call = _call()
     if call is None:
         return False
@@ -57,18 +58,18 @@ def _with(flags: tuple[int, int], old: Path, new: Path) -> bool:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """True if both names have changed places in one step; False if the system or the file system cannot do that."""
+    """Exchanges two names in one step: true if done, false if the system or the file system cannot."""
     return _with((_EXCHANGE, _SWAP), one, other)
 
 
 def take_name(old: Path, new: Path) -> None:
-    """Renames a file or folder; `FileExistsError` if there is something of the new name."""
+    """Renames a file or folder; raises `FileExistsError` if the new name is taken."""
     if _with((_NOREPLACE, _EXCL), old, new):
         return
     if os.path.lexists(new):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new))
     if old.is_dir():
-        # No system renames a folder onto a file, or onto a folder with something in it.
+        # No system renames a folder to the name of a file, or of a folder that is not empty.
         try:
             old.rename(new)
         except OSError as e:
@@ -83,7 +84,7 @@ def take_name(old: Path, new: Path) -> None:
     except OSError as e:
         if e.errno not in _NO_LINKS:
             raise
-        # Without hard links the name is taken by an empty file first.
+        # Without hard links an empty file reserves the name first.
         os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         old.replace(new)
         return

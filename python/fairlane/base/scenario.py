@@ -1,4 +1,4 @@
-"""Scenario files, and scenarios with every parameter filled in."""
+"""Scenario files, and resolved scenarios with a value for every parameter."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Built(Protocol):
     """A scenario built in Python, such as `fairlane.Network`."""
 
     def to_toml(self) -> str:
-        """Its text as a scenario file."""
+        """Returns the text of the scenario file."""
 
 
 def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
-    """Text, shown name and format of a scenario file; one clear error if it is none."""
+    """Reads a scenario file: text, displayed name and format."""
     name = fspath(path)
     try:
         data = read_input(name)
@@ -41,26 +41,26 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
 
 
 _DERIVED = ("expanded", "warnings")
-"""What a resolved scenario says besides what can be set."""
+"""Keys of a resolved scenario that cannot be set."""
 
 
 def check_text(text: str, name: str) -> None:
-    """Raises if a text cannot be written as UTF-8: half a character is none."""
+    """Raises `InputError` if a text cannot be written as UTF-8, such as one with a surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError as e:
-        raise InputError(f"{name}: {text[e.start : e.start + 1]!r} is half a character, so this is no text") from e
+        raise InputError(f"{name}: {text[e.start : e.start + 1]!r} is half a character, so this is not text") from e
 
 
 def tree_of(text: str, name: str, form: str = "toml") -> dict[str, Any]:
-    """The tree of a TOML or JSON document, whatever its keys mean; `ScenarioError` with the place of what is wrong with its syntax."""
+    """Parses a TOML or JSON document without checking its keys; raises `ScenarioError` with the place of a syntax error."""
     check_text(text, name)
     tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
     return {key: value for key, value in tree.items() if key not in _DERIVED} if form == "json" else tree
 
 
 def _near(name: str) -> str:
-    """Which files beside one that is not there have nearly its name."""
+    """Returns a hint with files in the same folder whose names are similar to a missing one."""
     from difflib import get_close_matches
 
     path = Path(name)
@@ -85,7 +85,7 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
 
 
 def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
-    """A scenario file or network that passed every check, as the core runs it; raises `ScenarioError`."""
+    """Checks a scenario file or network and returns it for the core; raises `ScenarioError`."""
     if isinstance(scenario, Built):
         text, name, form = scenario.to_toml(), getattr(scenario, "shown", "<network>"), getattr(scenario, "form", "toml")
     else:
@@ -101,18 +101,18 @@ def resolve(
     scenario: str | PathLike[str] | Built,
     sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
 ) -> dict[str, Any]:
-    """A scenario file or network with every parameter filled in; raises `ScenarioError`.
+    """Returns a scenario file or network with a value for every parameter; raises `ScenarioError`.
 
-    `sets` changes values by dotted path, as `--set` does. The key `expanded` of the answer lists all nodes, links and flows.
+    `sets` changes values by dotted path, as `--set` does. The key `expanded` of the result lists all nodes, links and flows.
     """
     resolved: dict[str, Any] = json.loads(checked(scenario, sets).json())
     return resolved
 
 
 def ways(expanded: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The directions of all links; of wireless channels each hop that routes may take, in place of the interfaces of stations.
+    """Returns the directions of all links; for wireless channels the possible hops instead of the interfaces of stations.
 
-    A hop is named "a ~ b", that back "a ~ b.reverse"; `on_air` says the channel, rate and queue are those of the sender's interface.
+    A hop is named "a ~ b", the opposite one "a ~ b.reverse". `on_air` names the channel; rate and queue are those of the sending interface.
     """
     channels = expanded.get("channels", ())
     air = {c["name"] for c in channels}
@@ -131,7 +131,7 @@ def ways(expanded: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
-    """The link whose queue is to be replaced: the one that is named, or else `bottleneck`, or the only one."""
+    """Returns the link whose queue is replaced: the named one, otherwise `bottleneck`, or the only link."""
     names: list[str] = [x["name"] for x in resolved["expanded"]["links"]]
     forward = [n for n in names if not n.endswith(".reverse")]
     if link is not None:
@@ -143,4 +143,4 @@ def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
     if len(forward) == 1:
         return forward[0]
     some = ", ".join(forward[:12]) + (", ..." if len(forward) > 12 else "")
-    raise FairlaneError(f'say whose queue to replace: no link is called `bottleneck`; there are {some}\n  = help: link="NAME"')
+    raise FairlaneError(f'name the link whose queue is replaced: no link is called `bottleneck`; links: {some}\n  = help: link="NAME"')

@@ -1,4 +1,4 @@
-"""Seeds as people write them."""
+"""Lists of seeds such as 1..10 or 1,2,3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import FairlaneError, short
 
 
 def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
-    """Seeds from a number, numbers, or text such as "1..10" or "1,2,5..7".
+    """Parses seeds from a number, numbers, or text such as "1..10" or "1,2,5..7".
 
     >>> parse_seeds("1..3,7"), parse_seeds(4), parse_seeds(range(2))
     ([1, 2, 3, 7], [4], [0, 1])

@@ -1,7 +1,7 @@
-"""`SHA256SUMS`: the sums of files that are written for people, such as tables, pictures and pages.
+"""`SHA256SUMS`: the checksums of output files such as tables, plots and pages.
 
-It is what `sha256sum --check SHA256SUMS` reads. The list goes away before the first of its files is written again and comes back after the
-last one, so it never names what a killed process left half done; without it these files are not checked, and that is told.
+`sha256sum --check SHA256SUMS` reads it. The list is removed before the first of its files is rewritten and written after the last one, so
+it never names files of a killed process. Without it the files are not checked, and a warning is printed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _MARK = b"# seal "
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 
 Put = Callable[[str, bytes], Path]
-"""`put(name, data)` writes a file below the folder, whole or not at all, and gives its path."""
+"""`put(name, data)` writes a file below the folder atomically and returns its path."""
 
 
 def digest_in(path: Path) -> str:
-    """SHA-256 of a file that may be larger than memory; raises `OSError` if it cannot be read."""
+    """Returns the SHA-256 of a file, which may be larger than memory; raises `OSError` if it cannot be read."""
     with open_file(path) as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def read(folder: Path) -> dict[str, str]:
-    """Names and sums; raises `SealError` if the list is damaged, `OSError` if there is none."""
+    """Returns names and checksums; raises `SealError` if the list is damaged, `OSError` if it is missing."""
     path = folder / NAME
     with open_file(path) as f:
         data = f.read()
@@ -44,7 +44,7 @@ def read(folder: Path) -> dict[str, str]:
 def _text(sums: dict[str, str]) -> bytes:
     lines = []
     for name, digest in sorted(sums.items()):
-        # A name that would break the line is escaped as sha256sum does it.
+        # A name with a line break is escaped as sha256sum does.
         safe = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
         lines.append(f"{chr(92) * (safe != name)}{digest}  {safe}\n")
     return seal_text(_MARK + BLANK.encode() + b"\n" + "".join(lines).encode(), _MARK)
@@ -56,7 +56,7 @@ def _unescaped(name: str) -> str:
 
 @contextmanager
 def listed(folder: Path) -> Iterator[Put]:
-    """Files for people in `folder`: what is put is written at once, and named with its sum in the list at the end."""
+    """Yields a function that writes output files in `folder`; the list of their checksums is written at the end."""
     try:
         known = read(folder)
     except (OSError, SealError):
@@ -80,7 +80,7 @@ def listed(folder: Path) -> Iterator[Put]:
     try:
         yield put
     except BaseException:
-        with suppress(FolderError):  # what failed is to be told, not that the list could not be written on top of it
+        with suppress(FolderError):  # the first error is reported, not that of the list
             _write(folder, known)
         raise
     _write(folder, known)
@@ -93,7 +93,7 @@ def _write(folder: Path, known: dict[str, str]) -> None:
 
 
 def faults(folder: Path) -> tuple[int, dict[str, str]]:
-    """How many files the list names, itself included, and what is wrong with which; raises as `read` does."""
+    """Returns the number of files in the list, including itself, and the fault of each damaged one; raises as `read` does."""
     sums = read(folder)
     wrong = {}
     for name, digest in sums.items():

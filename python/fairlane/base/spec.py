@@ -1,4 +1,4 @@
-"""What the generated keyword dataclasses of `_params.py` share."""
+"""Base class of the generated dataclasses of `_params.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, NewType
 
 Announced = NewType("Announced", str)
-"""The name of an algorithm of one's own, announced while the program runs: no checker can know it."""
+"""Name of a plug-in that registers at run time, unknown to type checkers."""
 
 
 class Params:
@@ -17,13 +17,13 @@ class Params:
     _name: ClassVar[str] = ""
 
     def table(self) -> dict[str, Any]:
-        """The fields that were set, as they stand in a scenario file."""
+        """Returns the fields that are set, as in a scenario file."""
         own = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
-        # A parameter whose name is a keyword of Python has an underscore behind it.
+        # A parameter named like a Python keyword has a trailing underscore.
         return {name.rstrip("_"): plain(value) for name, value in own if value is not None}
 
     def spec(self) -> Any:
-        """How a scenario file says it: the name alone, or the name as key of the table."""
+        """Returns the form of a scenario file: the name, or a table with the name as key."""
         table = self.table()
         if self._kind == "transport":
             return table
@@ -31,10 +31,10 @@ class Params:
 
 
 def plain(value: Any) -> Any:
-    """`value` in the types of TOML and JSON: parameter classes become tables, tuples become lists."""
+    """Converts `value` to the types of TOML and JSON: parameter classes become tables, tuples become lists."""
     if isinstance(value, Params):
         return value.spec()
-    if isinstance(value, type) and hasattr(value, "_parameters"):  # a queue of one's own
+    if isinstance(value, type) and hasattr(value, "_parameters"):  # a plug-in class
         return value.__name__
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items() if v is not None}

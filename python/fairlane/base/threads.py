@@ -1,4 +1,4 @@
-"""Threads that call code of others, which may not come back by itself."""
+"""Threads that call plug-ins, which may not return."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
 PULSE = 0.05
-"""Seconds between two attempts to end what runs."""
+"""Seconds between two attempts to end the runs."""
 PATIENCE = 0.7
-"""Seconds after which code of C that does not come back is left to itself."""
+"""Seconds after which C code that does not return is abandoned."""
 
 
 def interrupt(threads: set[int]) -> None:
-    """Raises KeyboardInterrupt in the code of plug-ins that runs on these threads at this moment."""
+    """Raises KeyboardInterrupt in the plug-ins running on these threads."""
     from .. import _core
 
     _core.interrupt(list(threads))
 
 
 class Halt(threading.Event):
-    """Ends the runs of several threads: set, it makes them end at once, unfinished."""
+    """Flag that ends the runs of several threads early."""
 
     def __init__(self) -> None:
         super().__init__()
         self.threads: set[int] = set()
-        """Threads that are at work."""
+        """Running threads."""
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[int]:
-        """The calling thread runs something that is to end with the others; its number."""
+        """Registers the calling thread while it works; yields its number."""
         own = threading.get_ident()
         self.threads.add(own)
         try:
@@ -41,7 +41,7 @@ class Halt(threading.Event):
             self.threads.discard(own)
 
     def end(self, patience: float | None = None) -> bool:
-        """Ends all runs, and waits until they are over, or for so many seconds. Returns True if they are."""
+        """Ends all runs and waits for them at most this many seconds; returns true if all ended."""
         self.set()
         began = time.monotonic()
         while self.threads:
@@ -53,14 +53,14 @@ class Halt(threading.Event):
 
 
 class Pool(ThreadPoolExecutor):
-    """Threads that end with an error of whoever waits for them (Ctrl-C), even in the code of a plug-in."""
+    """Threads that end when the waiting thread fails (Ctrl-C), even inside a plug-in."""
 
     def __init__(self, n: int, name: str = "") -> None:
         self._crew: list[threading.Thread] = []
         super().__init__(n, name, initializer=lambda: self._crew.append(threading.current_thread()))
 
     def stop(self) -> None:
-        """Ends what runs, and waits until all threads are gone; what has not begun never does."""
+        """Ends running tasks, cancels the others, and waits for all threads."""
         self.shutdown(wait=False, cancel_futures=True)
         while left := {t.ident for t in self._crew if t.ident is not None and t.is_alive()}:
             interrupt(left)
@@ -74,7 +74,7 @@ class Pool(ThreadPoolExecutor):
 
 @contextlib.contextmanager
 def alarm(seconds: float, thread: int) -> Iterator[None]:
-    """Interrupts the code of plug-ins on a thread after so many seconds, again and again until what this surrounds is over."""
+    """Interrupts plug-ins on a thread after this many seconds, repeatedly until the block ends."""
     over = threading.Event()
 
     def wait() -> None:

@@ -1,4 +1,4 @@
-"""Writes the few shapes of TOML that scenario files use (the standard library only reads it)."""
+"""Writer for the subset of TOML that scenario files use (the standard library only reads TOML)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import re
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-# Tables below these keys get a header of their own; everything deeper is written inline.
+# Tables below these keys get a header; deeper ones are written inline.
 _SECTIONS = ("topology", "links", "wireless", "flows", "control")
 
 
 def key(name: str) -> str:
-    """A key, quoted if it must be.
+    """Returns a key, quoted if necessary.
 
     >>> key("limit"), key("bottleneck.reverse")
     ('limit', '"bottleneck.reverse"')
@@ -22,12 +22,12 @@ def key(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A basic string; its escapes are those of JSON, and DEL must be one of them."""
+    """Returns a basic string with the escapes of JSON, and DEL escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def value(v: Any) -> str:
-    """A value on one line.
+    """Returns a value on one line.
 
     >>> value({"rate": "10Mbit/s", "loss": 0.01, "list": [1, True]})
     '{ rate = "10Mbit/s", loss = 0.01, list = [1, true] }'
@@ -51,7 +51,7 @@ def value(v: Any) -> str:
 
 
 def dumps(tree: dict[str, Any]) -> str:
-    """A scenario tree as TOML: scalars first, then one header for each builder, link and flow."""
+    """Returns a scenario tree as TOML: scalars first, then one header per builder, link and flow."""
     top = [f"{key(k)} = {value(v)}" for k, v in tree.items() if v is not None and k not in _SECTIONS]
     lines = ["\n".join(top)] if top else []
     for section in _SECTIONS:

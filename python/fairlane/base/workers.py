@@ -1,6 +1,6 @@
-"""Processes that work for another one, and end with it whatever ended it.
+"""Worker processes that end with their parent, however it ended.
 
-Imports little, so that a process that is starting is under watch before it imports what it works with, which takes a second.
+This module imports little, so that a starting process watches its parent before its slow imports.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from multiprocessing.connection import wait as wait_for
 from .threads import Halt
 
 GRACE = 0.3
-"""Seconds that a process has to end its run when everything is to stop and its parent is still there."""
+"""Seconds that a worker has to end its run after a request to stop."""
 _PR_SET_PDEATHSIG = 1
 """prctl(2)"""
 
 stop = Halt()
-"""Set to make the runs of this process end at once, unfinished: in worker processes, where no event of the driver's reaches."""
+"""Flag that ends the runs of this worker process early."""
 
 
 def enlist(line: Connection) -> None:
-    """What a worker process does first: it leaves Ctrl-C to its parent, and ends when that closes its end of the line, or is gone."""
+    """Initialises a worker process: ignores Ctrl-C, and ends when the parent closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     threading.Thread(target=_obey, args=(line,), daemon=True).start()
@@ -45,7 +45,7 @@ def _obey(line: Connection) -> None:
 
 
 def end_with_stdin() -> None:
-    """Ends this process when what its parent holds of its standard input is closed."""
+    """Ends this process when the parent's end of standard input is closed."""
 
     def read() -> None:
         with contextlib.suppress(OSError):
@@ -57,11 +57,11 @@ def end_with_stdin() -> None:
 
 
 def _die_with(parent: int | None) -> None:
-    """Asks Linux to kill this process when the thread that started it ends: code that never lets go of Python's lock goes, too."""
+    """Asks Linux to kill this process when its parent thread ends, even in code that never releases the GIL."""
     if sys.platform == "linux":
         import ctypes
 
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if parent is not None and os.getppid() != parent:  # it was gone before we asked
+    if parent is not None and os.getppid() != parent:  # the parent died before the call
         os._exit(0)
