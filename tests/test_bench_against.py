@@ -33,7 +33,7 @@ def test_ns2_transmits_as_many_packets():
     ("arguments", "told"),
     [
         (["--against", "htsim"], "htsim comes as sources"),
-        (["--against", "ns2", "P5"], "P5 is not told to other simulators"),
+        (["--against", "ns2", "P5"], "P5 cannot run in other simulators"),
         (["--against", "ns2", "P99"], "P99"),
         (["--against", "ns4"], "ns4"),
     ],
@@ -59,7 +59,7 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
     for told in ("0", "1", "99999999"):
         broken.write_text(f"#!/bin/sh\necho {told}\n")
         done = fairlane("bench", "--against", "ns2")
-        assert done.returncode == 2 and "that is other work" in done.stderr and "Traceback" not in done.stderr
+        assert done.returncode == 2 and "the workloads differ" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_lines_are_as_long_as_the_terminal_is_wide(monkeypatch, capsys):

@@ -158,7 +158,7 @@ def test_a_file_that_never_ends_is_read_up_to_the_limit(tmp_path: Path) -> None:
 
 def test_a_pipe_in_place_of_a_plug_in(pipe: Path) -> None:
     file = pipe.rename(pipe.with_suffix(".py"))
-    assert "there is no file" in refused("run", "--plugin", str(file), "x.toml")
+    assert "not found: give a Python file" in refused("run", "--plugin", str(file), "x.toml")
 
 
 # --- plug-ins ---------------------------------------------------------------------------------------

@@ -312,7 +312,7 @@ def test_tables_that_break_the_rules_are_refused(compiled, more, words):
 
 
 def test_files_that_are_no_libraries(tmp_path, compiled):
-    with pytest.raises(plugin.PluginLoadError, match="there is no file"):
+    with pytest.raises(plugin.PluginLoadError, match="not found: give a Python file"):
         fl.load_cc(tmp_path / "none.so")
     (tmp_path / "text.so").write_text("not a library")
     with pytest.raises(plugin.PluginLoadError, match="is not a shared library"):

@@ -174,7 +174,7 @@ def test_files_are_loaded(tmp_path):
                     "    def dequeue(self): return self.w.popleft() if self.w else None\n")  # fmt: skip
     plugin.load(file)
     assert dumbbell("FromFile").run(seeds=[1]).value("utilisation", link="bottleneck").mean > 0.5
-    with pytest.raises(plugin.PluginLoadError, match="there is no file"):
+    with pytest.raises(plugin.PluginLoadError, match="not found: give a Python file"):
         plugin.load(tmp_path / "none.py")
     file.write_text("1/0")
     with pytest.raises(plugin.PluginLoadError, match="ZeroDivisionError"):

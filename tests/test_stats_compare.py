@@ -213,7 +213,7 @@ def test_all_pairs_are_corrected_for_their_number():
 @given(st.lists(PAIRS, min_size=1, max_size=5))
 @settings(max_examples=40)
 def test_contrasts_are_both_tests_of_scipy_and_the_correction_of_statsmodels(families):
-    """Each kind of p-value is corrected on its own; a difference goes before an equivalence; what neither shows is undecided."""
+    """Each kind of p-value is corrected on its own; a difference goes before an equivalence; what neither shows is inconclusive."""
     samples = [tuple(map(list, zip(*f, strict=True))) for f in families]
     for a, b in samples:
         d = np.subtract(a, b)
@@ -231,14 +231,14 @@ def test_contrasts_are_both_tests_of_scipy_and_the_correction_of_statsmodels(fam
     for c, p, q, (a, b) in zip(found, ps, qs, samples, strict=True):
         assume(min(abs(p - 0.05), abs(q - 0.05)) > 1e-6)
         shown = "more" if np.mean(a) > np.mean(b) else "less"
-        assert c.finding == (shown if p < 0.05 else "equivalent" if q < 0.05 else "undecided")
+        assert c.finding == (shown if p < 0.05 else "equivalent" if q < 0.05 else "inconclusive")
 
 
 def test_no_difference_shown_is_not_called_equal():
     """A p-value of 0.4 says nothing of equality; equivalence is said where the 90 % interval lies inside of the margin."""
     noisy, base, near = [10.0, 14.0, 9.0, 13.0, 11.0], [12.0, 10.0, 11.0, 11.0, 10.5], [12.1, 10.0, 11.1, 10.9, 10.5]
     first, second = contrasts([(noisy, base), (near, base)])
-    assert first.finding == "undecided" and first.words.startswith("no difference shown (p = ") and first.p > 0.3
+    assert first.finding == "inconclusive" and first.words.startswith("no significant difference (p = ") and first.p > 0.3
     assert second.finding == "equivalent" and second.words.startswith("equivalent within 5 % (TOST p ")
     low, high = tost(near, base, "5%").difference.low, tost(near, base, "5%").difference.high
     assert -0.05 * np.mean(base) < low < high < 0.05 * np.mean(base)
@@ -246,7 +246,7 @@ def test_no_difference_shown_is_not_called_equal():
 
 def test_what_has_no_test_is_not_called_anything():
     one, none, zeros, same = contrasts([([1.0], [2.0]), ([], []), ([0.0, 0.0], [0.0, 0.0]), ([1.0, 2.0], [1.0, 2.0])])
-    assert [c.finding for c in (one, none, zeros, same)] == ["undecided", "undecided", "equivalent", "equivalent"]
+    assert [c.finding for c in (one, none, zeros, same)] == ["inconclusive", "inconclusive", "equivalent", "equivalent"]
     assert (one.words, none.words) == ("one run each: chance cannot be told from a difference", "no value on one side")
     assert zeros.words == same.words == "the same in all 2 runs"
     (from_nothing,) = contrasts([([1.0, 1.2, 1.1], [0.0, 0.0, 0.0])])  # no share of nothing, so no test of equivalence

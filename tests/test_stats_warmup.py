@@ -148,7 +148,7 @@ def test_a_run_too_short_to_tell_says_so(runs):
     net = fl.Network(duration="1s", sample="50ms").link("a", "b", rate="1Mbit/s", delay="5ms").flow("tcp", "a", "b", tcp="newreno")
     w = net.run().warmup("cwnd", flow="tcp")
     assert (w.seconds, w.suffices, w.per_run) == (None, None, (None,))
-    assert "too short to tell" in str(w)
+    assert "too short to determine" in str(w)
 
 
 def test_wrong_wishes_are_named(runs):

@@ -158,12 +158,12 @@ def test_devices_are_checked_in_python_as_on_the_command_line(tmp_path: Path, ca
     file.write_text(DUMBBELL)
     links = fl.Network.from_file(file).resolve()["expanded"]["links"]
     for dev in ("eth0; rm -rf ~", "$(id)", "a b", "x" * 16, "", "eth0\n", "-x", "../x", None):
-        with pytest.raises(fl.FairlaneError, match="no name of a network device"):
+        with pytest.raises(fl.FairlaneError, match="not a network device name"):
             export(file, dev=dev)
-        with pytest.raises(fl.FairlaneError, match="no name of a network device"):
+        with pytest.raises(fl.FairlaneError, match="not a network device name"):
             commands_for(links[0], dev)
         if isinstance(dev, str):
-            assert "no name of a network device" in told(capsys, "tc", str(file), "--dev", dev)
+            assert "not a network device name" in told(capsys, "tc", str(file), "--dev", dev)
     assert "dev eth0.7_x" in export(file, dev="eth0.7_x")[0].text()
 
 

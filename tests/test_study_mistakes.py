@@ -261,7 +261,7 @@ BAD = {
     "missing plug-in": (
         replaced("seeds", 'plugins = ["no.py"]\nseeds'),
         '"no.py"',
-        "there is no file .*no.py. with queues or congestion controls",
+        "plug-in .*no.py. not found",
         "",
     ),
     "a bad name": (replaced("seeds", 'name = "a/b"\nseeds'), '"a/b"', "cannot name a study", ""),

@@ -1,6 +1,6 @@
-"""fairlane: a packet-level laboratory for TCP, UDP and the queues they share.
+"""fairlane: a packet-level network simulator for TCP, UDP and queue management.
 
-Ten lines to a result::
+A simulation in ten lines::
 
     import fairlane as fl
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .study import Study, StudyResult, load_study, verify
     from .tuning import TuneResult, Tuning, tune
 
-# Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
+# Modules are imported on first use, so that `import fairlane` and `fairlane --help` are quick.
 _WHERE = {
     "Comparison": "comparison",
     "CongestionControl": "own.cc",
@@ -89,7 +89,7 @@ _NEEDS = {
     ),
     "tune": "tune",
 }
-"""The extras that a name needs as a whole; others say so when they are asked for what does."""
+"""The extras that names require on import; other names check for theirs on use."""
 _MODULES = {m: m for m in ("_core", "_params", "papers", "settings", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
 
 __all__ = [

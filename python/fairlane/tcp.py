@@ -1,6 +1,6 @@
-"""A TCP endpoint without a network: give it segments and the time, take segments and deadlines.
+"""A TCP endpoint without a network: segments and the time go in, segments and deadlines come out.
 
-The same state machine runs in the simulator. Times are seconds (or text such as "20ms"), sizes are bytes,
+It is the state machine of the simulator. Times are seconds (or text such as "20ms"), sizes are bytes,
 sequence numbers are 64 bits wide and do not wrap.
 
 >>> a, b = Endpoint("newreno"), Endpoint("newreno", passive=True)
@@ -25,11 +25,11 @@ from .base.format import seconds
 from .base.spec import plain
 
 ENDLESS = 1 << 62
-"""Bytes of a write that never ends."""
+"""Bytes of a write without end."""
 
 
 UNLIMITED = 0xFFFF_FFFF
-"""Window of a receiver that sets no limit."""
+"""Receive window without a limit."""
 
 
 class Flag(IntFlag):
@@ -43,7 +43,7 @@ class Flag(IntFlag):
     ECE = 0x40
     CWR = 0x80
     AE = 0x100
-    """Accurate ECN (RFC 9768 section 3.1)"""
+    """Accurate ECN (RFC 9768 section 3.1)."""
 
 
 class Ecn(IntEnum):
@@ -70,13 +70,13 @@ class Segment:
     retransmission: bool = False
     length: int = 0
     cookie: bytes | None = None
-    """Fast Open option of a SYN (RFC 7413): the cookie, empty in a request for one."""
+    """Cookie in the Fast Open option of a SYN (RFC 7413), empty in a request."""
     experimental: bool = False
-    """The Fast Open option has the experimental form."""
+    """True for the experimental form of the Fast Open option."""
 
     @property
     def end(self) -> int:
-        """One past the last sequence number it takes; SYN and FIN take one each."""
+        """One past the last sequence number; SYN and FIN take one each."""
         return self.seq + self.payload + bool(self.flags & Flag.SYN) + bool(self.flags & Flag.FIN)
 
     def __str__(self) -> str:
@@ -99,32 +99,32 @@ def _ps(now: float | str) -> int:
 
 
 class Endpoint:
-    """One end of a TCP connection; `passive` is the receiver of data, which waits for the other to connect.
+    """One end of a TCP connection; a `passive` end waits for the other one to connect, and receives data.
 
-    `params` is what `tcp =` takes in a scenario file: the name of a congestion control, a table such as
-    `{"preset": "rfc", "window": "100p"}`, or parameter classes. Every method that can send returns the segments
-    sent, in order. Time must not go backwards.
+    `params` is a value of `tcp =` in a scenario file: the name of a congestion control, a table such as
+    `{"preset": "rfc", "window": "100p"}`, or parameter classes. Methods that can send return the sent segments in order. Time must not go
+    backwards.
     """
 
     def __init__(self, params: Any = "newreno", *, passive: bool = False) -> None:
         self._core = _core.TcpEndpoint(json.dumps(plain(params)), passive)
 
     def set_cookie(self, cookie: bytes, *, experimental: bool = False) -> None:
-        """A client has this Fast Open cookie of an earlier connection; a server demands it. Before `start`, with `fast_open = "cookie"`."""
+        """Sets the Fast Open cookie of an earlier connection; a server requires it. Before `start`, with `fast_open = "cookie"`."""
         self._core.set_cookie((cookie, experimental))
 
     @property
     def cookie(self) -> bytes | None:
-        """The Fast Open cookie that the answer to the SYN brought."""
+        """The Fast Open cookie from the reply to the SYN."""
         found = self._core.cookie
         return None if found is None else found[0]
 
     def start(self, now: float | str) -> list[Segment]:
-        """Connects, or for a passive endpoint gets ready."""
+        """Opens the connection; a passive endpoint starts to listen."""
         return self._take(self._core.start(_ps(now)))
 
     def receive(self, now: float | str, segment: Segment) -> list[Segment]:
-        """A segment arrives."""
+        """Processes an arriving segment."""
         wire = (
             segment.seq,
             segment.ack,
@@ -141,24 +141,24 @@ class Endpoint:
         return self._take(self._core.receive(_ps(now), wire))
 
     def advance(self, now: float | str) -> list[Segment]:
-        """Time passes: deadlines up to `now` are carried out."""
+        """Advances the time and runs the timers up to `now`."""
         return self._take(self._core.advance(_ps(now)))
 
     def write(self, now: float | str, size: int = ENDLESS, *, fin: bool = False) -> list[Segment]:
-        """The application writes `size` bytes; `fin`: nothing follows."""
+        """Writes `size` bytes of application data; `fin` closes the stream after them."""
         return self._take(self._core.write(_ps(now), size, fin))
 
     def push(self, now: float | str) -> list[Segment]:
-        """What waits for room for a full burst (`tso`) goes without."""
+        """Sends data that waits for a full burst (`tso`)."""
         return self._take(self._core.push(_ps(now)))
 
     def stop(self, now: float | str) -> list[Segment]:
-        """The application stops: what was not sent yet never will be."""
+        """Stops the application and discards unsent data."""
         return self._take(self._core.stop(_ps(now)))
 
     @property
     def deadlines(self) -> dict[str, float]:
-        """When which timer wants `advance` to be called, in seconds."""
+        """The deadline of each timer in seconds."""
         return {name: t / 1e12 for name, t in self._core.deadlines()}
 
     @property
@@ -168,16 +168,16 @@ class Endpoint:
 
     @property
     def delivered(self) -> int:
-        """Payload bytes handed to the application so far, in order and each once."""
+        """Payload bytes delivered to the application, in order and each once."""
         return self._core.delivered
 
     @property
     def finished(self) -> bool:
-        """Whether all that was written, and closed with `fin`, is acknowledged."""
+        """True if all data and its `fin` are acknowledged."""
         return self._core.finished
 
     def view(self) -> dict[str, Any]:
-        """Counters and state: cwnd, ssthresh, in_flight, srtt, rto, retransmits... (bytes, segments, seconds)."""
+        """Returns counters and state: cwnd, ssthresh, in_flight, srtt, rto, retransmits... (bytes, segments, seconds)."""
         return dict(self._core.view())
 
     @staticmethod

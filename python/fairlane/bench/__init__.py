@@ -1,1 +1,1 @@
-"""How fast the engine is."""
+"""Benchmarks of the engine."""

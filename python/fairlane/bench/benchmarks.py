@@ -1,4 +1,4 @@
-"""The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
+"""The benchmark set P1-P6: CPU time and memory of each scenario in a fresh process.
 
 `python -m fairlane.bench.benchmarks FILE [SETTINGS]` runs one scenario in this process, with settings as JSON (a path and its value in
 TOML each), and prints its row as JSON.
@@ -22,13 +22,13 @@ BENCH_SCHEMA = "fairlane.bench/1"
 
 
 def scenarios() -> dict[str, Path]:
-    """The shipped benchmark scenarios by name."""
+    """Returns the benchmark scenarios by name."""
     folder = Path(str(files("fairlane").joinpath("scenarios")))
     return {p.stem: p for p in sorted(folder.glob("P*.toml"))}
 
 
 def choose(names: Iterable[str] = ()) -> dict[str, Path]:
-    """The scenarios of these names, in any case of letters; without names P1 to P6."""
+    """Returns the scenarios with these names in upper or lower case; without names P1 to P6."""
     known = scenarios()
     lower = {n.lower(): n for n in known}
     wanted = list(names) or [n for n in known if len(n) == 2]
@@ -44,7 +44,7 @@ def run_bench(
     repeat: int = 1,
     report: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """The document of `fairlane bench --json`: one row a scenario, the repetition with the least CPU time."""
+    """Returns the document of `fairlane bench --json`: one row per scenario, the repetition with the least CPU time."""
     rows = []
     for name, path in choose(names).items():
         row = min((one(name, path) for _ in range(max(1, repeat))), key=lambda r: r["cpu_s"])
@@ -61,12 +61,12 @@ def _version() -> str:
 
 
 def one(name: str, path: Path, sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The row of one scenario, measured in a fresh process; `sets` has other values by their paths."""
+    """Returns the row of one scenario, measured in a fresh process; `sets` changes values by path."""
     from ..base.toml import value as as_toml
 
     settings = json.dumps([(key, as_toml(x)) for key, x in (sets or {}).items()])
     command = [sys.executable, "-m", "fairlane.bench.benchmarks", str(path), settings]
-    # Its standard input is a pipe whose other end goes with us, however we end.
+    # Standard input is a pipe whose other end closes when this process ends.
     line, ours = os.pipe()
     try:
         with subprocess.Popen(command, stdin=line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
@@ -85,7 +85,7 @@ def one(name: str, path: Path, sets: Mapping[str, Any] | None = None) -> dict[st
 
 
 def memory_kib(field: str) -> int:
-    """A line of this process's memory status in KiB (Linux), else its peak resident size."""
+    """Returns a line of the memory status of this process in KiB (Linux), otherwise its peak resident size."""
     try:
         for line in Path("/proc/self/status").read_text("ascii").splitlines():
             if line.startswith(f"{field}:"):
@@ -102,7 +102,7 @@ def memory_kib(field: str) -> int:
 
 
 def forget_peak() -> None:
-    """Starts the peak of resident memory anew, where the kernel can (proc(5), clear_refs)."""
+    """Resets the peak of resident memory, if the kernel can (proc(5), clear_refs)."""
     try:
         Path("/proc/self/clear_refs").write_text("5", "ascii")
     except OSError:
@@ -110,7 +110,7 @@ def forget_peak() -> None:
 
 
 def measure(path: str, settings: str = "[]") -> dict[str, Any]:
-    """Runs one scenario here. Memory is the peak over what the interpreter held after its imports."""
+    """Runs one scenario in this process. Memory is the peak minus the memory after the imports."""
     from .. import _core
 
     text = Path(path).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What queues cost: enqueue and dequeue alone, and a packet-hop of P1 with the queue at its bottleneck."""
+"""Cost of queues: enqueue and dequeue alone, and a packet-hop of P1 with the queue at its bottleneck."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ PACKETS = 1_000_000
 P1_LIMIT = "300p"
 """Buffer of P1's bottleneck: with `droptail` it is P1 itself."""
 YARDSTICK = "droptail"
-"""The queue that others are compared with."""
+"""The baseline queue."""
 
 
 def choose(names: Iterable[str] = ()) -> list[str]:
-    """The registered names of queues in any spelling; without names all. The yardstick comes first."""
+    """Returns the registered names of queues; without names all. The baseline is first."""
     spelt = known()
     wanted = []
     for name in names:
@@ -37,9 +37,9 @@ def run_queues(
     hops: bool = True,
     report: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """The document of `fairlane bench queues --json`: a row for each queue with its default parameters.
+    """Returns the document of `fairlane bench queues --json`: one row per queue with default parameters.
 
-    `hops` also runs P1 with each. With `repeat` the least of so many measurements counts, of each number by itself.
+    `hops` also runs P1 with each queue. `repeat` is the number of measurements, of which the smallest counts for each column.
     """
     rows = []
     base: float | None = None
@@ -62,14 +62,14 @@ def _alone(name: str, packets: int, repeat: int) -> dict[str, Any]:
     try:
         found = [_core.bench_queue(name, packets, seed) for seed in range(1, repeat + 1)]
     except (ScenarioError, FairlaneError):
-        # It has no meaning without parameters: a row that says so is more than none.
+        # The queue needs parameters: its row says so.
         return {"queue": name, "ns": None, "packets": 0, "drops": 0}
     best = min(found, key=lambda f: f["ns"])
     return {"queue": name, "ns": best["ns"], "packets": int(best["packets"]), "drops": int(best["drops"])}
 
 
 def _hop(name: str, repeat: int) -> float:
-    """CPU time of a packet-hop of P1 with this queue, ns."""
+    """Returns the CPU time of a packet-hop of P1 with this queue in ns."""
     (path,) = benchmarks.choose(["P1"]).values()
     (choice,) = choices(name)
     sets = {"links.bottleneck.queue": limited(choice, P1_LIMIT)}

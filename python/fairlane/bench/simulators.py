@@ -1,8 +1,8 @@
-"""Other simulators on the same work: `fairlane bench --against ns2` runs one and ours in turn, and says what a packet-hop costs in each.
+"""Comparison with other simulators: `fairlane bench --against ns2` alternates runs of both and prints the cost of a packet-hop in each.
 
-The work is a benchmark scenario that is a dumbbell of long TCP flows (P1, P2): the same links, buffers, starts and length for both; each
-simulator's own TCP with SACK, the initial window of RFC 6928 and an acknowledgment for each packet; nothing recorded. TCPs differ, so
-packets do: what is compared is processor time per packet transmitted over a link.
+The workload is a benchmark scenario with long TCP flows on a dumbbell (P1, P2), with equal links, buffers, start times and length. Each
+simulator uses its own TCP with SACK, the initial window of RFC 6928 and an acknowledgment per packet; nothing is recorded. The TCPs and
+their packets differ, so the CPU time per packet-hop is compared.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from . import benchmarks
 
 AGAINST_SCHEMA = "fairlane.bench-against/1"
 PAIRS = 5
-"""Measurements of each, in turn, if no number is asked for."""
+"""Default number of alternating measurements."""
 SCENARIOS = ("P1", "P2")
-"""Scenarios that a peer can be asked."""
+"""Scenarios that other simulators can run."""
 _NS3 = ("core", "network", "internet", "applications", "point-to-point", "traffic-control")
 
 
@@ -35,18 +35,18 @@ class Peer:
     name: str
     called: str
     needs: str
-    """What is missing, and how it is had."""
+    """Requirements, and how to install them."""
     part: int
-    """One in so many seconds of a scenario is simulated, by both: how much slower it is."""
+    """Divisor of the simulated time, for both: the peer is about as many times slower."""
     make: Callable[[Path], list[str]]
-    """The command that runs a dumbbell, its program made in a folder."""
+    """Builds the program in a folder and returns the command that runs a dumbbell."""
     rate: Callable[[str], str]
-    """How it writes a rate."""
+    """Format of a rate."""
 
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """What a peer is told of a scenario."""
+    """Parameters of a dumbbell for a peer."""
 
     pairs: int
     access_rate: str
@@ -59,13 +59,13 @@ class Dumbbell:
     duration_s: float
 
     def arguments(self, rate: Callable[[str], str], duration_s: float) -> list[str]:
-        """As both peers' programs read them."""
+        """Returns the arguments for the programs of both peers."""
         links = [rate(self.access_rate), self.access_delay, rate(self.rate), self.delay]
         return [str(self.pairs), *links, str(self.limit), str(self.mss), f"{self.stagger_s:g}", f"{duration_s:g}"]
 
 
 def dumbbell(path: Path) -> Dumbbell:
-    """A scenario file of the benchmark set as its peers are told it."""
+    """Reads a benchmark scenario as parameters for the peers."""
     import tomllib
 
     from ..base.format import seconds
@@ -115,7 +115,7 @@ PEERS = {
 
 
 def choose(name: str) -> Peer:
-    """The peer of this name. Raises for one that is not installed anywhere by name."""
+    """Returns the peer with this name; raises `FairlaneError` for one without a package."""
     if name == "htsim":
         raise FairlaneError(
             "htsim comes as sources without an installed program or library to ask\n"
@@ -125,12 +125,12 @@ def choose(name: str) -> Peer:
 
 
 def scenarios(names: Iterable[str]) -> dict[str, Path]:
-    """The scenarios of these names that a peer can be asked; P1 without names."""
+    """Returns the scenarios with these names that a peer can run; P1 without names."""
     chosen = benchmarks.choose(tuple(names) or SCENARIOS[:1])
     for name in chosen:
         if name not in SCENARIOS:
             raise FairlaneError(
-                f"{name} is not told to other simulators\n  = help: {' and '.join(SCENARIOS)} are: dumbbells of long TCP flows"
+                f"{name} cannot run in other simulators\n  = help: use {' or '.join(SCENARIOS)}: dumbbells with long TCP flows"
             )
     return chosen
 
@@ -138,7 +138,7 @@ def scenarios(names: Iterable[str]) -> dict[str, Path]:
 def run_against(
     peer: Peer, names: Iterable[str] = (), *, pairs: int = PAIRS, report: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
-    """The document of `fairlane bench --against PEER --json`: a row a scenario, both measured in turn `pairs` times."""
+    """Returns the document of `fairlane bench --against PEER --json`: one row per scenario, from `pairs` alternating runs."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         paths = scenarios(names)
@@ -162,7 +162,7 @@ def _row(peer: Peer, command: Sequence[str], name: str, path: Path, pairs: int) 
         ours = benchmarks.one(name, path, sets={"duration": f"{length:g}s"})
         cpu, hops = _measured([*command, *net.arguments(peer.rate, length)], peer)
         if not 0.5 < hops / ours["packet_hops"] < 2:
-            raise RunError(f"{peer.called} put {hops} packets over a link where ours puts {ours['packet_hops']}: that is other work")
+            raise RunError(f"{peer.called} transmitted {hops} packet-hops, fairlane {ours['packet_hops']}: the workloads differ")
         own, other = (ours["cpu_s"] + ours["setup_s"]) * 1e9 / ours["packet_hops"], (cpu - start) * 1e9 / hops
         measured.append({"ours_ns": own, "peer_ns": other, "ratio": other / own})
     ratios = [m["ratio"] for m in measured]
@@ -181,11 +181,11 @@ def _row(peer: Peer, command: Sequence[str], name: str, path: Path, pairs: int) 
 
 
 def _measured(command: Sequence[str], peer: Peer) -> tuple[float, int]:
-    """CPU seconds of a run, and its packet-hops."""
+    """Returns the CPU seconds of a run, and its packet-hops."""
     try:
         import resource
     except ImportError:  # Windows
-        raise FairlaneError("the processor time of other programs is not told on this system: --against works on Linux and macOS") from None
+        raise FairlaneError("this system does not report the CPU time of other programs: --against needs Linux or macOS") from None
 
     def spent() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Measurements on a terminal, a line as soon as one is done; on a narrow one several lines, with all columns."""
+"""Measurements on a terminal, one line each, wrapped on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMES = {"scenario": 9, "queue": 14}
 
 
 def _lines(name: str, label: str, columns: Sequence[tuple[str, int]], cells: Sequence[str], width: int) -> str:
-    """The cells in their columns: as many a line as there is room for, the next ones below them."""
+    """Returns the cells in columns, wrapped to the width."""
     first = _NAMES[label]
     lines, line = [], f"{name:<{first}}"
     for (_, wide), cell in zip(columns, cells, strict=True):
@@ -24,34 +24,34 @@ def _lines(name: str, label: str, columns: Sequence[tuple[str, int]], cells: Seq
 
 
 def scenario_heads(width: int) -> str:
-    """The headings over `scenario_row`."""
+    """Returns the headings of `scenario_row`."""
     return _lines("scenario", "scenario", _SCENARIOS, [head for head, _ in _SCENARIOS], width)
 
 
 def queue_heads(width: int) -> str:
-    """The headings over `queue_row`."""
+    """Returns the headings of `queue_row`."""
     return _lines("queue", "queue", _QUEUES, [head for head, _ in _QUEUES], width)
 
 
 def scenario_row(r: dict[str, Any], width: int) -> str:
-    """A scenario of the benchmark set."""
+    """Returns the row of a benchmark scenario."""
     cells = [str(r["packet_hops"]), str(r["events"]), f"{r['cpu_s']:.3f}", f"{r['ns_per_packet_hop']:.1f}", f"{r['setup_s']:.3f}"]
     return _lines(r["scenario"], "scenario", _SCENARIOS, [*cells, f"{r['peak_rss_mib']:.1f}"], width)
 
 
 def queue_row(r: dict[str, Any], width: int) -> str:
-    """A queue, alone and at the bottleneck of P1."""
+    """Returns the row of a queue, alone and at the bottleneck of P1."""
     if r["ns"] is None:
         return f"{r['queue']:<14}{'needs parameters':>18}"
     return _lines(r["queue"], "queue", _QUEUES, [f"{r['ns']:.1f}", str(r["drops"]), f"{r['hop_ns']:.1f}", f"{r['hop_ratio']:.2f}"], width)
 
 
 def against_heads(width: int) -> str:
-    """The headings over `against_row`."""
+    """Returns the headings of `against_row`."""
     return _lines("scenario", "scenario", _AGAINST, [head for head, _ in _AGAINST], width)
 
 
 def against_row(r: dict[str, Any], width: int) -> str:
-    """A scenario beside another simulator: medians over the pairs, and the ends of the ratio."""
+    """Returns the row of a scenario with another simulator: medians over the pairs, and the range of the ratio."""
     cells = [f"{r[k]:.1f}" for k in ("ours_ns", "peer_ns", "ratio", "ratio_low", "ratio_high")]
     return _lines(r["scenario"], "scenario", _AGAINST, cells, width)

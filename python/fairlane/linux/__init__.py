@@ -1,6 +1,6 @@
-"""The queues of a scenario as commands of Linux: `fairlane tc`.
+"""The queues of a scenario as Linux commands: `fairlane tc`.
 
-Syntax and units are those of the manual pages of iproute2 6.1 (dualpi2: 6.17); what the kernel does differently comes as notes.
+Syntax and units follow the manual pages of iproute2 6.1 (dualpi2: 6.17); differences of the kernel become notes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Export:
 
     @property
     def supported(self) -> bool:
-        """Whether Linux has all of the queue."""
+        """True if Linux has the whole queue."""
         return not self.missing
 
     def as_dict(self) -> dict[str, Any]:
-        """As in the JSON document."""
+        """Returns the commands for JSON documents."""
         return {
             "link": self.link, "from": self.start, "to": self.end, "rate": self.rate, "delay": self.delay, "queue": self.queue,
             "supported": self.supported, "missing": self.missing, "commands": self.commands, "far_end": self.far_end, "notes": self.notes,
@@ -54,16 +54,18 @@ class Export:
         }  # fmt: skip
 
     def text(self) -> str:
-        """As a shell script with comments."""
+        """Returns a shell script with comments."""
         from .kinds import named
 
         name, _ = named(self.queue)
         head = [f"# link {self.link} from {self.start} to {self.end}: {self.rate}, {self.delay}, queue {name}"]
         if self.also:
-            head.append(f"# the same for {', '.join(self.also[:12])}{' and others' if len(self.also) > 12 else ''}")
+            head.append(f"# also for {', '.join(self.also[:12])}{' and others' if len(self.also) > 12 else ''}")
         if self.missing:
             head += [
-                f"# Linux does not have {', '.join(self.missing)}; what follows is incomplete" if self.commands else _none(self.missing)
+                f"# Linux does not have {', '.join(self.missing)}; the following commands are incomplete"
+                if self.commands
+                else _none(self.missing)
             ]
         if self.commands:
             head += [f"# on {self.start}, whose device towards {self.end} is {self.dev}"]
@@ -85,10 +87,10 @@ def export(
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     queue_only: bool = False,
 ) -> list[Export]:
-    """The commands for a link by name, or for every forward direction; links that are alike come once.
+    """Returns the commands for a link by name, or for every forward direction; equal links are merged.
 
-    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real, as those of a
-    wireless station are.
+    `dev` is the network device before the link. `queue_only` omits the rate and delay of the link, for a real link such as that of a
+    wireless station.
     """
     from ..base.scenario import resolve
     from ..errors import suggest
@@ -114,7 +116,7 @@ def export(
 
 
 def commands_for(x: dict[str, Any], dev: str, *, queue_only: bool = False) -> Export:
-    """The commands for one direction of a link of a resolved scenario."""
+    """Returns the commands for one direction of a link of a resolved scenario."""
     from .kinds import write
     from .netem import delay_line
     from .trees import shaper
@@ -131,7 +133,7 @@ def commands_for(x: dict[str, Any], dev: str, *, queue_only: bool = False) -> Ex
     if not (nothing or queue_only) and x.get("rates"):
         plan.note("the rate changes during the run: the shaper has the first")
     if not nothing:
-        plan.note(f"Linux may count what the card will segment as one packet: ethtool -K {dev} tso off gso off gro off")
+        plan.note(f"Linux may count a packet that the network card segments as one: ethtool -K {dev} tso off gso off gro off")
     return Export(
         link=x["name"], start=x["from"], end=x["to"], rate=x["rate"], delay=x["delay"], queue=x["queue"], dev=dev,
         commands=[] if nothing else plan.commands, far_end=far, notes=plan.notes, manual=[] if nothing else plan.manual,
@@ -140,7 +142,7 @@ def commands_for(x: dict[str, Any], dev: str, *, queue_only: bool = False) -> Ex
 
 
 def document(exports: list[Export], dev: str) -> dict[str, Any]:
-    """The document of `fairlane tc --json`."""
+    """Returns the document of `fairlane tc --json`."""
     from .. import _core
 
     return {"schema": TC_SCHEMA, "fairlane": _core.version(), "dev": dev, "links": [e.as_dict() for e in exports]}

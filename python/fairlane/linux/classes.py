@@ -1,4 +1,4 @@
-"""Disciplines with classes of their own: prio, wrr, tbf; and those with virtual queues, wred and rio."""
+"""Disciplines with classes (prio, wrr, tbf) or virtual queues (wred, rio)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _children(plan: Plan, handle: str, classes: list[dict[str, Any]]) -> None:
 
     for i, entry in enumerate(classes, 1):
         write(plan, f"parent {handle}{i:x}", plan.handle(), entry["queue"])
-    # What no filter catches goes to the last band by the priomap.
+    # Packets without a filter go to the last band by the priomap.
     filters(plan, handle, [(patterns(c), f"{handle}{i:x}") for i, c in enumerate(classes, 1) if i < len(classes)])
 
 
@@ -38,7 +38,7 @@ def _shared_limit(plan: Plan, t: Table) -> None:
 
 
 def prio(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """prio, with a filter for each class."""
+    """Writes prio with a filter per class."""
     classes = t["classes"]
     if _too_many(plan, t, classes):
         return
@@ -53,7 +53,7 @@ def prio(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """ets, whose bands share by quanta of bytes."""
+    """Writes ets, whose bands share by quanta in bytes."""
     classes = t["classes"]
     if not classes:
         plan.missing.append("wrr without classes")
@@ -68,7 +68,7 @@ def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.qdisc(parent, handle, "ets bands", len(classes), "quanta", *quanta, "priomap", *[len(classes) - 1] * MOST_BANDS)
     _children(plan, handle, classes)
     if by_packet:
-        plan.note(f"Linux has no turns by packets: a packet is taken as {unit} bytes, so shares agree only where packets are alike")
+        plan.note(f"Linux does not count turns in packets: a packet is taken as {unit} bytes, so shares agree only for packets of one size")
     else:
         plan.note(
             "ets lets a packet go only if the quantum covers it whole (DRR); here the last packet of a turn may pass it and pays later"
@@ -78,7 +78,7 @@ def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """tbf with its inner queue."""
+    """Writes tbf with its inner queue."""
     from .kinds import write
 
     rate = plan.link.rate if t["rate"] is None else q.number(t["rate"], "bit/s")
@@ -98,7 +98,7 @@ def _virtual(plan: Plan, handle: tuple[str, ...], number: int, words: tuple[obje
 
 
 def gred(plan: Plan, parent: str, handle: str, t: Table, levels: list[tuple[str, str, str, float, int]], rio: bool) -> None:
-    """gred with virtual queues of (who, min, max, probability, priority)."""
+    """Writes gred with virtual queues of (who, min, max, probability, priority)."""
     mean = q.size(t["mean_packet"])
     limit = q.length(t["limit"], mean)
     log = q.log_of_weight(t["w_q"])
@@ -125,7 +125,7 @@ def gred(plan: Plan, parent: str, handle: str, t: Table, levels: list[tuple[str,
 
 
 def wred(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """gred; equal priorities under grio make it keep one average for all, as WRED does."""
+    """Writes gred; equal priorities under grio give one average for all, as in WRED."""
     levels = t["levels"]
     if len(levels) > MOST_VIRTUAL:
         plan.missing.append(f"wred with {len(levels)} levels")
@@ -135,7 +135,7 @@ def wred(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def rio(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """gred with two virtual queues; grio adds the averages of the higher priorities."""
+    """Writes gred with two virtual queues; grio adds the averages of the higher priorities."""
     inside = t["in_profile"]
     who = inside if isinstance(inside, str) else ", ".join(inside)
     levels = [(who, t["in_min"], t["in_max"], t["in_max_p"], 1), ("the others", t["out_min"], t["out_max"], t["out_max_p"], 2)]

@@ -1,4 +1,4 @@
-"""Which discipline of Linux stands for which of ours, and which it does not have."""
+"""The Linux discipline for each queue, and queues that Linux does not have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITERS: dict[str, Writer] = {
     "wred": classes.wred,
     "rio": classes.rio,
 }
-"""By our name."""
+"""Writers by queue name."""
 
 ABSENT = {
     "randomdrop": "the nearest is pfifo_head_drop (`headdrop`)",
@@ -53,11 +53,11 @@ ABSENT = {
     "trtcm": "the nearest are two tc-police(8) in a row, without colours",
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
 }
-"""Why, and what comes nearest; of a queue in neither table nobody has said."""
+"""Queues that Linux does not have: the reason, and the closest one."""
 
 
 def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
-    """Name and parameters of a resolved queue; one of the user's own has the name it was announced under."""
+    """Returns name and parameters of a resolved queue; for a plug-in its registered name."""
     if isinstance(spec, str):
         return spec, {}
     name, values = next(iter(spec.items()))
@@ -65,7 +65,7 @@ def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
 
 
 def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> None:
-    """Adds the commands of a queue and of all inside it."""
+    """Adds the commands of a queue and of its inner queues."""
     name, values = named(spec)
     writer = WRITERS.get(name)
     if writer is not None:

@@ -1,4 +1,4 @@
-"""Single queues: DropTail and the AQM laws that Linux has."""
+"""Single queues: DropTail and the AQM algorithms of Linux."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADAPTIVE_BOTTOM = 0.01
 
 
 def droptail(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """pfifo or bfifo, whichever counts what the limit is written in."""
+    """Writes pfifo or bfifo, by the unit of the limit."""
     limit, under = t["limit"], t["admit"] == "under"
     n = q.packets(limit)
     plan.page("bfifo" if n is None else "pfifo")
@@ -30,13 +30,13 @@ def droptail(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def headdrop(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """pfifo_head_drop."""
+    """Writes pfifo_head_drop."""
     plan.page("pfifo")
     plan.qdisc(parent, handle, "pfifo_head_drop limit", in_packets(plan, t))
 
 
 def red_setting(t: Table, plan: Plan) -> tuple[float, float, float]:
-    """Thresholds in packets and the weight of the average, automatic ones worked out as the core does (`fairlane explain red`)."""
+    """Returns thresholds in packets and the weight of the average, automatic values as in the core (`fairlane explain red`)."""
     mean = q.size(t["mean_packet"])
     per_second = float(plan.link.rate) / (8 * mean)
     low, high = (None if t[k] is None else q.length(t[k], mean) / mean for k in ("min", "max"))
@@ -55,7 +55,7 @@ def red_setting(t: Table, plan: Plan) -> tuple[float, float, float]:
 
 
 def red(plan: Plan, parent: str, handle: str, t: Table, kind: str = "red") -> None:
-    """red, with `adaptive` for Adaptive RED."""
+    """Writes red, with `adaptive` for Adaptive RED."""
     mean = q.size(t["mean_packet"])
     low, high, weight = red_setting(t, plan)
     if low < 1:
@@ -96,12 +96,12 @@ def red(plan: Plan, parent: str, handle: str, t: Table, kind: str = "red") -> No
 
 
 def ared(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """red adaptive."""
+    """Writes red with `adaptive`."""
     red(plan, parent, handle, t, "ared")
 
 
 def codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """codel."""
+    """Writes codel."""
     plan.page("codel")
     above = t["ce_threshold"]
     plan.qdisc(
@@ -112,7 +112,7 @@ def codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def codel_notes(plan: Plan, t: Table) -> None:
-    """How CoDel of the kernel differs, alone or in a flow queue."""
+    """Notes the differences of CoDel in the kernel, alone or in a flow queue."""
     if t.get("inv_sqrt") == "exact":
         plan.note("the kernel works 1/sqrt(count) out in 16 bits by Newton's method: drops come a little off the times of RFC 8289")
     mtu = t.get("mtu")
@@ -125,7 +125,7 @@ def codel_notes(plan: Plan, t: Table) -> None:
 
 
 def pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """pie."""
+    """Writes pie."""
     plan.page("pie")
     plan.qdisc(parent, handle, "pie limit", in_packets(plan, t), *pie_words(plan, t), flag(t["ecn"], "ecn"))
     pie_notes(plan, t)
@@ -136,7 +136,7 @@ PIE_SCALE = 16
 
 
 def pie_words(plan: Plan, t: Table) -> list[object]:
-    """What pie and fq_pie have in common."""
+    """Returns the parameters common to pie and fq_pie."""
     words: list[object] = ["target", q.time(q.seconds(t["target"])), "tupdate", q.time(q.seconds(t["tupdate"]))]
     for key in ("alpha", "beta"):
         exact = t[key] * PIE_SCALE
@@ -148,7 +148,7 @@ def pie_words(plan: Plan, t: Table) -> list[object]:
 
 
 def pie_notes(plan: Plan, t: Table) -> None:
-    """How PIE of the kernel differs."""
+    """Notes the differences of PIE in the kernel."""
     mean = t.get("mean_packet")
     if mean is not None and mean != "1500B":
         plan.note(f"the kernel takes the device's MTU for a typical packet, here {mean}")
@@ -166,7 +166,7 @@ def pie_notes(plan: Plan, t: Table) -> None:
 
 
 def choke(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """choke."""
+    """Writes choke."""
     mean = q.size(t["mean_packet"])
     low, high, weight = red_setting(t, plan)
     small = max(1, round(low))
@@ -191,7 +191,7 @@ SFB_SHARE = Fraction(3, 2)
 
 
 def sfb(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """sfb."""
+    """Writes sfb."""
     limit = in_packets(plan, t)
     share = max(1, int(limit * SFB_SHARE / t["bins"]))
     target = share if t["bin_size"] is None else q.count(t["bin_size"], 1500)

@@ -1,4 +1,4 @@
-"""Propagation and impairments of a link as netem (tc-netem(8)) has them."""
+"""Propagation and impairments of a link by netem (tc-netem(8))."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 LEAST_NETEM = 1000
 """netem's default limit, packets."""
 SMALL_PACKET = 64
-"""Bytes of the packets that the delay line must be able to hold."""
+"""Packet size in bytes for the length of the delay line."""
 
 
 def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
-    """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
+    """Adds propagation and impairments at the far end: below an AQM the queue of netem would hide packets from it (tc-netem(8))."""
     words = [word for name, words_of in _WORDS.items() for word in words_of(plan, link.get(name))]
     plan.missing += [f"the impairment {name}" for name in impairments() if link.get(name) and name not in (*_WORDS, "reorder", "device")]
     if link.get("device"):
@@ -41,7 +41,7 @@ def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
     ]
     parent = "root"
     if late:
-        # What netem calls reordered is sent at once, all else comes later: the packets that are not late.
+        # netem sends "reordered" packets at once and delays the others: they are the packets that are not late.
         plan.note("netem's reorder names the packets that are not late; the delay of all of them is in a netem of its own below it")
         rest = _percent(1 - late["share"])
         if late["share"] < 1:
@@ -66,7 +66,7 @@ def _delay(plan: Plan, jitter: dict[str, Any] | None) -> list[str]:
         return words
     if jitter["keep_order"]:
         plan.note("netem lets packets overtake each other when their delay varies: jitter.keep_order is not kept")
-    # Without a table of its own netem draws evenly between delay - jitter and delay + jitter.
+    # Without a distribution netem draws uniformly between delay - jitter and delay + jitter.
     normal = ["distribution", "normal"] if jitter["distribution"] == "normal" else []
     return ["delay", q.time(plan.link.delay), q.time(width), *normal]
 
@@ -75,7 +75,7 @@ def _loss(plan: Plan, loss: float | dict[str, Any] | None) -> list[str]:
     models: dict[str, Any] = loss if isinstance(loss, dict) else {"share": loss}
     for name in ("every", "list"):
         if models.get(name):
-            plan.note(f"netem cannot lose packets by their number: loss.{name} is left out")
+            plan.note(f"netem cannot lose packets by their number: loss.{name} is omitted")
     share, chain = models.get("share"), models.get("gilbert_elliott")
     if chain:
         if share:
@@ -89,4 +89,4 @@ def _duplicate(_: Plan, share: float | None) -> list[str]:
 
 
 _WORDS: dict[str, Callable[[Plan, Any], list[str]]] = {"jitter": _delay, "loss": _loss, "duplicate": _duplicate}
-"""Impairments in netem's words; `reorder` needs a netem of its own. Any other is said to be missing."""
+"""Impairments as netem options; `reorder` needs a second netem. Others are reported as missing."""

@@ -1,4 +1,4 @@
-"""What is collected while a queue is written for tc: commands, notes, free handles."""
+"""The plan of tc commands for a queue: commands, notes, free handles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import quantities as q
 
 @dataclass(frozen=True)
 class Link:
-    """The link that the queue feeds."""
+    """Link that the queue feeds."""
 
     rate: Fraction
     """bit/s"""
@@ -25,18 +25,18 @@ class Link:
 
 
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-"""What Linux takes for a device (IFNAMSIZ in netdevice(7)), without what a shell would read."""
+"""Device names of Linux (IFNAMSIZ in netdevice(7)) without shell characters."""
 
 
 def check_device(dev: str) -> None:
-    """Raises if a name cannot stand in a command for a network device."""
+    """Raises `FairlaneError` if a name is not valid for a network device in a command."""
     if not isinstance(dev, str) or not _DEVICE.fullmatch(dev):
-        raise FairlaneError(f"{dev!r} is no name of a network device: up to 15 letters, digits, dots, dashes or underscores")
+        raise FairlaneError(f"{dev!r} is not a network device name: use up to 15 letters, digits, dots, dashes or underscores")
 
 
 @dataclass
 class Plan:
-    """Commands for one link, in order."""
+    """Commands for one link in order."""
 
     dev: str
     link: Link
@@ -52,11 +52,11 @@ class Plan:
         check_device(self.dev)
 
     def handle(self) -> str:
-        """A free major number, as tc writes it."""
+        """Returns a free major number in the notation of tc."""
         return f"{next(self._handles):x}:"
 
     def tc(self, *words: object) -> None:
-        """Adds a command; empty words are left out."""
+        """Adds a command without empty words."""
         self.commands.append(" ".join(["tc", *(str(w) for w in words if w not in ("", None))]))
 
     def qdisc(self, parent: str, handle: str, *words: object) -> None:
@@ -74,7 +74,7 @@ class Plan:
 
 
 class Table:
-    """The parameters of one discipline. Those that nobody asks for are told in notes: tc has no word for them."""
+    """The parameters of one discipline. Those not taken become notes: tc has no option for them."""
 
     def __init__(self, name: str, values: dict[str, Any]) -> None:
         self.name = name
@@ -86,18 +86,18 @@ class Table:
         return self.values[key]
 
     def get(self, key: str) -> Any:
-        """A parameter that not every table has."""
+        """Takes an optional parameter."""
         self._taken.add(key)
         return self.values.get(key)
 
     def settled(self, *keys: str) -> None:
-        """Parameters that need no word, because another note or command covers them."""
+        """Marks parameters that another note or command covers."""
         self._taken.update(keys)
 
     def left(self, kernel: dict[str, Any]) -> Iterator[str]:
-        """A note for each parameter that was not taken and whose value is not what the kernel does.
+        """Yields a note for each parameter that was not taken and differs from the kernel.
 
-        `kernel` is what the kernel does; it may name more than the preset `linux` of the discipline, which comes next, then the default.
+        `kernel` has values of the kernel that precede the preset `linux` of the discipline, and the default.
         """
         fixed = {**_defaults(self.name), **_linux(self.name), **kernel}
         for key, value in self.values.items():
@@ -138,7 +138,7 @@ def _linux(name: str) -> dict[str, Any]:
 
 
 def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500) -> int:
-    """A limit for a discipline that counts packets, `admit = "under"` included; a note if it was in bytes."""
+    """Returns the limit for a discipline that counts packets, with `admit = "under"`; adds a note if it was in bytes."""
     text = table[key]
     n = q.packets(text)
     if n is None:
@@ -148,5 +148,5 @@ def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500)
 
 
 def flag(on: bool, word: str) -> str:
-    """tc's way to switch something on or off: ecn, noecn."""
+    """Returns a switch of tc: ecn, noecn."""
     return word if on else f"no{word}"

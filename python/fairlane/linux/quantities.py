@@ -1,4 +1,4 @@
-"""From the quantities of a resolved scenario to those of tc(8), exactly."""
+"""Exact conversion of quantities of a resolved scenario to those of tc(8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS: dict[str, dict[str, int | Fraction]] = {
 
 
 def number(text: str, kind: str) -> Fraction:
-    """A quantity in s, bit/s or byte.
+    """Returns a quantity in s, bit/s or byte.
 
     >>> number("2.5ms", "s"), number("10Mbit/s", "bit/s"), number("64KiB", "byte")
     (Fraction(1, 400), Fraction(10000000, 1), Fraction(65536, 1))
@@ -27,22 +27,22 @@ def number(text: str, kind: str) -> Fraction:
 
 
 def seconds(text: str) -> Fraction:
-    """A duration in seconds."""
+    """Returns a duration in seconds."""
     return number(text, "s")
 
 
 def size(text: str) -> int:
-    """A number of bytes."""
+    """Returns a number of bytes."""
     return math.ceil(number(text, "byte"))
 
 
 def packets(text: str) -> int | None:
-    """The packets of a queue length such as "50p"; None if it is in bytes."""
+    """Returns the packets of a queue length such as "50p"; None if it is in bytes."""
     return int(text[:-1]) if text.endswith("p") and text[:-1].isdigit() else None
 
 
 def length(text: str, packet: int) -> int:
-    """A queue length in bytes, a packet counted as `packet` bytes.
+    """Returns a queue length in bytes, with packets of `packet` bytes.
 
     >>> length("10p", 1000), length("64KiB", 1000)
     (10000, 65536)
@@ -52,13 +52,13 @@ def length(text: str, packet: int) -> int:
 
 
 def count(text: str, packet: int) -> int:
-    """A queue length in packets of `packet` bytes, at least one."""
+    """Returns a queue length in packets of `packet` bytes, at least one."""
     n = packets(text)
     return max(1, size(text) // packet) if n is None else n
 
 
 def rate(bps: Fraction | int) -> str:
-    """A rate in tc's words; tc's mbit is 10^6 bit/s (tc(8), UNITS).
+    """Returns a rate in the notation of tc; tc's mbit is 10^6 bit/s (tc(8), UNITS).
 
     >>> rate(10_000_000), rate(1_500), rate(Fraction(2, 3))
     ('10mbit', '1500bit', '1bit')
@@ -71,7 +71,7 @@ def rate(bps: Fraction | int) -> str:
 
 
 def time(span: Fraction) -> str:
-    """A duration in tc's words, to the nanosecond.
+    """Returns a duration in the notation of tc, to the nanosecond.
 
     >>> time(Fraction(1, 200)), time(Fraction(3, 2)), time(Fraction(1, 3_000_000))
     ('5ms', '1500ms', '333ns')
@@ -83,7 +83,7 @@ def time(span: Fraction) -> str:
 
 
 def share(p: float, digits: int = 6) -> str:
-    """A probability without an exponent, which tc does not read everywhere.
+    """Returns a probability without an exponent, which some options of tc do not accept.
 
     >>> share(0.02), share(1 / 3), share(0.00005)
     ('0.02', '0.333333', '0.00005')
@@ -93,12 +93,12 @@ def share(p: float, digits: int = 6) -> str:
 
 
 def log_of_weight(w_q: float) -> int:
-    """The power of two nearest to a weight of RED's average: Linux has no others."""
+    """Returns the exponent of the power of two nearest to a weight of RED's average: Linux has no other weights."""
     return min(31, max(1, round(-math.log2(w_q)))) if w_q > 0 else 31
 
 
 def burst_below(low: float, log: int) -> int:
-    """Packets of a burst from which tc finds the weight 2^-log back.
+    """Returns the burst in packets for which tc computes the weight 2^-log.
 
     A burst of L packets into an empty queue leaves the average below the threshold `low` (packets) if
     L + 1 + ((1 - w)^L - 1) / w <= low (Floyd and Jacobson 1993, section 6). tc takes the largest w = 1/2, 1/4... for which that
@@ -117,11 +117,11 @@ def burst_below(low: float, log: int) -> int:
 
 
 def log_of_burst(low: float, burst: int) -> int:
-    """The weight that tc takes for a burst, as a power of two."""
+    """Returns the exponent of the weight that tc computes for a burst."""
     return next((log for log in range(1, 32) if _absorbs(burst, low, log)), 31)
 
 
 def _absorbs(burst: int, low: float, log: int) -> bool:
     w = 0.5**log
-    # (1 - w)^L - 1 without the loss of digits that a small w would bring.
+    # (1 - w)^L - 1 without loss of digits for small w.
     return burst + 1 + math.expm1(burst * math.log1p(-w)) / w <= low

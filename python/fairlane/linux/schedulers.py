@@ -1,4 +1,4 @@
-"""Queues that share a link among flows or classes."""
+"""Schedulers: queues that share a link among flows or classes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
     "source": "src", "destination": "dst", "pair": "src,dst", "ns2_source": "src", "ns2_sum": "src,dst",
 }  # fmt: skip
-"""Keys of the flow filter for what packets of one queue have in common."""
+"""Keys of the flow filter for the hash of a queue."""
 HASHED = 1024
-"""Queues that stand for one queue for each flow, which the kernel does not make."""
+"""Number of hashed queues that replace one queue per flow, which the kernel does not have."""
 
 
 def _hash(plan: Plan, t: Table, handle: str, divisor: int, perturb: int | None, base: str = "") -> None:
@@ -24,7 +24,7 @@ def _hash(plan: Plan, t: Table, handle: str, divisor: int, perturb: int | None, 
 
 
 def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """sfq, with a flow filter if it does not hash by flow."""
+    """Writes sfq, with a flow filter if it does not hash by flow."""
     buckets, depth, quantum = t["buckets"], t["depth"], t["quantum"]
     limit = in_packets(plan, t)
     table = 1 << max(0, (min(buckets, 65536) - 1).bit_length())
@@ -54,7 +54,7 @@ def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """drr: the classes that are given, or classes that a flow filter hashes into."""
+    """Writes drr with the given classes, or with classes for the hash of a flow filter."""
     if t.get("classes"):
         _drr_classes(plan, parent, handle, t)
         return
@@ -74,7 +74,7 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.page("drr", "flow")
     plan.note("the limit is one for all queues here; in the kernel each class has its own, and nothing is taken from the longest")
     if buckets is None:
-        plan.note(f"the kernel makes no queue for each flow: flows are hashed into {n} classes")
+        plan.note(f"the kernel has no queue per flow: flows are hashed into {n} classes")
     elif n != buckets:
         plan.note(f"a qdisc has at most {n} classes, here {buckets} buckets")
     t.settled("salt", "drop")
@@ -91,7 +91,7 @@ def _drr_classes(plan: Plan, parent: str, handle: str, t: Table) -> None:
     for i, entry in enumerate(classes, 1):
         plan.tc("class add dev", plan.dev, "parent", handle, "classid", f"{handle}{i:x}", "drr quantum", q.size(entry["quantum"]))
         write(plan, f"parent {handle}{i:x}", plan.handle(), entry["queue"])
-    # drr drops what no filter puts into a class (tc-drr(8)); here the last class takes it.
+    # drr drops packets without a filter (tc-drr(8)); here the last class takes them.
     filters(plan, handle, [(patterns(c) if i < len(classes) else ["any"], f"{handle}{i:x}") for i, c in enumerate(classes, 1)])
     plan.page("drr", "u32")
     plan.note("drr lets a packet go only if the quantum covers it whole; here the last packet of a turn may pass it and pays later")
@@ -99,7 +99,7 @@ def _drr_classes(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[object]) -> None:
-    """What fq_codel and fq_pie have in common."""
+    """Returns the parameters common to fq_codel and fq_pie."""
     memory = t["memory_limit"]
     head = [t.name, "limit", in_packets(plan, t), "flows", t["flows"], "quantum", q.size(t["quantum"])]
     tail = () if memory is None else ("memory_limit", q.size(memory))
@@ -114,7 +114,7 @@ def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[obj
 
 
 def fq_codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """fq_codel."""
+    """Writes fq_codel."""
     above = t["ce_threshold"]
     words = ["target", q.time(q.seconds(t["target"])), "interval", q.time(q.seconds(t["interval"])), flag(t["ecn"], "ecn")]
     words += [] if above is None else ["ce_threshold", q.time(q.seconds(above))]
@@ -123,7 +123,7 @@ def fq_codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def fq_pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """fq_pie."""
+    """Writes fq_pie."""
     words = [*pie_words(plan, t), flag(t["ecn"], "ecn")]
     if t["ecn"]:
         words += ["ecn_prob", round(100 * t["mark_ecnth"])]
@@ -140,7 +140,7 @@ LEAST_AUTOMATIC = 15_000
 
 
 def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """dualpi2, with automatic gains worked out as RFC 9332 appendix A.1 does."""
+    """Writes dualpi2, with automatic gains by RFC 9332 appendix A.1."""
     target, longest = q.seconds(t["target"]), q.seconds(t["rtt_max"])
     update = min(target, longest / 3) if t["tupdate"] is None else q.seconds(t["tupdate"])
     alpha = float(update / longest**2) / 10 if t["alpha"] is None else t["alpha"]
@@ -159,7 +159,7 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     if q.packets(limit or "") is None:
         plan.note(f"dualpi2 counts packets: {n} of 1500 bytes for {limit or 'a quarter of a second of the link'}")
     if q.seconds(t["range"]):
-        plan.note(f"the kernel marks the L queue by a step, here by a ramp of {t['range']}: the step is put in its middle")
+        plan.note(f"the kernel marks the L queue by a step, here by a ramp of {t['range']}: the step is set to its middle")
     if t["k"] != round(t["k"]):
         plan.note(f"the kernel's coupling factor is a whole number, here {t['k']:g}")
     if t["scheduler"] != "wrr":
@@ -168,7 +168,7 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """cake."""
+    """Writes cake."""
     rate, limit = t["bandwidth"], t["limit"]
     framing = {"none": "noatm"}.get(t["framing"], t["framing"])
     plan.page("cake")

@@ -18,7 +18,7 @@ _PROTOCOL = {"tcp": 6, "udp": 17}
 
 
 def rule(pattern: str, mark: int) -> tuple[str, str]:
-    """The filter of one description, and a note if it needs help; `mark` is a free firewall mark."""
+    """Returns the filter of one match, and a note if it needs a firewall mark; `mark` is a free one."""
     text = pattern.strip().lower()
     if text in ("any", "*"):
         return "matchall", ""
@@ -35,7 +35,7 @@ def rule(pattern: str, mark: int) -> tuple[str, str]:
 
 
 def filters(plan: Plan, handle: str, classes: list[tuple[list[str], str]]) -> None:
-    """A filter for each description of each class; the first that matches wins."""
+    """Adds a filter per match of each class; the first match wins."""
     order = 0
     for patterns, classid in classes:
         for pattern in patterns:
@@ -51,13 +51,13 @@ def filters(plan: Plan, handle: str, classes: list[tuple[list[str], str]]) -> No
 
 
 def patterns(entry: dict[str, Any]) -> list[str]:
-    """The descriptions of a class."""
+    """Returns the matches of a class."""
     match = entry.get("match", "any")
     return [match] if isinstance(match, str) else list(match)
 
 
 def shaper(plan: Plan) -> str:
-    """HTB at the rate of the link; the queue goes below its only class."""
+    """Adds HTB at the rate of the link; the queue is below its only class."""
     plan.tc("qdisc add dev", plan.dev, "root handle 1: htb default 1")
     plan.tc("class add dev", plan.dev, "parent 1: classid 1:1 htb rate", q.rate(plan.link.rate), "ceil", q.rate(plan.link.rate))
     plan.page("htb")

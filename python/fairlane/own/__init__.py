@@ -1,1 +1,1 @@
-"""Queues and congestion controls of the user's own."""
+"""Plug-ins: user-defined queues and congestion controls."""

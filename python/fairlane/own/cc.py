@@ -1,6 +1,6 @@
-"""Congestion controls of one's own: Python classes, and shared libraries with the interface of `fairlane_cc.h`.
+"""User-defined congestion controls: Python classes, and shared libraries with the interface of `fairlane_cc.h`.
 
-A class with `on_ack` and `on_congestion` is a congestion control; every scenario may name it from then on::
+A class with `on_ack` and `on_congestion` is a congestion control that scenarios can name::
 
     import fairlane as fl
 
@@ -37,59 +37,58 @@ if TYPE_CHECKING:
 
 
 class Connection(NamedTuple):
-    """What the parameters of TCP say of the window; sizes in bytes."""
+    """Parameters of TCP that concern the window; sizes in bytes."""
 
     flow: str
     """Name of the flow."""
     mss: int
     """Largest payload of a segment."""
     initial_ssthresh: float
-    """Infinite: arbitrarily high."""
+    """Infinite if arbitrarily high."""
     window: float
-    """Bound of what may be in flight, whatever `cwnd` says; infinite: none."""
+    """Upper bound of the data in flight besides `cwnd`; infinite without one."""
     byte_counting: int | None
-    """Segments an acknowledgment counts for at most (RFC 3465); None: each for one, whatever it covers."""
+    """Largest number of segments that an acknowledgment counts for (RFC 3465); None: one each."""
     cwnd_validation: bool
-    """Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3)."""
+    """True if the window grows only while it limits the sender (RFC 7661 section 4.3)."""
     loss_basis: str
-    """What a loss takes its share of: `flight`, `cwnd` or `smaller`."""
+    """Base of the reduction after a loss: `flight`, `cwnd` or `smaller`."""
     whole_segments: bool
-    """Whether `ssthresh` is a whole number of segments."""
+    """True if `ssthresh` is a whole number of segments."""
     timeout_cuts_again: bool
-    """Whether each timeout in a row lowers `ssthresh` again."""
+    """True if each consecutive timeout lowers `ssthresh`."""
 
 
 class CongestionControl(ABC):
     """Base of congestion controls written in Python.
 
-    A subclass is announced under its own name when its class statement runs. For each flow that uses it and each run there is one
-    instance. Two attributes are its answer, read after every call: `cwnd`, what may be in flight, never below one segment (`mss`), and
-    `ssthresh`, infinite while arbitrarily high. Sizes are payload bytes and may have fractions, times are seconds, rates bit/s. The
-    simulator calls:
+    The class statement of a subclass registers it under its own name. Each flow of each run has one instance. The simulator reads two
+    attributes after every call: `cwnd`, the largest amount in flight, never below one segment (`mss`), and `ssthresh`, infinite while
+    arbitrarily high. Sizes are payload bytes and may have fractions, times are seconds, rates bit/s. The simulator calls:
 
-    - `start()` once, when the parameters and `tcp` (a `Connection`) are set; raise `ValueError` for parameters that make no sense;
+    - `start()` once, when the parameters and `tcp` (a `Connection`) are set; raise `ValueError` for invalid parameters;
     - `on_established(now, window)`: the connection is open, and the initial window is `window`;
     - `on_ack(sample)` for every acknowledgment of new data outside of fast recovery;
     - `on_congestion(event)` once for each loss event or ECN echo; `event.kind` is `fast_retransmit`, `restart` (a loss under
       `recovery = "tahoe"`), `timeout` or `ecn`;
-    - `on_recovery_exit(exit)`, `on_idle_restart(now, window)`, `on_syn_loss(ssthresh)`, `settle()` and `undo()`, which do what RFC 5681
-      and its companions say unless they are defined;
+    - `on_recovery_exit(exit)`, `on_idle_restart(now, window)`, `on_syn_loss(ssthresh)`, `settle()` and `undo()`, which follow RFC 5681 and its companions
+      unless they are defined;
     - `on_sent(now, bytes, in_flight)` for every segment, if the class sets `wants_every_ack` or `wants_rate`, and `on_lost(lost)` for
       every lost one, if it sets `wants_rate`;
-    - `pacing_rate()`, if defined, after each of the others: the rate to spread segments at, or None for that of TCP's own parameters.
+    - `pacing_rate()`, if defined, after each other call: the pacing rate, or None for the rate of TCP's own parameters.
 
-    An exception, or a window that is none, ends the run with the flow, the simulated time and a traceback. Random numbers come from
-    `random()`: then the same seed gives the same run.
+    An exception, or an invalid window, ends the run with the flow, the simulated time and a traceback. Use `random()`
+    for random numbers, so that a seed gives the same run.
 
     Attributes:
-        recovery: the recovery scheme it implies: tahoe, reno, newreno, sack or fack.
-        ecn: what it needs of ECN: off, classic, dctcp or accecn.
+        recovery: the recovery scheme: tahoe, reno, newreno, sack or fack.
+        ecn: the required ECN mode: off, classic, dctcp or accecn.
         wants_rate: set it to True for `sample.rate`, a delivery rate sample (draft-ietf-ccwg-bbr section 4.1), for `on_lost`, and for
-            every acknowledgment that delivers something, also in recovery. The window is not to grow where `sample.may_grow` is False.
-        wants_every_ack: the same without rate samples and `on_lost`.
+            every acknowledgment that delivers data, also in recovery. The window must not grow where `sample.may_grow` is False.
+        wants_every_ack: set it to True for every acknowledgment that delivers data, without rate samples and `on_lost`.
         pacing: set it to True if segments are always spread in time.
         ect1: set it to True if data carries ECT(1) instead of ECT(0) where ECN is in use.
-        owns_recovery: set it to True if it decides alone what may be in flight during recovery.
+        owns_recovery: set it to True if it alone limits the data in flight during recovery.
     """
 
     recovery: ClassVar[str] = "sack"
@@ -134,24 +133,24 @@ class CongestionControl(ABC):
 
     @classmethod
     def spec(cls, **params: Any) -> dict[str, dict[str, Any]]:
-        """This algorithm with these parameters, as `cc` of TCP wants it: `tcp={"cc": AIMD.spec(a=2)}`."""
+        """Returns this algorithm with these parameters, for `cc` of TCP: `tcp={"cc": AIMD.spec(a=2)}`."""
         return {cls.__name__: params}
 
     def random(self) -> float:
-        """A number from this flow's own random stream, uniform in [0, 1)."""
+        """Returns a number from the random stream of the flow, uniform in [0, 1)."""
         return self._random.random()
 
-    # What RFC 5681's family shares.
+    # Functions of the RFC 5681 family.
 
     def unused(self, sample: AckSample) -> bool:
-        """Whether an acknowledgment says nothing of the path, because the window was not what limited the sender (RFC 7661 section 4.3)."""
+        """Returns true if the window did not limit the sender, so that an acknowledgment must not grow it (RFC 7661 section 4.3)."""
         return self.tcp.cwnd_validation and not sample.cwnd_limited
 
     def slow_start(self, sample: AckSample) -> float:
         """Grows the window below `ssthresh` (RFC 5681 section 3.1, RFC 3465).
 
-        Returns the bytes acknowledged that are left for congestion avoidance. Call it in a line of its own: in `self.cwnd += ...` Python
-        has read `self.cwnd` before it gets to the right side.
+        Returns the acknowledged bytes left for congestion avoidance. Call it on a line of its own: in `self.cwnd += ...` Python reads
+        `self.cwnd` before it evaluates the right side.
         """
         mss, limit = self.mss, self.tcp.byte_counting
         if limit is None:
@@ -164,18 +163,18 @@ class CongestionControl(ABC):
             up = min(n, self.ssthresh - self.cwnd)
             self.cwnd += up
             n -= up
-            # The acknowledgment of a retransmission may cover a window that arrived long before: no news beyond the threshold.
+            # The acknowledgment of a retransmission may cover a window that arrived earlier: it does not count beyond the threshold.
             if n <= 0 or (sample.in_recovery and n > mss):
                 return 0.0
         return n
 
     def basis(self, event: CongestionEvent) -> float:
-        """What a loss takes its share of: the flight size (RFC 5681 equation 4), the window, or the smaller one."""
+        """Returns the base of a reduction: the flight size (RFC 5681 equation 4), the window, or the smaller one."""
         window = min(self.cwnd, self.tcp.window)
         return {"flight": event.flight, "cwnd": window}.get(self.tcp.loss_basis, min(event.flight, window))
 
     def cut(self, event: CongestionEvent, target: float) -> None:
-        """Reduces the window: `ssthresh` becomes `target`, but at least two segments, `cwnd` what the kind of event asks for."""
+        """Reduces the window: `ssthresh` becomes `target`, at least two segments; `cwnd` follows from the kind of event."""
         if not event.repeated or self.tcp.timeout_cuts_again:
             whole = target // self.mss * self.mss if self.tcp.whole_segments else target
             self.ssthresh = float(max(whole, 2 * self.mss))
@@ -189,7 +188,7 @@ class CongestionControl(ABC):
             self._prior = (self.cwnd, self.ssthresh)
         self.on_congestion(event)
 
-    # What the simulator calls.
+    # Functions that the simulator calls.
 
     def start(self) -> None:  # noqa: B027 (an algorithm need not define it)
         """Called once before the connection opens."""
@@ -200,42 +199,42 @@ class CongestionControl(ABC):
 
     @abstractmethod
     def on_congestion(self, event: CongestionEvent) -> None:
-        """Called once for each sign of congestion."""
+        """Called once per loss event or ECN echo."""
 
     def on_established(self, now: float, window: float) -> None:
-        """The connection is open: the window becomes `window`."""
+        """Called when the connection is open; sets the window to `window`."""
         self.cwnd = float(max(window, self.mss))
 
     def on_recovery_exit(self, exit: RecoveryExit) -> None:
-        """Fast recovery is over."""
+        """Called at the end of fast recovery."""
         if exit.to_ssthresh:
             self.cwnd = self.ssthresh
         self.cwnd = float(max(min(self.cwnd - exit.deflated, exit.bound), self.mss))
 
     def on_idle_restart(self, now: float, window: float) -> None:
-        """Data goes out after idleness: the window shrinks to `window` if it is larger (RFC 5681 section 4.1)."""
+        """Called before data is sent after an idle time; lowers the window to `window` (RFC 5681 section 4.1)."""
         self.cwnd = float(max(min(self.cwnd, window), self.mss))
 
     def on_syn_loss(self, ssthresh: float) -> None:
-        """A SYN was lost, and TCP's parameters have a threshold for that."""
+        """Called after the loss of a SYN, if TCP's parameters have a threshold for it."""
         self.ssthresh = ssthresh
 
     def on_sent(self, now: float, bytes: int, in_flight: int) -> None:  # noqa: B027
-        """A segment went out."""
+        """Called for every segment sent."""
 
     def on_lost(self, lost: LostSample) -> None:  # noqa: B027
-        """A segment was deemed lost."""
+        """Called for every segment deemed lost."""
 
     def pacing_rate(self) -> float | None:
-        """The rate to spread segments at, in bit/s."""
+        """Returns the pacing rate in bit/s."""
         return None
 
     def settle(self) -> None:
-        """What was reduced so far stays reduced."""
+        """Called when the reductions so far are final."""
         self._prior = None
 
     def undo(self) -> None:
-        """The reductions since the last `settle` were a mistake (RFC 4015): takes them back."""
+        """Reverts the reductions since the last `settle`, which were spurious (RFC 4015)."""
         if self._prior is not None:
             cwnd, ssthresh = self._prior
             self.cwnd, self.ssthresh = max(self.cwnd, cwnd), max(self.ssthresh, ssthresh)
@@ -243,7 +242,7 @@ class CongestionControl(ABC):
 
 
 def cc_include() -> str:
-    """The folder with `fairlane_cc.h` and `fairlane_queue.h`.
+    """Returns the folder with `fairlane_cc.h` and `fairlane_queue.h`.
 
     For the compiler: `-I$(python -c 'import fairlane; print(fairlane.cc_include())')`.
     """
@@ -251,7 +250,7 @@ def cc_include() -> str:
 
 
 def load_cc(path: str | Path) -> list[Announced]:
-    """Loads a shared library with congestion controls, made with `fairlane_cc.h`: their names, which scenarios may use from then on.
+    """Loads a shared library with congestion controls, built with `fairlane_cc.h`; returns their names for use in scenarios.
 
     Raises:
         PluginLoadError: it cannot be loaded, or a table in it is of another version or incomplete.

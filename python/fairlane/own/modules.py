@@ -1,8 +1,8 @@
-"""What a plug-in is made of: its file, the modules that it imports from outside of installed packages, and the versions of the others.
+"""Parts of a plug-in: its file, the modules that it imports from outside of installed packages, and the versions of packages.
 
-A plug-in's modules are loaded anew with it, from their sources and not from compiled caches, so that what runs is what was hashed, however
-long the process lives. Imports are found in the sources, wherever they stand in them, and while the file is loaded, whatever finds them.
-What a function of it imports later is compared with what was hashed.
+Modules of a plug-in are loaded again with it, from their sources and not from compiled caches, so that the code that runs is the code
+that was hashed, in a process of any age. Imports are found in the sources, and while the file is loaded. A module that a function imports
+later is compared with its hash.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ _NOT_A_CHANGE = ("__main__", "__mp_main__")
 
 @dataclass(frozen=True)
 class Made:
-    """A plug-in as it was loaded."""
+    """A loaded plug-in."""
 
     digest: str
-    """Of everything below."""
+    """SHA-256 of all parts."""
     parts: tuple[tuple[str, str], ...] = ()
-    """Modules by name with the SHA-256 of their files, and what is installed with its version."""
+    """SHA-256 of each module, and the version of each installed package."""
     file: str = ""
-    """SHA-256 of the plug-in's own file."""
+    """SHA-256 of the file of the plug-in."""
 
     @classmethod
     def of(cls, file: str, parts: Iterator[tuple[str, str]] | Sequence[tuple[str, str]] = ()) -> Made:
-        """A plug-in of these parts."""
+        """Returns a plug-in with these parts."""
         known = tuple(sorted(parts))
         return cls(file if not known else hashlib.sha256(json.dumps([file, known]).encode()).hexdigest(), known, file)
 
 
 class Changed(FairlaneError):
-    """A module that is not what it was when the plug-in was loaded."""
+    """A module that has changed since the plug-in was loaded."""
 
 
 def sha256(data: bytes) -> str:
-    """In hexadecimal."""
+    """Returns the SHA-256 in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
-# --- what is outside ----------------------------------------------------------------------------------------------------------
+# --- modules from outside ----------------------------------------------------------------------------------------------------------
 
 
 @functools.cache
 def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where packages are installed, and where Python's own modules are."""
+    """Returns the folders of installed packages and of Python's own modules."""
     paths = sysconfig.get_paths()
     user = [site.getusersitepackages()] if hasattr(site, "getusersitepackages") else []
     packages = {paths["purelib"], paths["platlib"], *user, *(site.getsitepackages() if hasattr(site, "getsitepackages") else ())}
@@ -75,14 +75,14 @@ def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _kind(origin: str) -> str:
-    """What a module's file is: "package" if it is installed, "python" if it comes with Python, else "outside"."""
+    """Returns the origin of a module: "package" if installed, "python" if part of Python, otherwise "outside"."""
     real = os.path.realpath(origin)
     packages, own = _places()
     return "package" if real.startswith(packages) else "python" if real.startswith(own) else "outside"
 
 
 def _origin(spec: ModuleSpec | None) -> str | None:
-    """The file that a module is loaded from, if it is loaded from one."""
+    """Returns the file of a module; None if it has none."""
     if spec is None:
         return None
     archive = getattr(spec.loader, "archive", None)
@@ -105,7 +105,7 @@ def _is_outside(name: str, module: ModuleType) -> bool:
     file = _file_of(module)
     if file is not None:
         return _kind(file) == "outside"
-    try:  # a namespace package has no file, and places
+    try:  # a namespace package has locations instead of a file
         places = list(getattr(module, "__path__", ()))
     except (TypeError, KeyError, AttributeError):
         return False
@@ -116,22 +116,22 @@ def _is_outside(name: str, module: ModuleType) -> bool:
 
 
 _expected: dict[str, tuple[str, str]] = {}
-"""Modules of plug-ins that are loaded, or will be when a function imports them: the SHA-256 of the source, and the plug-in."""
+"""Loaded modules of plug-ins, and those that functions import later: SHA-256 of the source, and the plug-in."""
 
 
 _once: dict[str, str] = {}
-"""Modules that are not loaded anew, as they were when a plug-in was first found to import them."""
+"""Modules that are loaded once per process, with their state at the first import by a plug-in."""
 
 
 class Source(SourceFileLoader):
-    """Loads a module from its source alone: a compiled cache may be older than its time tells."""
+    """Loader that ignores compiled caches, whose timestamps may be wrong."""
 
     def __init__(self, name: str, path: str) -> None:
         super().__init__(name, path)
         self.digest = ""
 
     def get_code(self, fullname: str) -> CodeType:
-        """Compiles the source, and keeps its digest."""
+        """Compiles the source and stores its digest."""
         path = self.get_filename(fullname)
         data = self.get_data(path)
         self.digest = sha256(data)
@@ -144,16 +144,16 @@ class Source(SourceFileLoader):
 @dataclass
 class _Recorder:
     found: dict[str, Source | str] = field(default_factory=dict)
-    """What was loaded from outside, by the name of the module."""
+    """Modules loaded from outside, by name."""
     kept: frozenset[str] = frozenset()
-    """What is not loaded anew: packages with compiled parts, which a process loads once."""
+    """Modules of packages with compiled parts, which a process loads once."""
     later: frozenset[str] = frozenset()
-    """What is imported later, by functions of the plug-in."""
+    """Modules that functions of the plug-in import later."""
     thread: int = field(default_factory=threading.get_ident)
 
 
 _now: _Recorder | None = None
-"""Of the plug-in that is being loaded."""
+"""State of the plug-in being loaded."""
 
 
 class _Finder(MetaPathFinder):
@@ -181,7 +181,7 @@ loading = threading.RLock()
 
 @contextmanager
 def afresh() -> Iterator[_Recorder]:
-    """While it lasts nothing from outside is imported yet; what was and is not imported again is put back."""
+    """Context without imported modules from outside; those not imported again are restored at the end."""
     global _now
     with loading:
         compiled = {n.partition(".")[0] for n, m in list(sys.modules.items()) if (_file_of(m) or "").endswith(tuple(EXTENSION_SUFFIXES))}
@@ -215,7 +215,7 @@ def afresh() -> Iterator[_Recorder]:
 
 
 def made_of(path: str, source: bytes, recorded: _Recorder) -> Made:
-    """What a plug-in is made of that was just loaded from this source."""
+    """Returns the parts of a plug-in just loaded from this source."""
     sources: dict[str, bytes] = {"": source}
     digests: dict[str, str] = {}
     installed: set[str] = set()
@@ -245,14 +245,14 @@ def made_of(path: str, source: bytes, recorded: _Recorder) -> Made:
     for name, digest in digests.items():
         if name in recorded.kept and _once.setdefault(name, digest) != digest:
             raise Changed(
-                f"the module {name} has changed, and is of a package with compiled parts, which a process loads once: start it again"
+                f"the module {name} has changed, and its package has compiled parts, which a process loads once: restart the process"
             )
         _expected[name] = (digest, path)
     return Made.of(sha256(source), [*digests.items(), *_versions(installed)])
 
 
 def is_current(made: Made) -> bool:
-    """True if all modules and versions that a plug-in was loaded with are still what is on the disk."""
+    """Returns true if all modules and versions of a plug-in are unchanged on the disk."""
     versions = dict(_versions(set()))
     for name, value in made.parts:
         if name in versions:
@@ -266,7 +266,7 @@ def is_current(made: Made) -> bool:
 
 
 def _take(name: str, origin: str, sources: dict[str, bytes], digests: dict[str, str]) -> bool:
-    """Reads a file from outside; True if it is a package's own."""
+    """Reads a file from outside; true if it belongs to a package."""
     data = Path(origin).read_bytes()
     digests[name] = sha256(data)
     if origin.endswith(".py"):
@@ -275,7 +275,7 @@ def _take(name: str, origin: str, sources: dict[str, bytes], digests: dict[str, 
 
 
 def _find(name: str) -> ModuleSpec | None:
-    """Where a module would be loaded from, without loading it or those above it."""
+    """Returns the spec of a module without loading it or its parents."""
     path: Sequence[str] | None = None
     spec: ModuleSpec | None = None
     parts = name.split(".")
@@ -297,7 +297,7 @@ def _find(name: str) -> ModuleSpec | None:
 
 
 def _imports(source: bytes, name: str, package: bool) -> set[str]:
-    """The modules that a source names: those of imports anywhere in it, and of `import_module` with a text."""
+    """Returns the modules that a source imports, also by `import_module` with a literal."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -321,7 +321,7 @@ def _imports(source: bytes, name: str, package: bool) -> set[str]:
 
 
 def _versions(installed: set[str]) -> Iterator[tuple[str, str]]:
-    """Python's version, fairlane's with its part of plug-ins, and those of installed packages."""
+    """Yields the versions of Python, fairlane and installed packages."""
     yield "python", f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
     here = Path(__file__).parent
     own = sha256(b"\0".join((here / name).read_bytes() for name in ("cc.py", "plugin.py")))
@@ -339,7 +339,7 @@ def _versions(installed: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def difference(here: Made, wanted: Any) -> str:
-    """What sets a plug-in that was loaded here apart from the one of the study, in words."""
+    """Returns the differences between a plug-in loaded here and that of the study, in words."""
     if here.file != wanted.file:
         return "its file is another one"
     mine, theirs = dict(here.parts), dict(wanted.parts)

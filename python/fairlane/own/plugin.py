@@ -1,6 +1,6 @@
-"""Queues of one's own, written in Python: slower than the built-in ones, with the same meaning. Congestion controls are in `fairlane.cc`.
+"""User-defined queues written in Python: slower than the built-in ones, equal otherwise. Congestion controls are in `fairlane.cc`.
 
-A class with `enqueue` and `dequeue` is a queue discipline; every scenario may name it from then on::
+A class with `enqueue` and `dequeue` is a queue discipline that scenarios can name::
 
     import fairlane as fl
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class PluginLoadError(FairlaneError):
-    """A file of plug-ins that cannot be used."""
+    """A plug-in file that cannot be loaded."""
 
 
 class Length(NamedTuple):
@@ -64,7 +64,7 @@ class Link(NamedTuple):
 
 
 class _Announced:
-    """How often something was announced: a scenario that was read before then may hold what had the name then."""
+    """Number of registrations: a scenario read earlier may hold an older plug-in of the same name."""
 
     times = 0
 
@@ -79,13 +79,13 @@ _QUANTITIES = {"len": "fl-len", "dur": "fl-dur", "rate": "fl-rate", "bytes": "fl
 
 
 class Parameter:
-    """A parameter of a queue or congestion control of one's own, declared in the body of the class.
+    """A parameter of a user-defined queue or congestion control, declared in the body of the class.
 
     Args:
-        default: its default, which also says what kind it is: `"50p"` or `"64KiB"` a queue length (the attribute is a `Length`),
+        default: the default, which also sets the type: `"50p"` or `"64KiB"` a queue length (the attribute is a `Length`),
             `"5ms"` a duration (seconds), `"10Mbit/s"` a rate (bit/s), else a bool, int, float or text.
-        doc: what it means, for `fairlane explain`.
-        choices: the texts that are allowed.
+        doc: the meaning, for `fairlane explain`.
+        choices: the allowed texts.
         min: smallest number allowed.
         max: largest number allowed.
     """
@@ -115,12 +115,12 @@ class Parameter:
         if max is not None:
             self.schema["maximum"] = max
 
-    if TYPE_CHECKING:  # the instance has the value in place of its declaration
+    if TYPE_CHECKING:  # an instance has the value instead of the declaration
 
         def __get__(self, instance: object, owner: type | None = None) -> Any: ...
 
     def value(self, written: Any) -> Any:
-        """What was written in a scenario, as the attribute of the instance."""
+        """Converts a value of a scenario to the attribute of the instance."""
         if self.kind is None:
             return written
         number, packets = _core.quantity(self.kind, written)
@@ -130,17 +130,17 @@ class Parameter:
 
 
 def declared(cls: type) -> dict[str, Parameter]:
-    """The parameters in the bodies of a class and its bases."""
+    """Returns the parameters declared in a class and its bases."""
     return {name: p for base in reversed(cls.__mro__) for name, p in vars(base).items() if isinstance(p, Parameter)}
 
 
 def sentence(cls: type) -> str:
-    """The first paragraph of a class's description, in one line."""
+    """Returns the first paragraph of a class's docstring on one line."""
     return inspect.cleandoc(cls.__doc__ or cls.__name__).split("\n\n")[0].replace("\n", " ")
 
 
 def schema_of(parameters: dict[str, Parameter]) -> str:
-    """The JSON Schema of a table of these parameters, as text."""
+    """Returns the JSON Schema of a table of these parameters, as text."""
     return json.dumps({
         "type": "object",
         "properties": {name: p.schema for name, p in parameters.items()},
@@ -149,7 +149,7 @@ def schema_of(parameters: dict[str, Parameter]) -> str:
 
 
 def users_traceback(error: BaseException) -> str:
-    """The traceback of an exception without the lines of this package."""
+    """Returns the traceback of an exception without frames of this package."""
     from traceback import TracebackException
 
     shown = TracebackException.from_exception(error)
@@ -157,7 +157,7 @@ def users_traceback(error: BaseException) -> str:
     part: TracebackException | None = shown
     while part is not None:
         own = [frame for frame in part.stack if not frame.filename.startswith(here)]
-        if own or part.exc_type is SyntaxError:  # which has its place besides
+        if own or part.exc_type is SyntaxError:  # a syntax error has its own place
             part.stack[:] = own
         part = part.__cause__ or part.__context__
     return "".join(shown.format()).rstrip()
@@ -166,17 +166,16 @@ def users_traceback(error: BaseException) -> str:
 class Qdisc(ABC):
     """Base of queue disciplines written in Python.
 
-    A subclass is announced under its own name when its class statement runs. For each link that uses it and each run there is
-    one instance. The simulator calls:
+    The class statement of a subclass registers it under its own name. Each link of each run has one instance. The simulator calls:
 
-    - `start()` once, when parameters, `link` and `flows` are set; raise `ValueError` for parameters that make no sense;
+    - `start()` once, when parameters, `link` and `flows` are set; raise `ValueError` for invalid parameters;
     - `enqueue(packet)` for every arrival: hold the packet, or `drop` it;
-    - `dequeue()` when the link is free: the packet to send, or None if nothing waits;
+    - `dequeue()` when the link is free: the packet to send, or None if the queue is empty;
     - `timer()`, if defined, at time zero and at each time it returned (seconds), or None for no more: periodic updates;
-    - `ready()`, if defined, for shapers: the time (seconds) from which on `dequeue` may be asked, or None for at once.
+    - `ready()`, if defined, for shapers: the time (seconds) from which `dequeue` may be called, or None for at once.
 
-    Each packet that was offered must be sent or dropped once, at some time. An exception ends the run with its traceback and the
-    simulated time. Random numbers come from `random()`: then the same seed gives the same run.
+    Each arriving packet must be sent or dropped exactly once. An exception ends the run with its traceback and the
+    simulated time. Use `random()` for random numbers, so that a seed gives the same run.
 
     Attributes:
         reorders: set it to True if packets of one flow may overtake one another.
@@ -209,7 +208,7 @@ class Qdisc(ABC):
 
     @classmethod
     def spec(cls, **params: Any) -> dict[str, dict[str, Any]]:
-        """This queue with these parameters, as `queue=` wants it."""
+        """Returns this queue with these parameters, for `queue=`."""
         return {cls.__name__: params}
 
     link: Link
@@ -223,22 +222,22 @@ class Qdisc(ABC):
 
     @property
     def packets(self) -> int:
-        """Packets that wait; during `enqueue` the arriving one is among them."""
+        """Queue length in packets; during `enqueue` it includes the arriving one."""
         return self._handle.packets
 
     @property
     def bytes(self) -> int:
-        """Bytes that wait; during `enqueue` the arriving packet is among them."""
+        """Queue length in bytes; during `enqueue` it includes the arriving packet."""
         return self._handle.bytes
 
     def random(self) -> float:
-        """A number from this queue's own random stream, uniform in [0, 1)."""
+        """Returns a number from the random stream of the queue, uniform in [0, 1)."""
         return self._handle.random()
 
     def drop(self, packet: Packet, why: str = "overflow") -> None:
-        """Drops a packet that was offered or is held.
+        """Drops an arriving or a queued packet.
 
-        `why` is counted apart in the metrics: overflow, early, forced, head or evicted.
+        `why` is counted separately in the metrics: overflow, early, forced, head or evicted.
         """
         self._handle.drop(packet, why)
 
@@ -258,28 +257,28 @@ class Qdisc(ABC):
         """Called when the link is free."""
 
     def timer(self) -> float | None:
-        """Called at time zero and at each time it returned."""
+        """Called at time zero and at each time that it returned."""
         return None
 
     def ready(self) -> float | None:
-        """For shapers: when `dequeue` may be asked."""
+        """Returns the time from which `dequeue` may be called, for shapers."""
         return None
 
 
 _libraries: dict[str, str] = {}
-"""SHA-256 of the shared libraries that this process has loaded."""
+"""SHA-256 of the shared libraries loaded by this process."""
 
 
 def load_library(path: str | Path, wanted: Literal["cc", "queues", "any"]) -> list[Announced]:
-    """Loads a shared library and announces what is wanted of it: the names."""
+    """Loads a shared library, registers its tables of one kind or all, and returns the names."""
     place = str(Path(path).resolve())
     try:
         digest = digest_in(Path(place))
     except OSError:
-        digest = ""  # the core says what is wrong with it
+        digest = ""  # the core reports the error
     if _libraries.get(place, digest) != digest:
         raise PluginLoadError(
-            f"{path} has changed since this process loaded it, and the system loads a library of one name once: start the process again, "
+            f"{path} has changed since this process loaded it, and the system loads a library once per name: restart the process, "
             "or give the library another name"
         )
     try:
@@ -292,7 +291,7 @@ def load_library(path: str | Path, wanted: Literal["cc", "queues", "any"]) -> li
 
 
 def load_queue(path: str | Path) -> list[Announced]:
-    """Loads a shared library with queues, made with `fairlane_queue.h`: their names, which scenarios may use from then on.
+    """Loads a shared library with queues, built with `fairlane_queue.h`; returns their names for use in scenarios.
 
     Raises:
         PluginLoadError: it cannot be loaded, or a table in it is of another version or incomplete.
@@ -301,9 +300,9 @@ def load_queue(path: str | Path) -> list[Announced]:
 
 
 def load(path: str | Path) -> Made:
-    """Runs a Python file, so that the queues and congestion controls in it can be named; of a shared library all tables are read.
+    """Loads a plug-in, a Python file or a shared library, so that scenarios can name its queues and congestion controls.
 
-    What a Python file imports from outside of installed packages is loaded anew with it. Says what the plug-in is made of.
+    Modules that a Python file imports from outside of installed packages are loaded again with it. Returns the parts of the plug-in.
 
     Raises:
         PluginLoadError: the file is missing, or its code fails.
@@ -313,18 +312,16 @@ def load(path: str | Path) -> Made:
         load_library(file, "any")
         return Made.of(_libraries[str(file.resolve())])
     if not file.is_file():
-        raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")
+        raise PluginLoadError(f"plug-in {str(path)!r} not found: give a Python file or a shared library with queues or congestion controls")
     spec = spec_from_file_location(f"fairlane_plugin_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise PluginLoadError(
-            f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll"
-        )
+        raise PluginLoadError(f"{str(path)!r} is not a plug-in: its name must end in .py, or in .so, .dylib or .dll for a shared library")
     spec.loader = source = Source(spec.name, str(file))
     module = module_from_spec(spec)
     before = sys.modules.get(spec.name)
     try:
         with afresh() as recorded:
-            # Whoever looks up the module of a class finds it.
+            # The module of a class can be looked up.
             sys.modules[spec.name] = module
             source.exec_module(module)
             text = file.read_bytes()
@@ -337,6 +334,6 @@ def load(path: str | Path) -> Made:
             sys.modules[spec.name] = before
         if isinstance(e, FairlaneError | KeyboardInterrupt):
             raise
-        # Whatever it raises is its mistake, and a program that ends here without a word would look like one that is done.
+        # Every exception is an error of the plug-in; SystemExit as well, since a silent exit would look like success.
         why = "it ends the program" if isinstance(e, SystemExit) else "its code fails"
         raise PluginLoadError(f"{str(path)!r} cannot be loaded: {why}\n{users_traceback(e)}") from e

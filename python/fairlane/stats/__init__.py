@@ -1,7 +1,7 @@
-"""Statistics across independent replications: the only place where intervals are computed and tests are made.
+"""Statistics across independent replications: all confidence intervals and tests of fairlane.
 
-What each function does, when to use which and what it assumes: docs/background/statistics.md. All but means with their intervals is loaded
-on first use, because NumPy and scipy (the extra `study`) are slow to import.
+docs/background/statistics.md explains each function, its use and its assumptions. All but means with their intervals is loaded on first
+use, because NumPy and scipy (the extra `study`) are slow to import.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WHERE = {
 }
 
 _SCIENTIFIC = ("distributions", "factorial", "pairs", "resamples")
-"""What needs NumPy and scipy."""
+"""Modules that need NumPy and scipy."""
 
 __all__ = [
     "ANY",

@@ -1,4 +1,4 @@
-"""Whether two samples, or a sample and a law, have the same distribution: Kolmogorov and Smirnov."""
+"""Kolmogorov-Smirnov tests of two samples, or of a sample and a distribution."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .notebook import NotebookSentence
 
 @dataclass(frozen=True, slots=True)
 class KS(NotebookSentence):
-    """What `ks` returns."""
+    """Result of `ks`."""
 
     distance: float
     """Largest distance between the two distribution functions, 0 to 1."""
     p: float
     """Probability of such a distance, or a larger one, if both are the same."""
     at: float
-    """The value where the distance is."""
+    """Value at which the distance is largest."""
     above: bool
-    """Whether the first distribution function is the higher one there: it has more small values."""
+    """True if the first distribution function is higher there: it has more small values."""
     n_a: int
     n_b: int | None
     """Values of the second sample; None for a distribution function."""
@@ -43,7 +43,7 @@ def ks(a: Iterable[float | None], b: Iterable[float | None] | Callable[[float], 
 
     `b` as a function must be continuous, take an array or a number, and be fixed beforehand: if its parameters were estimated from `a`
     the p-value is far too large (Lilliefors 1967). With ties, as in counts of packets, the p-value is too large as well (conservative).
-    Values of one run are not independent: compare one value a run, or samples far enough apart.
+    Values of one run are not independent: compare one value per run, or samples far enough apart.
 
     >>> ks([0.1, 0.4, 0.7], [1.2, 1.5, 1.9]).distance
     1.0
@@ -63,7 +63,7 @@ def ks(a: Iterable[float | None], b: Iterable[float | None] | Callable[[float], 
         if not y:
             raise FairlaneError("the second sample has no finite values to compare")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # counts whose exact sum overflows: scipy takes the asymptotic law
+            warnings.simplefilter("ignore", RuntimeWarning)  # if the exact sum overflows, scipy uses the asymptotic distribution
             found = scipy.stats.ks_2samp(x, y)
         n_b = len(y)
     return KS(float(found.statistic), float(found.pvalue), float(found.statistic_location), bool(found.statistic_sign > 0), len(x), n_b)

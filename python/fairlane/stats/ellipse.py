@@ -1,4 +1,4 @@
-"""The normal distribution nearest to points (delay, throughput)."""
+"""The normal distribution fitted to points (delay, throughput)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ellipse:
-    """The normal distribution nearest to points (delay, throughput), by maximum likelihood: divisor n, not n - 1.
+    """The normal distribution fitted to points (delay, throughput) by maximum likelihood: divisor n, not n - 1.
 
-    Its contour at one standard deviation is how Winstein and Balakrishnan (TCP ex Machina, SIGCOMM 2013, figure 4) show schemes:
-    each point is one flow of one run, so a narrow ellipse means that all flows are treated alike, in every run.
+    Winstein and Balakrishnan (TCP ex Machina, SIGCOMM 2013, figure 4) show its contour at one standard deviation. Each point is one flow
+    of one run, so a small ellipse means that all flows are treated alike, in every run.
     """
 
     n: int
@@ -22,16 +22,16 @@ class Ellipse:
     throughput: float
     """Mean throughput of a flow, bit/s."""
     covariance: tuple[tuple[float, float], tuple[float, float]]
-    """Of delay (s) and throughput (bit/s)."""
+    """Covariance matrix of delay (s) and throughput (bit/s)."""
 
     def contour(self, points: int = 120) -> list[tuple[float, float]]:
-        """The contour at one standard deviation: points at Mahalanobis distance 1 from the mean, the first one again at the end.
+        """Returns the closed contour at one standard deviation: points at Mahalanobis distance 1 from the mean.
 
         >>> Ellipse(2, 5.0, 7.0, ((4.0, 0.0), (0.0, 9.0))).contour(4)[:2]
         [(7.0, 7.0), (5.0, 10.0)]
         """
         (a, b), (_, c) = self.covariance
-        # The Cholesky factor of the covariance carries the unit circle to the contour.
+        # The Cholesky factor of the covariance maps the unit circle to the contour.
         u = math.sqrt(max(a, 0.0))
         v = b / u if u else 0.0
         w = math.sqrt(max(c - v * v, 0.0))
@@ -39,17 +39,17 @@ class Ellipse:
         return [(self.delay + _exact(u * math.cos(t)), self.throughput + _exact(v * math.cos(t) + w * math.sin(t))) for t in angles]
 
     def as_dict(self) -> dict[str, Any]:
-        """As in the JSON document."""
+        """Returns the ellipse for JSON documents."""
         return {"n": self.n, "delay": self.delay, "throughput": self.throughput, "covariance": [list(row) for row in self.covariance]}
 
 
 def _exact(x: float) -> float:
-    """Without the dust of sin and cos at right angles."""
+    """Rounds away errors of sin and cos at right angles."""
     return round(x, 12)
 
 
 def ellipse(points: Iterable[tuple[float, float]]) -> Ellipse | None:
-    """The ellipse of points (delay, throughput); None without any. A flow that delivered nothing has no delay and does not count.
+    """Returns the ellipse of points (delay, throughput); None without points. Flows without a delay are ignored.
 
     >>> ellipse([(1.0, 10.0), (3.0, 30.0)]).covariance
     ((1.0, 10.0), (10.0, 100.0))

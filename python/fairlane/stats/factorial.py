@@ -1,4 +1,4 @@
-"""Factorial studies: which factor matters how much (analysis of variance), and the mean of every level."""
+"""Factorial studies: analysis of variance, and the mean of every level."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 RESIDUAL = "residual"
 _DUST = 1e-20
-"""A residual below this share of the total is rounding: the runs of a point are all equal."""
+"""Share of the total below which a residual is rounding: all runs of a combination are equal."""
 _ROUNDING = 1e-13
-"""Values that differ from their mean by less than this share of it are equal."""
+"""Relative deviation from the mean below which values are equal."""
 
 
 _MOST = 25_000_000
-"""Entries of the largest design matrix: 200 MB, of which a few copies are made."""
+"""Entries of the largest design matrix: 200 MB, copied a few times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Row:
     sum_sq: float
     mean_sq: float | None
     F: float | None
-    """mean_sq over that of the residual; None for the residual, and if that is nothing."""
+    """mean_sq divided by that of the residual; None for the residual, and if the residual is zero."""
     p: float | None
     """Probability of such an F, or a larger one, if the term had no effect."""
     eta_sq: float | None
@@ -50,27 +50,27 @@ class Row:
 
 @dataclass(frozen=True)
 class Anova:
-    """What `anova` returns."""
+    """Result of `anova`."""
 
     metric: str
     rows: tuple[Row, ...]
-    """The block first if there is one, then factors, interactions, and the residual."""
+    """Lines: the block if there is one, factors, interactions, residual."""
     n: int
-    """Runs that count."""
+    """Number of runs with a value."""
     total_sq: float
     """Sum of squares around the mean of all runs. The rows add up to it if the design is balanced."""
     balanced: bool
-    """Whether every point has the same number of runs."""
+    """True if every combination has the same number of runs."""
     warnings: tuple[str, ...] = ()
-    """What was left out, and why."""
+    """Omitted terms and runs, with the reason."""
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """The rows as dicts, as in the JSON documents."""
+        """Returns the rows as dicts, as in the JSON documents."""
         return [asdict(r) for r in self.rows]
 
     def row(self, term: str) -> Row:
-        """The line of a term."""
+        """Returns the line of a term."""
         for r in self.rows:
             if r.term == term:
                 return r
@@ -78,10 +78,10 @@ class Anova:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(w)}</p>" for w in self.warnings)
-        return f"<p>What explains <b>{escape(self.metric)}</b> ({self.n} runs)</p>{self.frame()._repr_html_()}{notes}"
+        return f"<p>Effects on <b>{escape(self.metric)}</b> ({self.n} runs)</p>{self.frame()._repr_html_()}{notes}"
 
     def frame(self) -> pl.DataFrame:
-        """The rows as a polars frame."""
+        """Returns the rows as a polars frame."""
         floats = dict.fromkeys(("sum_sq", "mean_sq", "F", "p", "eta_sq"), pl.Float64)
         return pl.DataFrame(self.table, schema={"term": pl.String, "df": pl.Int64, **floats})
 
@@ -89,27 +89,26 @@ class Anova:
 def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int = 2, block: str | None = None) -> Anova:
     """Analysis of variance of a factorial study: main effects, and interactions of up to `order` factors.
 
-    `frame` has one row a run: a column with the metric, and one for each factor, whose values are levels (numbers count as names). The
+    `frame` has one row per run, with a column for the metric and one per factor, whose values are levels (numbers count as names). The
     model is linear, metric = mean + effects of the levels + effects of their combinations + error; the errors are independent, normal and
     of equal variance.
 
     Sums of squares are of type III with sum contrasts (Yates 1934; Searle, Linear Models for Unbalanced Data, 1987): what the fit loses
-    without the term's columns. They test means in which every point counts the same, however many runs it has. In a simulation that is
-    the right question, because the numbers of runs come from failed cells and from stopping rules and mean nothing. In balanced studies
+    without the columns of the term. They test means in which every combination has the same weight, whatever its number of runs. That is
+    right for simulations, where numbers of runs come from failures and stopping rules. In balanced studies
     types I, II and III agree.
 
-    F = mean_sq(term) / mean_sq(residual), p from the F distribution. eta_sq = sum_sq / total: with many runs everything is significant,
-    and this says what matters.
+    F = mean_sq(term) / mean_sq(residual), p from the F distribution. eta_sq = sum_sq / total: the size of
+    an effect, since with many runs every effect is significant.
 
-    `block`: a column that says which runs share their random numbers, mostly "seed". Points with common seeds are not independent: a seed
-    that makes one of them slow makes all of them slow. With a block the seed's own effect (the same on all points) gets a row and leaves
-    the residual, so that effects are judged by how they vary from seed to seed (a randomised complete block design; Montgomery, Design
+    `block` is a column for runs with common random numbers, mostly "seed". Combinations with common seeds are not independent: a slow seed
+    is slow in all of them. With a block the effect of the seed (equal in all combinations) gets a row and leaves the residual, so that
+    effects are judged by their variation from seed to seed (a randomised complete block design; Montgomery, Design
     and Analysis of Experiments, chapter 4). In balanced studies the sums of squares of the factors stay as they are, the residual and its
-    degrees of freedom shrink, F mostly grows. What a seed does to one level and not to others stays in the residual.
+    degrees of freedom shrink, F mostly grows. An effect of a seed on one level only stays in the residual.
 
-    Left out with a word in `warnings`: rows without a value; factors with one level; interactions of levels that never occur together.
-    Without replications nothing is left for the residual, and there is no F. Raises `FairlaneError` if nothing is left to analyse or
-    effects cannot be told apart.
+    Omitted, with an entry in `warnings`: rows without a value; factors with one level; interactions of levels that never occur together.
+    Without replications there is no residual and no F. Raises `FairlaneError` if nothing is left to analyse or effects cannot be separated.
     """
     _check(frame, metric, factors, block)
     if order < 1:
@@ -125,7 +124,7 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
         if len(levels[f]) > 1:
             used.append(f)
         else:
-            told.append(f"{f} has one level only, {levels[f][0]!r}: it can have no effect, and is left out")
+            told.append(f"{f} has one level only, {levels[f][0]!r}: it is omitted")
     if not used:
         raise FairlaneError(f"nothing to compare: no factor of {', '.join(factors)} has two levels with values of {metric}")
     groups = codes_of(data, block) if block is not None else np.zeros(len(y), dtype=np.int64)
@@ -136,7 +135,7 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
             missing = _missing(term, codes, levels) if size > 1 else []
             if missing:
                 example = " with ".join(f"{f} {v!r}" for f, v in zip(term, missing[0], strict=True))
-                told.append(f"{':'.join(term)} is left out: {len(missing)} of its combinations have no run, such as {example}")
+                told.append(f"{':'.join(term)} is omitted: {len(missing)} of its combinations have no run, such as {example}")
             else:
                 terms.append(term)
 
@@ -158,18 +157,18 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     residual = float(np.sum((yc - xc @ beta) ** 2)) if residual_df else 0.0
     exact = residual_df > 0 and residual <= _DUST * total
     if same:
-        told.append(f"{metric} is the same in all runs: there is nothing to explain")
+        told.append(f"{metric} is the same in all runs: no effect to analyse")
         residual = 0.0
     elif residual_df == 0:
         more = ", or leave out interactions (order=1)" if any(len(t) > 1 for t in terms) else ""
-        told.append(f"no replications: nothing is left to tell effects from chance, so there is no F; run more seeds{more}")
+        told.append(f"no replications: no residual, so no F; run more seeds{more}")
     elif exact:
-        told.append(f"{metric} has no chance in it: runs of the same point are equal, so every difference is real and there is no F")
+        told.append(f"{metric} is deterministic: runs of the same combination are equal, so every difference is real and there is no F")
     error = residual / residual_df if residual_df and not exact and total else None
 
     rows = []
     if block is not None:
-        # Without the block only the common mean is left.
+        # Without a block only the common mean remains.
         whole, centred = x - x.mean(axis=0), y - y.mean()
         rest = centred - whole @ cho_solve(_cholesky(whole), whole.T @ centred)
         extra = max(float(np.sum(rest**2)) - residual, 0.0) if total else 0.0
@@ -201,20 +200,19 @@ def effects(
     order: int = 2,
     block: str | None = None,
 ) -> pl.DataFrame:
-    """The mean of every level of every factor, and of every pair of levels, with intervals.
+    """Returns the mean of every level of every factor, and of every pair of levels, with intervals.
 
-    Columns: `term` (as in `anova`), one column a factor (null where the term has none), `mean`, `low`, `high`, `sd`, `n`, and `effect`:
-    the mean minus the mean of all points. Rows come in the order of the frame. In a mean every point (combination of levels) counts the
-    same, however many runs it has. Combinations without any run are missing in the mean of their levels.
+    Columns: `term` (as in `anova`), one column per factor (null if not in the term), `mean`, `low`, `high`, `sd`, `n`, and `effect`: the
+    mean minus the mean of all combinations. Rows are in the order of the frame. Each combination of levels has the same weight, whatever
+    its number of runs. Combinations without a run are missing in the means of their levels.
 
-    With `block` (mostly "seed") every seed is averaged over the points of the level first; these averages are independent, and the
-    interval is Student's t of them: `sd` is theirs, `n` the number of seeds. Seeds that lack one of the points do not count there,
-    because their average would be of something else. This is the right one for points with common seeds, and assumes nothing of their
-    variances.
+    With `block` (mostly "seed") each seed is first averaged over the combinations of the level. These averages are independent, and the
+    interval is Student's t: `sd` is their deviation, `n` the number of seeds. Seeds that lack one of the combinations are ignored. Use it
+    for combinations with common seeds; it assumes nothing about their variances.
 
-    Without `block` the runs are taken as independent and of equal variance: the standard error of a mean of c points is sqrt(s^2 * sum(1
-    / n_i)) / c, where s^2 is the variance within points, pooled; `sd` is s, `n` the number of runs, and the degrees of freedom are runs
-    minus points. Without replications there are no intervals.
+    Without `block` the runs are independent and of equal variance: the standard error of a mean of c combinations is sqrt(s^2 * sum(1 /
+    n_i)) / c, where s^2 is the pooled variance within combinations; `sd` is s, `n` the number of runs, and the degrees of freedom are runs
+    minus combinations. Without replications there are no intervals.
     """
     _check(frame, metric, factors, block)
     check_confidence(confidence)
@@ -267,45 +265,45 @@ def _check(frame: pl.DataFrame, metric: str, factors: Sequence[str], block: str 
         if column not in frame.columns:
             raise suggest(column, frame.columns, "column")
     if not frame.schema[metric].is_numeric() and frame.schema[metric] not in (pl.Boolean, pl.Null):
-        raise FairlaneError(f"the column {metric!r} holds no numbers but {frame.schema[metric]}")
+        raise FairlaneError(f"the column {metric!r} contains {frame.schema[metric]}, not numbers")
 
 
 def _with_values(frame: pl.DataFrame, metric: str, told: list[str]) -> pl.DataFrame:
     data = frame.filter(pl.col(metric).cast(pl.Float64).is_finite().fill_null(False))
     if data.height < frame.height:
         gone = frame.height - data.height
-        told.append(f"{gone} of {frame.height} runs have no value of {metric} and do not count")
+        told.append(f"{gone} of {frame.height} runs have no value of {metric} and are ignored")
     return data
 
 
 def _levels(data: pl.DataFrame, factors: Sequence[str]) -> tuple[dict[str, NDArray[np.int64]], dict[str, list[Any]]]:
-    """Each factor as numbers of its levels, and the levels."""
+    """Returns each factor as indices of its levels, and the levels."""
     levels = {f: data[f].unique(maintain_order=True).to_list() for f in factors}
     return {f: codes_of(data, f) for f in factors}, levels
 
 
 def codes_of(data: pl.DataFrame, column: str) -> NDArray[np.int64]:
-    """A column as numbers from 0, in order of first appearance."""
+    """Returns a column as indices from 0, in order of first appearance."""
     number = {v: i for i, v in enumerate(data[column].unique(maintain_order=True).to_list())}
     return np.array([number[v] for v in data[column].to_list()], dtype=np.int64)
 
 
 def _missing(term: Sequence[str], codes: dict[str, NDArray[np.int64]], levels: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
-    """Combinations of levels that no run has."""
+    """Returns combinations of levels without a run."""
     seen = np.zeros([len(levels[f]) for f in term], dtype=bool)
     seen[tuple(codes[f] for f in term)] = True
     return [tuple(levels[f][i] for f, i in zip(term, at, strict=True)) for at in np.argwhere(~seen)]
 
 
 def _sum_contrasts(code: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """k - 1 columns: 1 at the own level, -1 at the last one; so the effects of all levels add up to zero."""
+    """Returns k - 1 columns: 1 at the level, -1 at the last level, so that the effects of all levels add up to zero."""
     return np.vstack([np.eye(k - 1), -np.ones(k - 1)])[code]
 
 
 def _design(
     terms: list[tuple[str, ...]], codes: dict[str, NDArray[np.int64]], levels: dict[str, list[Any]], runs: int
 ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
-    """The columns of all terms, and which belong to each."""
+    """Returns the columns of all terms, and the range of each term."""
     widths = [math.prod(len(levels[f]) - 1 for f in term) for term in terms]
     if runs * sum(widths) > _MOST:
         raise FairlaneError(
@@ -322,7 +320,7 @@ def _design(
 
 
 def _within(x: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Deviations from the means of the groups: what a fit with an intercept for each group sees (Frisch and Waugh 1933; Lovell 1963)."""
+    """Returns deviations from the group means, as in a fit with an intercept per group (Frisch and Waugh 1933; Lovell 1963)."""
     count = np.bincount(groups)
     starts = np.concatenate([[0], np.cumsum(count)[:-1]])
     sums = np.add.reduceat(x[np.argsort(groups, kind="stable")], starts, axis=0)
@@ -330,7 +328,7 @@ def _within(x: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def _cholesky(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
-    """The factor of x'x, or None if a column depends on those before it. Contrasts are well-conditioned, so squaring does no harm."""
+    """Returns the Cholesky factor of x'x; None if columns are dependent. Contrasts are well-conditioned, so squaring is safe."""
     gram = x.T @ x
     try:
         factor, lower = cho_factor(gram, lower=True)
@@ -340,14 +338,14 @@ def _cholesky(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None
 
 
 def _rank(x: NDArray[np.float64]) -> int:
-    """Rank of a matrix of contrasts, by its much smaller Gram matrix: its entries are of the order of one."""
+    """Returns the rank of a matrix of contrasts from its much smaller Gram matrix, whose entries are of the order of one."""
     return int(np.linalg.matrix_rank(x.T @ x, hermitian=True)) if x.size else 0
 
 
 def _confounded(
     terms: list[tuple[str, ...]], spans: list[tuple[int, int]], x: NDArray[np.float64], runs: int, needed: int, block: str | None
 ) -> str:
-    """Says which effects cannot be told apart."""
+    """Returns a message that names the effects that cannot be separated."""
     if runs < needed:
         return f"{runs} runs are too few for {needed} means: run more seeds, or leave out interactions (order=1)"
     rank, mixed = _rank(x), []
@@ -355,7 +353,7 @@ def _confounded(
         if _rank(np.delete(x, np.s_[a:b], axis=1)) + (b - a) > rank:
             mixed.append(":".join(term))
     other = f", or from that of {block}" if block is not None else ""
-    return f"the effects of {', '.join(mixed)} cannot be told apart{other}: they always change together in these runs"
+    return f"the effects of {', '.join(mixed)} cannot be separated{other}: they always change together in these runs"
 
 
 def _is_balanced(data: pl.DataFrame, factors: Sequence[str]) -> bool:

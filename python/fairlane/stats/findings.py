@@ -1,4 +1,4 @@
-"""What may be said of pairs of settings: that they differ, that they are equivalent, or neither; for as many as are told at once."""
+"""Conclusions about pairs of settings: different, equivalent or inconclusive, corrected for the number of pairs."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from .intervals import CONFIDENCE
 from .pairs import Difference, Equivalence, Values, holm, paired, tost, welch
 
 MARGIN = "5%"
-"""What is too little to matter unless somebody says otherwise: a share of the second mean."""
+"""Default equivalence margin: a share of the second mean."""
 
-Finding = Literal["more", "less", "equivalent", "undecided"]
+Finding = Literal["more", "less", "equivalent", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Setting `a` against setting `b`."""
+    """Comparison of setting `a` with setting `b`."""
 
     difference: Difference
-    """Paired by seed where both were run with the same, with the interval of this pair alone."""
+    """Difference, paired by seed if both have the same seeds, with the interval of this pair alone."""
     equivalence: Equivalence | None
-    """The test within `margin`; None without a mean to take the margin of."""
+    """Equivalence test within `margin`; None without a mean for a relative margin."""
     margin: float | str
     p: float | None
-    """Of the difference, corrected for the number of contrasts told together (Holm)."""
+    """p-value of the difference, corrected for the number of contrasts (Holm)."""
     p_equivalent: float | None
-    """Of the equivalence, corrected alike."""
+    """p-value of the equivalence, corrected for the number of contrasts (Holm)."""
     small: bool
-    """Whether it was shown that they differ by less than the margin, be it that they differ or not."""
+    """True if they differ by less than the margin, significantly different or not."""
     finding: Finding
-    """`a` is more or less than `b` (`p` is small); they differ by less than the margin (`p_equivalent` is small); or neither was shown."""
+    """more, less: `a` compared with `b` (`p` is small); equivalent (`p_equivalent` is small); otherwise inconclusive."""
 
     @property
     def identical(self) -> bool:
-        """Whether both have the same value in every run."""
+        """True if both have the same value in every run."""
         return _identical(self.difference)
 
     @property
     def words(self) -> str:
-        """The finding without the names: "no difference shown (p = 0.4)"."""
+        """The finding in words, without names: "no significant difference (p = 0.4)"."""
         n = self.difference.difference.n
         if n == 0 or self.difference.difference.value is None:
             return "no value on one side"
         if self.p is None:
-            return "one run each: chance cannot be told from a difference"
+            return "one run each: no test of a difference is possible"
         if self.identical:
             return f"the same in all {n} runs"
         if self.finding == "equivalent":
             return f"equivalent within {margin_text(self.margin)} (TOST {p_text(self.p_equivalent)})"
-        if self.finding == "undecided":
-            return f"no difference shown ({p_text(self.p)})"
+        if self.finding == "inconclusive":
+            return f"no significant difference ({p_text(self.p)})"
         small = f", but by less than {margin_text(self.margin)}" if self.small else ""
         return f"{self.finding}{small} ({p_text(self.p)})"
 
@@ -63,17 +63,17 @@ def contrasts(
     confidence: float = CONFIDENCE,
     common_seeds: bool | Sequence[bool] = True,
 ) -> list[Contrast]:
-    """Each pair of samples with common seeds: `paired` for a difference, `tost` for equivalence within `margin`.
+    """Compares each pair of samples: `paired` for a difference, `tost` for equivalence within `margin`.
 
-    `common_seeds`: whether they have them, for all pairs or for each; without them `welch` in place of `paired`.
+    `common_seeds` is true if the samples of a pair have common seeds, for all pairs or for each; without them `welch` replaces `paired`.
 
     Both kinds of p-values are corrected by `holm` for all pairs of the call. Of each pair at most one of the hypotheses "no difference"
-    and "the margin or more" is true; so the chance of even one false word among all is at most 1 - `confidence`.
+    and "the margin or more" is true, so the probability of any false conclusion is at most 1 - `confidence`.
 
-    That no difference is shown does not say that there is none, and a difference that is shown may be smaller than the margin.
+    An inconclusive pair may differ, and a significant difference may be smaller than the margin.
 
     >>> [c.finding for c in contrasts([([3.0, 3.1, 2.9], [1.0, 1.1, 1.2]), ([3.0, 1.0, 2.0], [2.0, 2.0, 1.0])])]
-    ['more', 'undecided']
+    ['more', 'inconclusive']
     """
     lists = [(list(a), list(b)) for a, b in pairs]
     common = [common_seeds] * len(lists) if isinstance(common_seeds, bool) else list(common_seeds)
@@ -84,7 +84,7 @@ def contrasts(
     out = []
     for d, t, p, q in zip(differences, tests, ps, qs, strict=True):
         small = (q is not None and q < 1.0 - confidence) or _identical(d)
-        finding: Finding = "equivalent" if small else "undecided"
+        finding: Finding = "equivalent" if small else "inconclusive"
         if p is not None and p < 1.0 - confidence:
             finding = "more" if (d.difference.value or 0.0) > 0.0 else "less"
         out.append(Contrast(d, t, margin, p, q, small, finding))
@@ -96,14 +96,14 @@ def _identical(d: Difference) -> bool:
 
 
 def _tost(a: Values, b: Values, d: Difference, margin: float | str, confidence: float) -> Equivalence | None:
-    """The test of equivalence, if there is a mean that a share can be taken of."""
+    """Returns the equivalence test; None without a mean for a relative margin."""
     if d.p is None or (isinstance(margin, str) and not d.b.mean):
         return None
     return tost(a, b, margin, d.paired, confidence)
 
 
 def p_text(p: float | None) -> str:
-    """A p-value in words.
+    """Formats a p-value.
 
     >>> p_text(0.4), p_text(0.0123), p_text(1e-9)
     ('p = 0.4', 'p = 0.012', 'p < 0.001')
@@ -114,7 +114,7 @@ def p_text(p: float | None) -> str:
 
 
 def margin_text(margin: float | str) -> str:
-    """A margin as it is read: "5 %".
+    """Formats a margin: "5 %".
 
     >>> margin_text("5%"), margin_text(0.02)
     ('5 %', '0.02')
@@ -123,7 +123,7 @@ def margin_text(margin: float | str) -> str:
 
 
 def margin_share(margin: float | str) -> str:
-    """A margin of the mean as a share: "5%", also of 0.05.
+    """Returns a relative margin as text: "5%", also for 0.05.
 
     >>> margin_share(0.05), margin_share(" 2.5 %")
     ('5%', '2.5%')

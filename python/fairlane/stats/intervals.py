@@ -1,4 +1,4 @@
-"""Means with their intervals: Student's, and Wilson's for what has a least or a largest possible value."""
+"""Means with confidence intervals: Student's, and Wilson's for bounded values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ CONFIDENCE = 0.95
 """Two-sided confidence level of every interval fairlane shows."""
 
 Range = tuple[float, float]
-"""The least and the largest value that is possible, infinite where there is none."""
+"""Smallest and largest possible value, infinite if there is none."""
 ANY: Range = (-math.inf, math.inf)
-"""The range of a difference, and of what nothing is known of."""
+"""Range of a difference, and of values without known bounds."""
 EVEN = 0.1
-"""Share of half an interval by which its middle may be off the mean for the interval to be written with ±."""
+"""Largest offset of the middle from the mean, as a share of half the interval, for the ± notation."""
 
 
 class _Bounds:
-    """What has a lower and an upper bound, or neither."""
+    """An interval with both bounds or none."""
 
     __slots__ = ()
     low: float | None
@@ -34,7 +34,7 @@ class _Bounds:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def __contains__(self, value: float) -> bool:
-        """Whether `value` lies inside the interval."""
+        """Returns true if `value` lies inside the interval."""
         return self.low is not None and self.high is not None and self.low <= value <= self.high
 
 
@@ -43,7 +43,7 @@ class Interval(_Bounds):
     """A mean over replications with its confidence interval.
 
     `low`, `high` and `sd` are None with fewer than two values; all but `n` are None with none.
-    Values that are not finite (a completion time of a flow that did not finish) do not count.
+    Values that are not finite (the completion time of an unfinished flow) are ignored.
 
     >>> interval([1.0, 2.0, 3.0, 4.0]).half_width
     2.054...
@@ -59,14 +59,14 @@ class Interval(_Bounds):
 
     @property
     def even(self) -> bool:
-        """True if the mean lies in the middle of the interval, or nearly so, and ± says enough. True without an interval."""
+        """True if the mean is in the middle of the interval, or nearly so, for the ± notation. True without an interval."""
         if self.mean is None or self.low is None or self.high is None:
             return True
         return abs(self.high + self.low - 2 * self.mean) <= EVEN * (self.high - self.low)
 
     @property
     def errors(self) -> tuple[float, float]:
-        """How far the interval reaches below and above the mean, as error bars want it; zeros without an interval."""
+        """Distances from the mean to the ends of the interval, for error bars; zeros without an interval."""
         if self.mean is None or self.low is None or self.high is None:
             return 0.0, 0.0
         return self.mean - self.low, self.high - self.mean
@@ -89,12 +89,12 @@ class Interval(_Bounds):
         return f"<b>{self!s}</b> <small>({note}{low_high})</small>"
 
     def times(self, factor: float) -> Interval:
-        """The same in another unit: `times(100)` of a share is in percent."""
+        """Returns the interval in another unit: `times(100)` of a share is in percent."""
         mean, low, high, sd = (None if x is None else factor * x for x in (self.mean, self.low, self.high, self.sd))
         return Interval(mean, low, high, sd, self.n)
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """The five numbers by name, as in the JSON documents."""
+        """Returns the five numbers by name, as in the JSON documents."""
         return {"mean": self.mean, "low": self.low, "high": self.high, "sd": self.sd, "n": self.n}
 
 
@@ -109,7 +109,7 @@ class Estimate(_Bounds):
     low: float | None
     high: float | None
     n: int
-    """Independent values it rests on."""
+    """Number of independent values."""
 
     def __format__(self, spec: str) -> str:
         spec = spec or ".6g"
@@ -126,14 +126,14 @@ class Estimate(_Bounds):
         return f"<b>{self!s}</b> <small>({self.n} values)</small>"
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """The four numbers by name."""
+        """Returns the four numbers by name."""
         return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
 def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
-    """Mean and interval of independent values, of which each lies `within` a range.
+    """Returns the mean and the interval of independent values within a range.
 
-    Without bounds it is Student's: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact
+    Without bounds it is Student's interval: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact
     for normal values; for others it holds in the limit, because the mean of many is nearly normal (Law, Simulation Modeling and Analysis,
     5th ed., section 4.5). With a bound it is that of `from_moments`, which lies within the range.
 
@@ -145,19 +145,19 @@ def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, wit
     if n < 2:
         check_confidence(confidence)
         return Interval(v[0] if v else None, None, None, None, n)
-    if min(v) == max(v):  # their computed mean may be a rounding error away
+    if min(v) == max(v):  # the computed mean may differ by a rounding error
         return from_moments(v[0], 0.0, n, confidence)
     mean = math.fsum(v) / n
     return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence, within)
 
 
 def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
-    """The interval of `n` >= 2 values of which only the mean and the sample deviation are known.
+    """Returns the interval of `n` >= 2 values from their mean and sample deviation.
 
-    With bounds it holds each true mean that is within t standard errors of the mean, where the variance is taken to change with the true
-    mean as that of shares does, like mu * (1 - mu), or with one bound alone as that of counts does, like mu. That is Wilson's interval
-    (Probable inference, J. American Statistical Association 22, 1927) with the deviation of the runs in the place of the binomial one. It
-    stays within the bounds, and becomes Student's where it is narrow.
+    With bounds it contains each true mean within t standard errors of the mean. The variance is assumed to depend on the true mean as for
+    shares, mu * (1 - mu), or with one bound as for counts, mu. That is Wilson's interval (Probable inference, J. American Statistical
+    Association 22, 1927) with the deviation of the runs instead of the binomial one. It stays within the bounds, and approaches Student's
+    where it is narrow.
 
     >>> from_moments(1.58, 1.2299593, 10).low
     0.7001...
@@ -171,7 +171,7 @@ def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE,
 
 
 def bounded(mean: float, half: float, within: Range) -> tuple[float, float]:
-    """The ends of an interval within a range, for Student's `mean` ± `half`."""
+    """Returns the ends of an interval within a range, from Student's `mean` ± `half`."""
     least, most = within
     if half == 0.0 or within == ANY:
         return mean - half, mean + half
@@ -180,7 +180,7 @@ def bounded(mean: float, half: float, within: Range) -> tuple[float, float]:
         return -high, -low
     up = mean - least
     if up <= 0.0 or mean >= most:
-        # Values beyond the range have no place in it; the interval that they give has none beyond it.
+        # The interval of values beyond the range is clipped to it.
         return max(least, mean - half), min(most, mean + half)
     # With k = (half / mean)^2 * mean the ends are where (x - mean)^2 = k * x, or with the width w of the range = k * x * (1 - x / w).
     width = most - least
@@ -188,17 +188,17 @@ def bounded(mean: float, half: float, within: Range) -> tuple[float, float]:
     shrink = 1.0 if math.isinf(width) else 1.0 + k / width
     middle = (up + k / 2) / shrink
     high = middle + math.sqrt(max(middle * middle - up * up / shrink, 0.0))
-    low = up * up / shrink / high  # their product: without the loss of digits of a difference
+    low = up * up / shrink / high  # by the product of the roots, which loses no digits
     return least + low, min(least + high, most)
 
 
 def finite(values: Iterable[float | None]) -> list[float]:
-    """The values that count: those that are there and finite."""
+    """Returns the finite values."""
     return [float(x) for x in values if x is not None and math.isfinite(x)]
 
 
 def check_confidence(confidence: float) -> float:
-    """`confidence`, if it is a level; raises `FairlaneError` if not."""
+    """Returns a valid confidence level; raises `FairlaneError` otherwise."""
     if not 0.0 < confidence < 1.0:
         raise FairlaneError(f"a confidence level is between 0 and 1, such as 0.95, not {confidence!r}")
     return confidence
@@ -206,7 +206,7 @@ def check_confidence(confidence: float) -> float:
 
 @lru_cache(maxsize=1024)
 def t_factor(confidence: float, df: float) -> float:
-    """The two-sided factor of Student's t: what a standard error is multiplied with to give half an interval.
+    """Returns the two-sided factor of Student's t: half an interval divided by the standard error.
 
     >>> round(t_factor(0.95, 9), 3)
     2.262

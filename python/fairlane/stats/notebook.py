@@ -1,4 +1,4 @@
-"""What a result says of itself in a notebook."""
+"""Display of results in notebooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html import escape
 
 
 class NotebookSentence:
-    """A result whose text is a sentence: a notebook shows that sentence."""
+    """Base of results that a notebook shows as a sentence."""
 
     __slots__ = ()
 

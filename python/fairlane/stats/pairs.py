@@ -1,4 +1,4 @@
-"""Two settings against each other: differences, with the same seeds or without; equivalence; corrections for several comparisons."""
+"""Comparisons of two settings: differences with or without common seeds, equivalence, corrections for multiple tests."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ Values = Iterable[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Difference(NotebookSentence):
-    """How the mean of `a` differs from that of `b`."""
+    """Difference between the means of `a` and `b`."""
 
     a: Interval
     b: Interval
     difference: Estimate
     """Mean of `a` minus mean of `b`."""
     change: Estimate
-    """The same in percent of the mean of `b`: 100 * (mean(a) / mean(b) - 1), with Fieller's interval."""
+    """Relative difference in percent of the mean of `b`: 100 * (mean(a) / mean(b) - 1), with Fieller's interval."""
     t: float | None
     df: float | None
     p: float | None
-    """Two-sided: the probability of such a difference, or a larger one, between equal means. None without enough values."""
+    """Two-sided p-value of the difference. None without enough values."""
     paired: bool
     correlation: float | None = None
-    """Between the values of a pair (Pearson). None if unpaired, or if one side does not vary."""
+    """Pearson correlation of the pairs. None if unpaired, or if one side is constant."""
     saved: float | None = None
-    """Share of the variance of the difference that pairing saved: 1 - var(a - b) / (var(a) + var(b)). Negative if pairing did harm."""
+    """Reduction of the variance of the difference by pairing: 1 - var(a - b) / (var(a) + var(b)). Negative for an increase."""
     dropped: int = 0
-    """Pairs of which one side has no value."""
+    """Number of pairs without a value on one side."""
 
     @property
     def gain(self) -> float | None:
-        """How many times as many independent replications would be needed for an interval as narrow; None if unpaired."""
+        """Factor of independent replications for an equally narrow interval; None if unpaired."""
         return None if self.saved is None or self.saved >= 1.0 else 1.0 / (1.0 - self.saved)
 
     def differs(self, confidence: float = CONFIDENCE) -> bool | None:
-        """Whether zero can be ruled out at this level; None without a test."""
+        """Returns true if zero is ruled out at this level; None without a test."""
         return None if self.p is None else self.p < 1.0 - confidence
 
     def __str__(self) -> str:
@@ -60,13 +60,13 @@ def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
     the differences nearly normal; variances of `a` and `b` may differ, and nothing is assumed of their correlation.
 
     Since var(a - b) = var(a) + var(b) - 2 cov(a, b), common random numbers help as much as they correlate the two; `correlation`, `saved`
-    and `gain` say how much.
+    and `gain` measure it.
 
     `change` is the ratio of the means in percent, minus 100, with the interval of Fieller (Some problems in interval estimation, JRSS B
     16, 1954): all r for which mean(a) - r mean(b) is within t standard errors of zero, exact for normal pairs. It has no ends (None) when
     the mean of `b` is not clear of zero.
 
-    A pair of which one side has no value does not count.
+    Pairs without a value on one side are ignored.
 
     >>> paired([12.0, 15.0, 11.0, 16.0], [10.0, 14.0, 10.0, 13.0]).difference.value
     1.75
@@ -108,7 +108,7 @@ def welch(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
 
     t = (mean(a) - mean(b)) / sqrt(va + vb) with v = sd^2 / n, and the degrees of freedom of Welch and Satterthwaite, (va + vb)^2 / (va^2
     / (na - 1) + vb^2 / (nb - 1)) (Welch, The generalization of "Student's" problem, Biometrika 34, 1947; Law, 10.2.2). With common seeds
-    this is wrong, mostly too wide: use `paired`. `change` is Fieller's interval without covariance, with the same degrees of freedom.
+    the interval is wrong, mostly too wide: use `paired`. `change` is Fieller's interval without covariance, with the same degrees of freedom.
 
     >>> round(welch([12.0, 15.0, 11.0, 16.0], [10.0, 14.0, 10.0, 13.0]).df, 2)
     5.88
@@ -131,19 +131,19 @@ _paired = paired  # `tost` has an argument of this name
 
 
 def _welch(ia: Interval, ib: Interval) -> tuple[float | None, float | None]:
-    """Standard error and degrees of freedom of a difference of independent means."""
+    """Returns the standard error and the degrees of freedom of a difference of independent means."""
     if ia.sd is None or ib.sd is None:
         return None, None
     va, vb = ia.sd**2 / ia.n, ib.sd**2 / ib.n
     if va + vb == 0.0:
         return 0.0, float(ia.n + ib.n - 2)
-    # By shares of the variance, so that squares of small ones do not vanish.
+    # Shares of the variance, so that squares of small ones do not underflow.
     share = va / (va + vb)
     return math.sqrt(va + vb), 1.0 / (share**2 / (ia.n - 1) + (1.0 - share) ** 2 / (ib.n - 1))
 
 
 def _test(value: float, se: float, df: float) -> tuple[float, float]:
-    """t and its two-sided p-value. Without any variation a difference is certain."""
+    """Returns t and its two-sided p-value. Without variation a difference is certain."""
     from scipy.special import stdtr
 
     if se == 0.0:
@@ -153,7 +153,7 @@ def _test(value: float, se: float, df: float) -> tuple[float, float]:
 
 
 def _fieller(ia: Interval, ib: Interval, cov: float | None, factor: float | None, n: int) -> Estimate:
-    """mean(a) / mean(b) - 1 in percent. `cov` is the covariance of the two means."""
+    """Returns mean(a) / mean(b) - 1 in percent. `cov` is the covariance of the two means."""
     if ia.mean is None or ib.mean is None or ib.mean == 0.0:
         return Estimate(None, None, None, n)
     ratio = ia.mean / ib.mean
@@ -172,21 +172,21 @@ def _fieller(ia: Interval, ib: Interval, cov: float | None, factor: float | None
 
 @dataclass(frozen=True, slots=True)
 class Equivalence(NotebookSentence):
-    """What `tost` returns."""
+    """Result of `tost`."""
 
     equivalent: bool | None
-    """Whether the means differ by less than the margin, at the level 1 - `confidence`; None without enough values."""
+    """True if the means differ by less than the margin at the level 1 - `confidence`; None without enough values."""
     margin: float
-    """In the unit of the values."""
+    """Margin in the unit of the values."""
     difference: Estimate
-    """Mean of `a` minus mean of `b`, with the interval that decides: its level is 2 * confidence - 1 (90 % for 95 %), and it lies inside of
-    ± margin if and only if the two are equivalent."""
+    """Mean of `a` minus mean of `b`, with an interval of level 2 * confidence - 1 (90 % for 95 %). It lies within ± margin if and only if the
+    two are equivalent."""
     p: float | None
     """The larger of the two one-sided p-values."""
     p_lower: float | None
-    """Of the test against: the difference is -margin or less."""
+    """p-value of the hypothesis that the difference is -margin or less."""
     p_upper: float | None
-    """Of the test against: the difference is +margin or more."""
+    """p-value of the hypothesis that the difference is +margin or more."""
     df: float | None
 
     def __str__(self) -> str:
@@ -195,14 +195,14 @@ class Equivalence(NotebookSentence):
 
 
 def tost(a: Values, b: Values, margin: float | str, paired: bool = True, confidence: float = CONFIDENCE) -> Equivalence:
-    """Whether two settings are equivalent: two one-sided t tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987).
+    """Tests the equivalence of two settings by two one-sided t tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987).
 
-    That a test finds no difference does not show that there is none; with few runs it rarely finds one. Here the burden is turned round:
-    the hypotheses "a is below b by `margin` or more" and "above by `margin` or more" must both be rejected, each at the level 1 -
-    `confidence`. The p-value is the larger of the two. `margin` is what is too small to matter, chosen before looking: in the unit of the
-    values, or "2%" of the mean of `b` (taken as known).
+    A test without a significant difference does not show equality; with few runs it rarely finds one. The equivalence test reverses the
+    burden of proof: the hypotheses "a is below b by `margin` or more" and "above by `margin` or more" must both be rejected, each at the level 1 -
+    `confidence`. The p-value is the larger of the two. `margin` is the largest difference that does not matter, chosen beforehand: in the unit
+    of the values, or "2%" of the mean of `b` (taken as known).
 
-    `paired` with common seeds, else Welch's test; assumptions as there.
+    With common seeds the test is `paired`, otherwise Welch's, with the same assumptions.
 
     >>> tost([10.1, 9.9, 10.0, 10.2], [10.0, 10.0, 9.9, 10.1], "5%").equivalent
     True
@@ -238,7 +238,7 @@ def _margin(margin: float | str, mean: float | None) -> float:
         if mean is None:
             return math.nan
         if mean == 0.0:
-            raise FairlaneError(f"a margin of {text} of the second mean is nothing, because that is zero: give a number")
+            raise FairlaneError(f"a margin of {text} of the second mean is zero, because the mean is zero: give a number")
         return share * abs(mean)
     if not 0.0 < margin < math.inf:
         raise FairlaneError(f"a margin is above zero, not {margin!r}")
@@ -246,12 +246,11 @@ def _margin(margin: float | str, mean: float | None) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected for their number, so that the chance of even one false alarm among all stays below the level each is compared
-    with.
+    """Corrects p-values for multiple tests, so that the probability of any false alarm stays below the level of each test.
 
-    Sorted upwards, the i-th of m becomes the largest of (m - j + 1) * p_j over j <= i, at most 1 (Holm, A simple sequentially rejective
-    multiple test procedure, Scandinavian J. Statistics 6, 1979). Holds for tests that depend on each other in any way. What has no
-    p-value (None, NaN) does not count.
+    In ascending order, the i-th of m becomes the largest of (m - j + 1) * p_j over j <= i, at most 1 (Holm, A simple sequentially rejective
+    multiple test procedure, Scandinavian J. Statistics 6, 1979). Valid for dependent tests. Missing p-values
+    (None, NaN) are ignored.
 
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
@@ -275,14 +274,13 @@ class Pair:
     b: Any
     result: Difference
     p_holm: float | None
-    """The p-value corrected for the number of pairs."""
+    """p-value corrected for the number of pairs."""
 
 
 def all_pairs(groups: Mapping[Any, Values], common_seeds: bool = True, confidence: float = CONFIDENCE) -> list[Pair]:
-    """Every setting against every other: `paired` (or `welch`, without common seeds) with p-values corrected by `holm`.
+    """Compares every setting with every other by `paired` (or `welch`, without common seeds), with p-values corrected by `holm`.
 
-    `groups`: for each setting its values, with common seeds in the same order of seeds. The intervals are those of single pairs, not
-    corrected.
+    `groups` has the values of each setting, for common seeds in the same order of seeds. Intervals are those of single pairs, not corrected.
     """
     lists = {name: list(values) for name, values in groups.items()}
     compare = paired if common_seeds else welch

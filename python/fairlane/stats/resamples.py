@@ -1,4 +1,4 @@
-"""Bootstrap intervals: for statistics that have no formula, and values that are far from normal."""
+"""Bootstrap intervals, for statistics without a formula and values far from normal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ METHODS = ("bca", "percentile")
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap(Estimate):
-    """What `bootstrap` returns."""
+    """Result of `bootstrap`."""
 
     standard_error: float | None
     """Sample deviation of the statistic over the resamples."""
     method: str
-    """`bca` or `percentile`; what was used in the end."""
+    """Method used: `bca` or `percentile`."""
 
 
 def bootstrap(
@@ -34,18 +34,17 @@ def bootstrap(
     seed: int = 1,
     method: str = "bca",
 ) -> Bootstrap:
-    """A statistic of independent values with its bootstrap interval (by `scipy.stats.bootstrap`).
+    """Returns a statistic of independent values with its bootstrap interval (by `scipy.stats.bootstrap`).
 
     `statistic`: "mean", "median", a percentile such as "p95" (by linear interpolation, as numpy has it), or a function of an array that
-    gives a number. The values are drawn anew with replacement `resamples` times; the interval is read off the quantiles of the statistic.
+    returns a number. The values are resampled with replacement `resamples` times; the interval comes from the quantiles of the statistic.
     `percentile` takes the quantiles (1 ± confidence) / 2; `bca` shifts them to correct for bias and for a spread that depends on the
     value (Efron, Better bootstrap confidence intervals, JASA 82, 1987; Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
-    chapter 14). Where BCa is not defined (the statistic does not change when one value is left out) the percentiles are used, and
-    `method` of the answer says so.
+    chapter 14). Where BCa is not defined (the statistic does not change when one value is left out) the percentiles are used;
+    see `method` of the result.
 
-    The same values and seed give the same interval. Values that are not finite do not count. Assumes independent values, as everything
-    here. With few of them (below ten or so) it is too narrow, because a sample cannot be wilder than itself: for means the t interval is
-    better then.
+    The same values and seed give the same interval. Values that are not finite are ignored. Values must be independent. With fewer
+    than about ten values the interval is too narrow; for means the t interval is better then.
 
     >>> bootstrap([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4], "median").value
     1.3
@@ -91,7 +90,7 @@ def bootstrap(
 
 
 def _function(statistic: Any) -> tuple[Callable[..., Any], bool]:
-    """The statistic as a function of an array, and whether it takes an axis."""
+    """Returns the statistic as a function of an array, and true if it has an axis argument."""
     import numpy as np
 
     if callable(statistic):
@@ -111,7 +110,7 @@ def _function(statistic: Any) -> tuple[Callable[..., Any], bool]:
 
 
 def _seed_keyword() -> str:
-    """How scipy calls its generator: `rng` since 1.15, `random_state` before."""
+    """Returns the name of scipy's generator argument: `rng` since 1.15, `random_state` before."""
     import inspect
 
     import scipy.stats

@@ -1,4 +1,4 @@
-"""How many replications are enough: the relative error of a mean, judged after every batch of runs.
+"""Stopping rule for replications: the relative error of a mean, judged after every batch of runs.
 
 Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1 ("Obtaining a specified precision"); Law and Kelton, Confidence intervals
 for steady-state simulations II: a survey of sequential procedures, Management Science 28, 1982.
@@ -14,41 +14,41 @@ from ..errors import FairlaneError
 from .intervals import CONFIDENCE, Interval, check_confidence, interval, t_factor
 
 MOST = 10_000_000
-"""Replications beyond which nobody waits for the result; `replications_needed` says None instead."""
+"""Largest answer of `replications_needed`; None beyond it."""
 
 NARROW, CONSTANT, NO_VALUES, FEW, WIDE, NEAR_ZERO = "narrow", "no variation", "no values", "too few", "wide", "near zero"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How far a metric is from the precision that was asked for."""
+    """State of a metric relative to the requested precision."""
 
     state: str
     """`narrow`: the interval is narrow enough. `no variation`: all values are equal. `no values`: no replication gave a value. `too few`:
-    fewer than two values, or than the least number. `wide`: more replications are needed. `near zero`: the same, but zero lies in the
-    interval, so that a relative precision may be out of reach: ask for an absolute one."""
+    fewer values than two or the minimum. `wide`: more replications are needed. `near zero`: as `wide`, but zero lies
+    in the interval, so that a relative precision may be out of reach: set an absolute one."""
     interval: Interval
     relative_error: float | None
-    """Half the interval over the absolute mean; None without an interval, infinite if the mean is zero."""
+    """Half the interval divided by the absolute mean; None without an interval, infinite if the mean is zero."""
     needed: int | None
-    """Replications in all that are expected to be enough; None if nothing can be said."""
+    """Expected total number of replications; None if unknown."""
 
     @property
     def enough(self) -> bool:
-        """Whether to stop. True without variation, and without any value: more runs would bring nothing."""
+        """True if replications may stop, also without variation or without any value."""
         return self.state in (NARROW, CONSTANT, NO_VALUES)
 
 
 def verdict(
     values: Iterable[float | None], relative: float, confidence: float = CONFIDENCE, *, absolute: float = 0.0, minimum: int = 2
 ) -> Verdict:
-    """Judges a metric by the values that replications gave so far, those without a value (None, NaN) included.
+    """Judges a metric by the values of all replications so far, including missing ones (None, NaN).
 
-    Narrow enough is an interval with half width h around the mean m if h / |m| <= g / (1 + g), where g is `relative`. Law derives the
+    An interval with half width h around the mean m is narrow enough if h / |m| <= g / (1 + g), where g is `relative`. Law derives the
     divisor: from |m - mu| <= h follows |m - mu| / |mu| <= g, so g bounds the error relative to the true mean mu with (about) the
     probability `confidence`. An interval with h <= `absolute` (in the unit of the values) is narrow enough as well.
 
-    Stopping at the first n that satisfies it makes n depend on the values, so the interval at the end covers the truth a little less
+    Stopping at the first n that satisfies it makes n depend on the values, so the final interval covers the true mean a little less
     often than `confidence`; the coverage tends to it as g tends to 0 (Law; Chow and Robbins 1965). Law advises g <= 0.15 and a `minimum`
     of at least 10.
 
@@ -81,7 +81,7 @@ def verdict(
 def narrow_enough(
     values: Iterable[float | None], relative: float, confidence: float = CONFIDENCE, *, absolute: float = 0.0, minimum: int = 2
 ) -> bool:
-    """Whether replications may stop: `verdict(...).enough`.
+    """Returns true if replications may stop: `verdict(...).enough`.
 
     >>> narrow_enough([3.0, 3.0], 0.02), narrow_enough([3.0], 0.02), narrow_enough([None, None], 0.02)
     (True, False, True)
@@ -92,11 +92,11 @@ def narrow_enough(
 def replications_needed(
     values: Iterable[float | None], relative: float, confidence: float = CONFIDENCE, *, absolute: float = 0.0
 ) -> int | None:
-    """How many replications in all are expected to make the interval narrow enough; at least as many as there are.
+    """Returns the expected total number of replications for a narrow enough interval, at least the present number.
 
-    The least i >= n with t(i - 1) * sd / sqrt(i) <= max(absolute, g / (1 + g) * |mean|), with mean and sd of the n values so far (Law,
+    The smallest i >= n with t(i - 1) * sd / sqrt(i) <= max(absolute, g / (1 + g) * |mean|), with mean and sd of the n values so far (Law,
     9.4.1); see `verdict` for g. If only some replications gave a value, the same share is expected of those to come. None with fewer than
-    two values, with a mean of zero unless all values are zero, and beyond ten million: then nothing sensible can be said.
+    two values, with a mean of zero unless all values are zero, and beyond ten million.
 
     >>> replications_needed([8.0, 12.0, 10.0, 9.0, 11.0], 0.1)
     15

@@ -1,7 +1,6 @@
-"""Student's t, for the intervals that every table shows.
+"""Quantiles of Student's t, for the intervals of every table.
 
-scipy has it, but brings 140 MB and NumPy for this one number; everything else that it is needed for comes with the extra `study`.
-`tests/test_stats.py` holds the two together.
+scipy would add 140 MB and NumPy for this one function; its other uses are in the extra `study`. `tests/test_stats.py` compares the two.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import math
 
 _TINY = 1e-300
 _LARGE = 60.0
-"""From here on the gamma functions of a ratio are left to its series in 1/a."""
+"""Smallest a for which a ratio of gamma functions is computed by its series in 1/a."""
 
 
 def two_sided(t: float, df: float) -> float:
-    """The probability that |T| > t >= 0: the regularised incomplete beta function I_x(df/2, 1/2) at x = df/(df + t²) (DLMF 8.17.5)."""
+    """Returns the probability that |T| > t >= 0: the regularised incomplete beta function I_x(df/2, 1/2) at x = df/(df + t²) (DLMF 8.17.5)."""
     a, tt = df / 2, t * t
     x, y = df / (df + tt), tt / (df + tt)
     # x^a y^(1/2) / B(a, 1/2); log1p keeps the digits of an x near one.
@@ -25,7 +24,7 @@ def two_sided(t: float, df: float) -> float:
 
 
 def _ratio(a: float) -> float:
-    """gamma(a + 1/2) / gamma(a); for large a by its series (DLMF 5.11.13)."""
+    """Returns gamma(a + 1/2) / gamma(a); for large a by its series (DLMF 5.11.13)."""
     if a < _LARGE:
         return math.gamma(a + 0.5) / math.gamma(a)
     b = 1.0 / a
@@ -33,7 +32,7 @@ def _ratio(a: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
+    """Evaluates the continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
     c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1.0))
     value = d
     for m in range(1, 10_000):
@@ -51,7 +50,7 @@ def _away(x: float) -> float:
 
 
 def factor(alpha: float, df: float) -> float:
-    """The t that |T| exceeds with probability `alpha`: halving, and Newton's steps where they stay inside."""
+    """Returns the t that |T| exceeds with probability `alpha`, by bisection and Newton steps within the bracket."""
     low, high = 0.0, 1.0
     while two_sided(high, df) > alpha:
         low, high = high, high * 2.0
@@ -62,7 +61,7 @@ def factor(alpha: float, df: float) -> float:
             low = t
         else:
             high = t
-        # The density on both sides: what the probability loses with t.
+        # The density on both sides: the derivative of the probability.
         slope = 2.0 * _ratio(df / 2) / math.sqrt(math.pi * df) * math.exp(-(df + 1) / 2 * math.log1p(t * t / df))
         step = t + off / slope if slope > 0.0 else math.inf
         following = step if low < step < high else (low + high) / 2
