@@ -249,7 +249,7 @@ def test_queues_of_ones_own(dumbbell):
     done = fairlane("run", dumbbell.name, *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
     assert (done.returncode, done.stdout) == (1, "")
     assert "tired" in done.stderr and "2.5" in done.stderr and "lifo.py" in done.stderr
-    for bad, said in (("nope.py", "nope.py"), (dumbbell.name, "Python file")):
+    for bad, said in (("nope.py", "nope.py"), (dumbbell.name, "is not a plug-in")):
         done = fairlane("run", dumbbell.name, "--plugin", bad, cwd=where)
         assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
 

@@ -79,7 +79,7 @@ def test_what_exists_is_not_touched(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("file", "said"), [("x", "ends in .toml"), ("no/x.toml", "the folder no does not exist"), (".toml", "ends in .toml")]
+    ("file", "said"), [("x", "must end in .toml"), ("no/x.toml", "the folder no does not exist"), (".toml", "must end in .toml")]
 )
 def test_a_name_that_cannot_be(file, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -360,12 +360,12 @@ def test_completion_shows_whole_sentences():
     ("args", "said"),
     [
         (["compare", "--udp", "5"], "--udp 5 has no unit: write --udp 5Mbit/s"),
-        (["compare", "--udp", "cbr"], "--udp cbr is no rate, such as 5Mbit/s"),
-        (["tune", "dumbbell.toml"], "is a scenario, not a search of one"),
+        (["compare", "--udp", "cbr"], "--udp cbr is not a rate such as 5Mbit/s"),
+        (["tune", "dumbbell.toml"], "is a scenario, not a tune file"),
         (["tune", "dumbbell.toml"], "fairlane run dumbbell.toml"),
         (["study", "dumbbell.toml"], "this is a scenario, not a study of one"),
-        (["run", "study.toml"], "study.toml is no scenario but a study: fairlane study study.toml"),
-        (["tune", "study.toml"], "study.toml is no search but a study: fairlane study study.toml"),
+        (["run", "study.toml"], "study.toml is not a scenario but a study: fairlane study study.toml"),
+        (["tune", "study.toml"], "study.toml is not a tune file but a study: fairlane study study.toml"),
         (["run", "dumbbell.toml", "--set", "links.bottleneck.rate=10e6"], 'write "10Mbit/s"'),
         (["tc", "dumbbell.toml", "bottelneck"], "did you mean 'bottleneck'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -42,6 +43,15 @@ def test_every_public_name_exists_and_says_what_it_is():
     for name in fl.__all__:
         assert (getattr(fl, name).__doc__ or "").strip(), name
     assert set(fl.__all__) <= set(dir(fl))
+
+
+def test_every_public_method_has_a_docstring():
+    """Properties and private names need none."""
+    classes = [v for name in fl.__all__ if inspect.isclass(v := getattr(fl, name))]
+    for cls in classes:
+        for name, member in vars(cls).items():
+            if inspect.isroutine(member) and not name.startswith("_"):
+                assert inspect.getdoc(getattr(cls, name)), f"{cls.__name__}.{name}"
 
 
 def test_workflows_are_what_their_schema_says(root):

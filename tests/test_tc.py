@@ -277,7 +277,7 @@ def test_losses_in_bursts_come_as_gemodel():
     far, notes = far_end(loss={"gilbert_elliott": chain})
     assert "netem delay 20ms loss gemodel 1% 25% 90% 0% limit 1000" in far[-1] and "loss" not in notes
     far, notes = far_end(loss={"every": 100})
-    assert "loss" not in far[-1] and "loss.every is left out" in notes
+    assert "loss" not in far[-1] and "loss.every is omitted" in notes
 
 
 def test_jitter_and_reordering_come_as_netem_has_them():

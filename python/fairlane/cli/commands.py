@@ -387,7 +387,7 @@ def explain(words: tuple[str, ...], as_json: bool) -> None:
 @cli.command()
 @click.argument("which", type=click.Choice(_SCHEMAS), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of a kind of input file (scenario, study, tune...) or of a document that --json prints.
+    """Print the JSON Schema of an input file (scenario, study, tune) or of a document that --json prints.
 
     See docs/reference/json.md, docs/reference/studies.md and docs/reference/tuning.md.
     """

@@ -7,7 +7,7 @@ from ..errors import FairlaneError, ScenarioError
 _SIGNS = {
     "scenario": ({"flows", "links", "topology", "wireless"}, "run"),
     "study": ({"factors", "zip", "metrics"}, "study"),
-    "search": ({"objectives", "search"}, "tune"),
+    "tune file": ({"objectives", "search"}, "tune"),
 }
 """Keys that identify a kind of file, and its command."""
 
@@ -22,7 +22,7 @@ def other_kind(file: str, e: ScenarioError, wanted: str) -> FairlaneError:
             continue
         if kind != "scenario":
             return FairlaneError(f"{file} is not a {wanted} but a {kind}: fairlane {command} {file}")
-        guide = {"study": "studies", "search": "tuning"}[wanted]
+        guide = {"study": "studies", "tune file": "tuning"}[wanted]
         return FairlaneError(
             f"{file} is a scenario, not a {wanted}\n"
             f'  = help: run it: fairlane run {file}; or name it in a {wanted}: scenario = "{file}" (docs/guides/{guide}.md)'

@@ -110,7 +110,7 @@ def study(
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
     StudyResult.check_room(folder, todo.spec)
-    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are stored in {folder}")
+    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are kept in {folder}")
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)

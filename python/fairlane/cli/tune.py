@@ -70,10 +70,10 @@ def tune(
     try:
         read = Tuning.from_file(file, sets=changes)
     except ScenarioError as e:
-        raise other_kind(file, e, "search") from None
+        raise other_kind(file, e, "tune file") from None
     asked = read.but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
-    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are stored in {folder}")
+    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are kept in {folder}")
     try:
         with bar(quiet=quiet) as progress:
             result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)

@@ -71,8 +71,8 @@ class CongestionControl(ABC):
     - `on_ack(sample)` for every acknowledgment of new data outside of fast recovery;
     - `on_congestion(event)` once for each loss event or ECN echo; `event.kind` is `fast_retransmit`, `restart` (a loss under
       `recovery = "tahoe"`), `timeout` or `ecn`;
-    - `on_recovery_exit(exit)`, `on_idle_restart(now, window)`, `on_syn_loss(ssthresh)`, `settle()` and `undo()`, which follow RFC 5681 and its companions
-      unless they are defined;
+    - `on_recovery_exit(exit)`, `on_idle_restart(now, window)`, `on_syn_loss(ssthresh)`, `settle()` and `undo()`, which follow RFC
+      5681 and its companions unless they are defined;
     - `on_sent(now, bytes, in_flight)` for every segment, if the class sets `wants_every_ack` or `wants_rate`, and `on_lost(lost)` for
       every lost one, if it sets `wants_rate`;
     - `pacing_rate()`, if defined, after each other call: the pacing rate, or None for the rate of TCP's own parameters.

@@ -1,4 +1,4 @@
-"""Packet scripts: tests of TCP in packetdrill's notation, run against our TCP in simulated time.
+"""Packet scripts: packetdrill tests, run against fairlane's TCP in simulated time.
 
 >>> from fairlane.script import run_text
 >>> out = run_text('''

@@ -1,7 +1,7 @@
-"""The send buffer of a socket as Linux books it: how much a write takes, when there is room again, and what held the sender up.
+"""The send buffer of a socket as in Linux: the bytes a write takes, when there is room again, and what limited the sender.
 
-After tcp_sendmsg_locked, sk_stream_write_space, tcp_sndbuf_expand, tcp_tso_autosize and tcp_chrono_start of Linux 6.18. A write is
-kept in buffers of up to `goal` bytes; each is booked with its bytes and what the kernel needs to hold it, until all of it is acknowledged.
+It follows tcp_sendmsg_locked, sk_stream_write_space, tcp_sndbuf_expand, tcp_tso_autosize and tcp_chrono_start of Linux 6.18. A write is
+stored in buffers of up to `goal` bytes. Each is charged with its bytes and the overhead of the kernel until all of it is acknowledged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ HEADERS = 320
 """MAX_TCP_HEADER."""
 SHARED_INFO = 320
 SK_BUFF = 256
-"""What each segment is reckoned with when the buffer grows: `struct skb_shared_info` and `struct sk_buff`."""
+"""Overhead per segment when the buffer grows: `struct skb_shared_info` and `struct sk_buff`."""
 FIRST_WINDOW = 10
 """TCP_INIT_CWND."""
 GSO_MOST = 65536
-"""Bytes that a card with segmentation offload takes at once."""
+"""Largest number of bytes per segmentation offload."""
 UNLIMITED = 0xFFFF_FFFF
-"""TCP_NOTSENT_LOWAT as it is without a limit."""
+"""TCP_NOTSENT_LOWAT without a limit."""
 
 
 @dataclass(slots=True)
@@ -33,11 +33,11 @@ class Piece:
     end: int
     last: bool = False
     at: int = 0
-    """When it was sent."""
+    """Time of sending."""
 
 
 class SendBuffer:
-    """What was written and is not acknowledged."""
+    """The data written and not acknowledged."""
 
     def __init__(self, memory: tuple[int, int, int]) -> None:
         self.limit = memory[1]
@@ -47,25 +47,25 @@ class SendBuffer:
         self.booked = 0
         self.written = self.sent = self.acked = 0
         self.full = False
-        """A call found no room (SOCK_NOSPACE)."""
+        """True after a call without room (SOCK_NOSPACE)."""
 
     def fix(self, size: int) -> None:
-        """setsockopt(SO_SNDBUF): twice the size, and never grown."""
+        """Applies setsockopt(SO_SNDBUF): twice the size, without growth."""
         self.limit = max(2 * size, LEAST)
         self.locked = True
 
     # Room.
 
     def free(self, lowat: int, wake: int = 0) -> bool:
-        """Whether a write may begin another buffer; `wake` asks for more room, so that waking up is worth it."""
+        """Returns true if a write may start another buffer; `wake` requires more room, so that waking up is worthwhile."""
         return self.booked < self.limit and (self.written - self.sent) << wake < lowat
 
     def writeable(self, lowat: int, wake: int = 0) -> bool:
-        """Whether poll() says so: a third of the buffer is free."""
+        """Returns true if poll() reports room: a third of the buffer is free."""
         return self.limit - self.booked >= self.booked >> 1 and self.free(lowat, wake)
 
     def add(self, size: int, goal: int, lowat: int) -> int:
-        """Takes up to `size` bytes into one buffer, the last or a new one; how many, 0 if there is no room."""
+        """Takes up to `size` bytes into the last buffer or a new one; returns their number, 0 without room."""
         tail = self.pieces[-1] if self.pieces and self.pieces[-1].start >= self.sent else None
         room = goal - (tail.end - tail.start) if tail is not None and not tail.last else 0
         if room <= 0 or tail is None:
@@ -82,16 +82,16 @@ class SendBuffer:
         return taken
 
     def record_ends(self) -> None:
-        """MSG_EOR: nothing that is written later goes into the last buffer."""
+        """Applies MSG_EOR: later writes start a new buffer."""
         if self.pieces:
             self.pieces[-1].last = True
 
     def boundary(self, sent: int) -> int | None:
-        """The end of the first record of which something is not among the bytes sent."""
+        """Returns the end of the first record with unsent bytes."""
         return next((p.end for p in self.pieces if p.last and p.end > sent), None)
 
     def partial(self, end: int, most: int) -> int:
-        """Bytes before `end` that are less than the card would be given at once of the buffer that they lie in."""
+        """Returns the bytes before `end` that are fewer than the card would get at once from their buffer."""
         for p in self.pieces:
             start = max(p.start, self.sent)
             if start < end < p.end:
@@ -100,11 +100,11 @@ class SendBuffer:
         return 0
 
     def next_cut(self, end: int, most: int) -> int:
-        """Where what the card is given next ends."""
+        """Returns the end of the data that the card gets next."""
         return next((min(max(p.start, self.sent) + most, p.end, end) for p in self.pieces if p.end > self.sent), end)
 
     def out(self, end: int, most: int, now: int = 0) -> None:
-        """Everything before `end` was sent, at most `most` bytes in one buffer: what is cut off becomes a buffer of its own."""
+        """Marks everything before `end` as sent, at most `most` bytes per buffer; the remainder becomes a buffer of its own."""
         cut: list[Piece] = []
         for p in self.pieces:
             start = p.start
@@ -118,7 +118,7 @@ class SendBuffer:
         self.sent = max(self.sent, end)
 
     def acknowledge(self, end: int) -> None:
-        """Everything before `end` arrived."""
+        """Marks everything before `end` as acknowledged."""
         self.acked = max(self.acked, end)
         while self.pieces and self.pieces[0].end <= end:
             p = self.pieces.pop(0)
@@ -128,7 +128,7 @@ class SendBuffer:
             self.pieces[0].start = end
 
     def grow(self, window: int, mss: int, factor: int = 2) -> None:
-        """Room for `factor` windows of so many segments."""
+        """Grows the buffer to `factor` windows of this many segments."""
         if not self.locked:
             each = 1 << (mss + HEADERS + SHARED_INFO - 1).bit_length()
             wanted = factor * max(FIRST_WINDOW, window) * (each + SK_BUFF)
@@ -137,7 +137,7 @@ class SendBuffer:
 
 
 def size_goal(mss: int, greatest_window: int) -> int:
-    """Bytes that one buffer takes, in whole segments: what a card takes at once, at most half the largest window that the peer offered."""
+    """Returns the bytes per buffer in whole segments: the size of an offload, at most half the largest window of the peer."""
     most = GSO_MOST - HEADERS - 1
     half = greatest_window >> 1 if greatest_window > 536 else greatest_window
     if half and most > half:
@@ -146,11 +146,11 @@ def size_goal(mss: int, greatest_window: int) -> int:
 
 
 DIVISOR = 3
-"""What goes out late is a part of the window at least (tcp_tso_win_divisor)."""
+"""Deferred data is at least this part of the window (tcp_tso_win_divisor)."""
 
 
 def burst(mss: int, rate: float, min_rtt: float, least: int) -> int:
-    """Bytes that go to the card at once: a millisecond at the pacing rate, more where the path is short (tcp_tso_autosize)."""
+    """Returns the bytes for the card at once: a millisecond at the pacing rate, more on short paths (tcp_tso_autosize)."""
     size = int(min(rate, 1e15)) >> 10
     if min_rtt < 32 * 512e-6:
         size += GSO_MOST >> (int(min_rtt * 1e6) >> 9)
@@ -161,7 +161,7 @@ BUSY, WINDOW, BUFFER = 1, 2, 3
 
 
 class Chronograph:
-    """What the sender waited for: nothing, the network, the peer's window, the send buffer (struct tcp_info: busy_time...)."""
+    """Times in which the sender was limited by the network, the peer's window or the send buffer (struct tcp_info: busy_time...)."""
 
     def __init__(self) -> None:
         self.kind, self.since = 0, 0
@@ -172,19 +172,19 @@ class Chronograph:
         self.kind, self.since = kind, now
 
     def start(self, kind: int, now: int) -> None:
-        """The stronger reason holds."""
+        """Starts a reason unless a stronger one holds."""
         if kind > self.kind:
             self._set(kind, now)
 
     def stop(self, kind: int, now: int, empty: bool) -> None:
-        """A reason is gone; with nothing left to send or to be acknowledged, all are."""
+        """Ends a reason, or all without unsent and unacknowledged data."""
         if empty:
             self._set(0, now)
         elif kind == self.kind:
             self._set(BUSY, now)
 
     def times(self, now: int) -> dict[str, int]:
-        """Microseconds by the names of struct tcp_info."""
+        """Returns microseconds by the names of struct tcp_info."""
         at = [t + (now - self.since if k == self.kind else 0) for k, t in enumerate(self.total)]
         return {
             "tcpi_busy_time": sum(at[1:]) // 1_000_000,

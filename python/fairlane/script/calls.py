@@ -1,4 +1,4 @@
-"""The calls of the application: sockets as the script sees them."""
+"""The system calls of the application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = 17
 
 
 class Calls(Options, Files, Waiting):
-    """Carries out calls; every method is one, and answers a number, `Failed` or `BLOCKS`."""
+    """Executes calls; every method `call_...` is one and returns a number, `Failed` or `BLOCKS`."""
 
     def __init__(self, run: Host) -> None:
         super().__init__(run)
@@ -30,7 +30,7 @@ class Calls(Options, Files, Waiting):
         self.names |= {"epoll_create1": self.names["epoll_create"], "accept4": self.names["accept"]}
 
     def known(self, call: Syscall) -> Callable[[Syscall], Any]:
-        """The method for a call; a name that nothing has was refused before the script began."""
+        """Returns the method of a call; unknown names are refused before the script starts."""
         return self.names[call.name]
 
     # Calls.
@@ -112,7 +112,7 @@ class Calls(Options, Files, Waiting):
         total = self.lengths(call, pieces)
         sock = self.socket(call)
         if "MSG_ZEROCOPY" in flags and isinstance(sock, Socket) and sock.options.get("SO_ZEROCOPY") and sock.connection is not None:
-            # Without a copy each piece is a page of its own, and a buffer has so many (MAX_SKB_FRAGS).
+            # Without a copy each piece takes a page, and a buffer has a limited number (MAX_SKB_FRAGS).
             sock.connection.cuts = [self.lengths(call, pieces[:n]) for n in range(PAGES, len(pieces), PAGES)]
         return self.send(call, total, flags)
 
@@ -147,7 +147,7 @@ class Calls(Options, Files, Waiting):
         return self.fill(call, sock, c, size, flags)
 
     def fill(self, call: Syscall, sock: Socket, c: Connection, size: int, flags: set[str]) -> Any:
-        """Writes as much as the send buffer takes, and waits for the rest where the call may."""
+        """Writes as much as the send buffer takes, and waits for the rest if the call may block."""
         before = sock.writing[1] if sock.writing is not None and sock.writing[0] is call else 0
         if sock.writing is not None and sock.writing[0] is call and c.send_buffer.full:
             return BLOCKS
@@ -163,7 +163,7 @@ class Calls(Options, Files, Waiting):
         return BLOCKS
 
     def note_errors(self, sock: Socket, c: Connection, zerocopy: bool) -> None:
-        """What was written is to be told of in the error queue, if the socket was asked to."""
+        """Registers written data for the error queue, if the socket has such options."""
         if zerocopy and sock.options.get("SO_ZEROCOPY"):
             c.errors.wrote_without_copy(c.written)
         asked = sock.options.get("SO_TIMESTAMPING")
@@ -172,7 +172,7 @@ class Calls(Options, Files, Waiting):
         c.errors.progress(self.run.now, c.send_buffer.sent, c.send_buffer.acked)
 
     def read_errors(self, call: Syscall, message: Struct) -> Any:
-        """recvmsg(MSG_ERRQUEUE): the first entry of the error queue, against what the script says of it."""
+        """Executes recvmsg(MSG_ERRQUEUE) and compares the first entry of the error queue with the script."""
         sock = self.socket(call)
         if isinstance(sock, Failed):
             return sock
@@ -212,7 +212,7 @@ class Calls(Options, Files, Waiting):
         taken = self.receive(call, self.lengths(call, message.fields.get("msg_iov", [])), flags)
         sock = self.socket(call)
         if isinstance(taken, int) and isinstance(sock, Socket) and sock.connection is not None:
-            # What is left to read; a byte that is not there stands for the end of the stream (tcp_inq_hint of Linux).
+            # Bytes left to read; the end of the stream counts as one byte (tcp_inq_hint of Linux).
             left = sock.connection.readable() or int(sock.connection.at_end())
             for message in control:
                 if message.fields.get("cmsg_data", WILD) not in (WILD, left):
@@ -245,7 +245,7 @@ class Calls(Options, Files, Waiting):
 
     @staticmethod
     def null(call: Syscall) -> bool:
-        """Whether the buffer of a call is no buffer."""
+        """Returns true if the buffer of a call is invalid."""
         return len(call.args) > 1 and call.args[1] == Name("NULL")
 
     def call_shutdown(self, call: Syscall) -> Any:
@@ -267,7 +267,7 @@ class Calls(Options, Files, Waiting):
             return sock
         del self.sockets[sock.fd]
         for waiting in sock.queue:
-            # What nobody will accept is reset (inet_csk_listen_stop).
+            # Connections that were not accepted are reset (inet_csk_listen_stop).
             if (waiting.established or waiting.was_established) and not waiting.dead:
                 waiting.reset(self.run.now)
             waiting.dead = True
@@ -309,7 +309,7 @@ class Calls(Options, Files, Waiting):
 
 
 def value_of(result: Any) -> Any:
-    """What a script says a call answers, as a number."""
+    """Returns the expected result of a call as a number."""
     if isinstance(result, Call) and result.name in ("htons", "htonl") and result.args:
         return result.args[0]
     return result

@@ -1,4 +1,4 @@
-"""What is wrong with a script, or asks for more than is simulated: found before anything runs."""
+"""Checks of a script before it runs: errors, and features that are not simulated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBING = re.compile(r"tcp_mtu_probing=[12]")
 
 
 def check(source: Source, script: Script, calls: Iterable[str]) -> None:
-    """Raises `ScriptError` for the first event that nothing here can carry out."""
+    """Raises `ScriptError` for the first event that cannot be executed."""
     known = list(calls)
     opened = False
     for event in script.events:
@@ -62,7 +62,7 @@ def _option(source: Source, token: Token, index: int, arg: Any) -> None:
     if index == 1:
         for name in names:
             if name not in symbols.LEVELS:
-                raise source.error(token, f"{name} is no level of socket options", near(name, sorted(symbols.LEVELS)))
+                raise source.error(token, f"{name} is not a level of socket options", near(name, sorted(symbols.LEVELS)))
         return
     name = names[0] if len(names) == 1 else ""
     if name in symbols.NOT_DONE:
@@ -79,7 +79,7 @@ def _flags(source: Source, token: Token, call: str, arg: Any, known: set[str]) -
         if call == "socket" and name in ("SOCK_DGRAM", "SOCK_RAW"):
             raise source.refusal(token, "UDP is not simulated here", "write SOCK_STREAM")
         if name not in known:
-            raise source.error(token, f"{name} is no flag of {call}() known here", near(name, sorted(known)))
+            raise source.error(token, f"{name} is not a known flag of {call}()", near(name, sorted(known)))
 
 
 def _socket(source: Source, call: Syscall) -> None:
@@ -95,13 +95,13 @@ def _socket(source: Source, call: Syscall) -> None:
 
 
 def _control(source: Source, call: Syscall, message: Struct) -> None:
-    """Beside data only one message of control is there."""
+    """Checks control messages: with data only TCP_CM_INQ exists."""
     errors = any(n.text == "MSG_ERRQUEUE" for n in _names(call.args[2] if len(call.args) > 2 else 0))
     for part in message.fields.get("msg_control", []):
         kind = str(part.fields.get("cmsg_type")) if isinstance(part, Struct) else ""
         if not errors and kind not in ("TCP_CM_INQ", "TCP_INQ"):
             help = "leave msg_control out"
-            raise source.refusal(call.arg_tokens[1], "of control messages beside data only TCP_CM_INQ is simulated", help)
+            raise source.refusal(call.arg_tokens[1], "the only control message simulated with data is TCP_CM_INQ", help)
 
 
 def _constant(source: Source, token: Token, call: str, name: Name) -> None:
@@ -111,7 +111,7 @@ def _constant(source: Source, token: Token, call: str, name: Name) -> None:
     known = PLACES | set(poll) | symbols.OPEN | symbols.LEVELS | symbols.SEND | symbols.RECEIVE | symbols.CONTROL
     known |= set(symbols.VALUES) | symbols.STAMPS
     if name.text not in known:
-        raise source.error(token, f"{name} is no constant of {call}() known here", near(name.text, sorted(known)))
+        raise source.error(token, f"{name} is not a known constant of {call}()", near(name.text, sorted(known)))
 
 
 def _names(value: Any) -> list[Name]:

@@ -1,7 +1,7 @@
-"""One connection of the host under test: our TCP endpoint with what a kernel puts around it.
+"""One connection of the host under test: the TCP endpoint with the functions of a kernel around it.
 
-The endpoint (`fairlane._core.TcpEndpoint`) sends, acknowledges, recovers. Here is what lies between it and the wire of a script: options of
-the handshake and what comes of them, window scaling, PSH, Nagle's algorithm, resets, and the numbers of `struct tcp_info`.
+The endpoint (`fairlane._core.TcpEndpoint`) sends, acknowledges and recovers. This module has the layers between it and the wire of a
+script: handshake options, window scaling, PSH, Nagle's algorithm, resets, and the numbers of `struct tcp_info`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PS = 1_000_000
 FIN, SYN, RST, PSH, ACK, ECE, CWR, AE = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80, 0x100
 NO_LIMIT = 0xFFFF_FFFF
 DEFAULT_MSS = {"ipv4": 536, "ipv6": 1220}
-"""RFC 9293 section 3.7.1, for a peer that says nothing."""
+"""Default MSS of a peer without the option (RFC 9293 section 3.7.1)."""
 IP_TCP = {"ipv4": 40, "ipv6": 60}
 TICK = 1_000_000_000
-"""Of our timestamps, in picoseconds."""
+"""Tick of our timestamps in picoseconds."""
 TIMESTAMPS = 12
-"""Bytes that the timestamps option takes of each segment (RFC 7323 appendix A)."""
+"""Bytes of the timestamps option in each segment (RFC 7323 appendix A)."""
 MOST_SCALE = 14
-"""RFC 7323 section 2.3."""
+"""Largest window shift (RFC 7323 section 2.3)."""
 
 _LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CWR), ("A", AE), (".", ACK))
 _CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
@@ -52,7 +52,7 @@ class Connection(Opening):
         self.read_bytes = 0
         self.receiving = True
         self.urgent: int | None = None
-        """The place of the urgent byte in what arrives, from 0 (RFC 9293 section 3.8.5)."""
+        """Offset of the urgent byte in the received data (RFC 9293 section 3.8.5)."""
         self.live_of: dict[int, int] = {}
         self.last_live = self.last_live_at = 0
         self.ts_base: tuple[int, int] | None = None
@@ -65,18 +65,18 @@ class Connection(Opening):
     # Parameters.
 
     def offered_mss(self) -> int:
-        """What our SYN says (RFC 9293 section 3.7.1)."""
+        """The MSS in our SYN (RFC 9293 section 3.7.1)."""
         mss = self.options["mtu"] - IP_TCP[self.options["ip_version"]]
         user = self.options.get("TCP_MAXSEG")
         return int(min(mss, user) if user else mss)
 
     def buffer(self) -> int:
-        """Bytes that the receive buffer takes: half of what the setting says, as Linux reckons overhead."""
+        """Returns the size of the receive buffer: half of the setting, as Linux reserves overhead."""
         size = self.options.get("SO_RCVBUF")
         return (2 * size if size else self.settings.memory("tcp_rmem")[1]) // 2
 
     def scale(self) -> int:
-        """Shift that the largest buffer needs (RFC 7323 section 2.3)."""
+        """Returns the window shift for the largest buffer (RFC 7323 section 2.3)."""
         size = self.options.get("SO_RCVBUF")
         space = 2 * size if size else max(self.settings.memory("tcp_rmem")[2], 0)
         shift = 0
@@ -86,7 +86,7 @@ class Connection(Opening):
         return shift
 
     def parameters(self) -> dict[str, Any]:
-        """The endpoint's parameters as the handshake left them."""
+        """Returns the parameters of the endpoint after the handshake."""
         mss = min(self.peer_mss, self.offered_mss()) - (TIMESTAMPS if self.timestamps else 0)
         out: dict[str, Any] = {
             "cc": self.options.get("TCP_CONGESTION") or self.settings.values["tcp_congestion_control"],
@@ -99,9 +99,9 @@ class Connection(Opening):
             "fin": True,
             "timestamps": self.timestamps,
             "receive_window": f"{max(self.buffer(), 1)}B",
-            # A buffer grows with what is read; a script reads when it wants.
+            # A buffer grows with reads; a script may read at any time.
             "receive_buffer": None,
-            # Scripts send what is there at once, and PSH is told by their own send queue.
+            # Scripts send available data at once; their own send queue sets PSH.
             "tso": False,
             "window_scaling": True,
             "fast_open": self.fast_open,
@@ -119,7 +119,7 @@ class Connection(Opening):
         return out
 
     def start(self, now: int) -> None:
-        """Opens, or gets ready to be opened."""
+        """Sends the SYN, or starts to listen."""
         if not self.passive:
             self.fast_open = "off" if self.asked is None else "no_cookie" if self.asked.option is None else "cookie"
             number = self.settings.number
@@ -133,7 +133,7 @@ class Connection(Opening):
         self.take(now, self.core.start(now + EPOCH))
 
     def negotiate(self, packet: Packet) -> None:
-        """Takes the options of the peer's SYN."""
+        """Processes the options of the peer's SYN."""
         said = {o[0]: o for o in packet.options or ()}
         number = self.settings.number
         self.peer_mss = max(said["mss"][1], 1) if "mss" in said else DEFAULT_MSS[self.options["ip_version"]]
@@ -147,7 +147,7 @@ class Connection(Opening):
         self.exchange(packet)
 
     def strange_answer(self, now: int, packet: Packet) -> bool:
-        """An answer to what our SYN did not say (RFC 9293 section 3.10.7.3, RFC 7323 section 5.2): reset, and the wait goes on."""
+        """Returns true for a reply that does not match our SYN (RFC 9293 section 3.10.7.3, RFC 7323 section 5.2): it is reset."""
         if packet.ack is None or not packet.has("."):
             return False
         view = self.view()
@@ -159,7 +159,7 @@ class Connection(Opening):
     # The wire.
 
     def inject(self, now: int, packet: Packet) -> None:
-        """A packet of the script arrives."""
+        """Processes an arriving packet of the script."""
         if self.dead:
             self.refuse(now, packet)
             return
@@ -178,12 +178,12 @@ class Connection(Opening):
             self.was_started_by_syn = True
             self.last = dict.fromkeys(self.last, now)
         flags = sum(bit for letter, bit in _LETTERS if packet.has(letter)) & ~PSH
-        # In a SYN numbers are as on the wire; in all others they count from the SYN (packetdrill's run_packet.c).
+        # Numbers in a SYN are those of the wire; in other segments they count from the SYN (run_packet.c of packetdrill).
         base = (self.local_isn, self.remote_isn) if packet.has("S") else (0, 0)
         ack = self.near(packet.ack - base[0], self.una) if packet.ack is not None else 0
         expected = self.rcv_nxt
         seq = self.near(packet.seq - base[1], expected)
-        # What lies before the first byte is as old as can be.
+        # Data before the first byte is older than everything else.
         length = packet.length if seq >= 0 else max(packet.length + seq, 0)
         seq, ack = max(seq, 0), max(ack, 0)
         win = packet.win if packet.win is not None else 0
@@ -216,7 +216,7 @@ class Connection(Opening):
         self.note_opening()
         wires = self.core.receive(now + EPOCH, wire)
         if told:
-            # Linux counts all that an echo acknowledges.
+            # Linux counts all data acknowledged with ECE.
             self.delivered_ce += self.delivered(self.view()) - before
         self.take(now, wires)
         if reset:
@@ -225,14 +225,14 @@ class Connection(Opening):
         self.note_closing(now)
 
     def measure(self, length: int, segment: int) -> None:
-        """The largest segment that arrived (tcp_measure_rcv_mss); `segment`: those that a longer packet stands for."""
+        """Updates the largest received segment (tcp_measure_rcv_mss); `segment` is the size that a longer packet is split into."""
         size = min(segment, length) if segment else length
         self.rcv_mss = max(self.rcv_mss, min(size, self.offered_mss()))
 
     rcv_mss = DEFAULT_MSS["ipv4"]
 
     def note_closing(self, now: int) -> None:
-        """Both FINs arrived: the end that closed last forgets the connection, the other waits (RFC 9293 section 3.6)."""
+        """Ends the connection after both FINs: the end that closed last removes it, the other one waits (RFC 9293 section 3.6)."""
         view = self.view()
         if view["peer_closed"] and self.peer_closed_first is None:
             self.peer_closed_first = not view["fin_sent"]
@@ -244,10 +244,10 @@ class Connection(Opening):
 
     peer_closed_first: bool | None = None
     waits_since: int | None = None
-    """When TIME-WAIT began."""
+    """Start of TIME-WAIT."""
     waiting_stamp: int | None = None
     echo: int = 0
-    """What our SYN echoes, of a connection before it between the same ports."""
+    """Timestamp that our SYN echoes, from an earlier connection between the same ports."""
     port: int = 0
 
     was_started_by_syn = False
@@ -256,11 +256,11 @@ class Connection(Opening):
 
     @property
     def syns_again(self) -> int:
-        """Times that our SYN or SYN-ACK went out once more."""
+        """Retransmissions of our SYN or SYN-ACK."""
         return max(0, self.syns - 1)
 
     def note_end(self) -> None:
-        """A reset arrived: whether it ended the connection."""
+        """Processes a reset; returns true if it ended the connection."""
         view = self.view()
         if view["ended"] == "refused":
             self.fail("ECONNREFUSED")
@@ -270,12 +270,12 @@ class Connection(Opening):
             self.dead = True
 
     def fail(self, error: str) -> None:
-        """The connection is no more."""
+        """Removes the connection."""
         self.dead = True
         self.error = error
 
     def reset(self, now: int, seq: int | None = None) -> None:
-        """Sends a reset (RFC 9293 section 3.10.7.1) and forgets the connection."""
+        """Sends a reset (RFC 9293 section 3.10.7.1) and removes the connection."""
         view = self.view()
         number = view["nxt"] if seq is None else seq
         packet = Packet(flags="R." if seq is None else "R", seq=self.wire_seq(number), length=0, win=0, time=now, options=())
@@ -288,7 +288,7 @@ class Connection(Opening):
         self.dead = True
 
     def refuse(self, now: int, packet: Packet) -> None:
-        """Answers a segment for a connection that is no more (RFC 9293 section 3.10.7.1)."""
+        """Replies to a segment for a removed connection (RFC 9293 section 3.10.7.1)."""
         if packet.has("R"):
             return
         if packet.ack is not None:
@@ -301,16 +301,16 @@ class Connection(Opening):
 
     @staticmethod
     def near(number: int, around: int) -> int:
-        """The 64 bit number with these low 32 bits that is nearest to `around`."""
+        """Returns the 64-bit number with these low 32 bits nearest to `around`."""
         delta = (number - around) & 0xFFFFFFFF
         return around + (delta - (1 << 32) if delta >= 1 << 31 else delta)
 
     def wire_seq(self, seq: int, syn: bool = False) -> int:
-        """A sequence number as the script writes it."""
+        """Returns a sequence number in the notation of the script."""
         return (seq + (self.local_isn if syn else 0)) & 0xFFFFFFFF
 
     def live(self, echo: int) -> int:
-        """The timestamp of ours that a script calls `echo`."""
+        """Returns our timestamp for the number `echo` in the script."""
         if echo in self.live_of:
             return self.live_of[echo]
         if self.ts_base is not None:
@@ -318,17 +318,17 @@ class Connection(Opening):
         return self.last_live if echo else 0
 
     def shown(self, live: int) -> int:
-        """Our timestamp as the script counts."""
+        """Returns our timestamp in the numbers of the script."""
         return (live - self.ts_base[1] + self.ts_base[0]) & 0xFFFFFFFF if self.ts_base is not None else live
 
     def learn(self, said: int, live: int) -> None:
-        """A script calls our timestamp `live` by the number `said`."""
+        """Maps the number `said` in the script to our timestamp `live`."""
         self.live_of[said] = live
         if self.ts_base is None:
             self.ts_base = (said, live)
 
     def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
-        """What the endpoint sends goes on the wire."""
+        """Puts segments of the endpoint on the wire."""
         for seq, ack, payload, flags, window, sack, stamps, ecn, again, _length, fast_open in wires:
             syn = bool(flags & SYN)
             if syn and not self.passive and not flags & ACK:
@@ -364,7 +364,7 @@ class Connection(Opening):
             self.out.append(packet)
 
     def write_options(self, syn: bool, ack: bool, stamps: Any, sack: list[tuple[int, int]]) -> tuple[tuple[Any, ...], ...]:
-        """Options in the order and with the padding of Linux (tcp_options_write)."""
+        """Returns options in the order and with the padding of Linux (tcp_options_write)."""
         out: list[tuple[Any, ...]] = []
         if syn:
             out.append(("mss", self.offered_mss()))
@@ -397,11 +397,11 @@ class Connection(Opening):
 
     @property
     def established(self) -> bool:
-        """Data may flow."""
+        """True if data may be sent."""
         return bool(self.note_opening().get("established"))
 
     def note_opening(self) -> dict[str, Any]:
-        """Notes that the application may have the connection, which lasts when a reset ends it; how it stands."""
+        """Returns true if the connection is established, or was before a reset."""
         view = self.view() if self.core is not None else {}
         if (view.get("established") or view.get("early")) and not self.was_established:
             self.was_established = True
@@ -419,11 +419,11 @@ class Connection(Opening):
         return int(self.view()["rcv_nxt"])
 
     def readable(self) -> int:
-        """Bytes that read() would give."""
+        """Bytes available to read()."""
         return int(self.core.delivered - self.read_bytes)
 
     def before_urgent(self, skip: bool = False) -> int:
-        """Bytes up to urgent data; `skip` passes over it if it is next (tcp_recvmsg)."""
+        """Returns the bytes up to urgent data; `skip` skips it if it is next (tcp_recvmsg)."""
         if self.urgent is not None and skip and self.read_bytes == self.urgent and self.readable():
             self.read_bytes += 1
         if self.urgent is None or self.urgent < self.read_bytes:
@@ -431,11 +431,11 @@ class Connection(Opening):
         return min(self.readable(), self.urgent - self.read_bytes)
 
     def at_end(self) -> bool:
-        """The peer closed, and all it sent was read."""
+        """True if the peer has closed and all its data was read."""
         return self.dead or bool(self.view()["peer_closed"])
 
     def release(self, now: int) -> None:
-        """close(): nobody will read any more (RFC 2525 section 2.17: unread data means a reset)."""
+        """Executes close(); unread data causes a reset (RFC 2525 section 2.17)."""
         if self.dead:
             return
         if (self.established or self.was_established) and self.readable() > 0:
@@ -447,7 +447,7 @@ class Connection(Opening):
     # Time.
 
     def deadline(self) -> int | None:
-        """When the endpoint wants to be called."""
+        """Returns the next deadline of the connection."""
         if self.dead or self.core is None:
             return None
         due = [t - EPOCH for _, t in self.core.deadlines()]
@@ -455,7 +455,7 @@ class Connection(Opening):
         return min(due if self.probe_at is None else [*due, self.probe_at], default=None)
 
     def advance(self, now: int) -> None:
-        """Carries out what is due."""
+        """Runs the due timers."""
         if not self.dead:
             self.take(now, self.core.advance(now + EPOCH))
             self.probe(now)
@@ -463,13 +463,13 @@ class Connection(Opening):
             self.tick(now)
 
     def gives_up(self, now: int, *, reset: bool) -> None:
-        """The connection is over: ETIMEDOUT."""
+        """Ends the connection with ETIMEDOUT."""
         if reset:
             self.reset(now)
         self.fail("ETIMEDOUT")
 
     def send_keepalive(self, now: int) -> None:
-        """An acknowledgment with a number that was acknowledged already (RFC 9293 section 3.8.4)."""
+        """Sends a keepalive: an acknowledgment with an old sequence number (RFC 9293 section 3.8.4)."""
         view = self.view()
         packet = Packet(flags=".", seq=self.wire_seq(view["una"] - 1), time=now, win=min(self.buffer() >> self.our_scale, 65535))
         packet.ack, packet.options = view["rcv_nxt"] & 0xFFFFFFFF, ()
@@ -478,10 +478,10 @@ class Connection(Opening):
             packet.options = (("nop",), ("nop",), ("TS", clock & 0xFFFFFFFF, view["ts_recent"]))
         self.out.append(packet)
 
-    # What Linux counts.
+    # Counters of Linux.
 
     def delivered(self, v: dict[str, Any]) -> int:
-        """Segments that arrived, our SYN among them (Linux counts it); without RACK as many as what is acknowledged and reported fills."""
+        """Returns the delivered segments including our SYN (Linux counts it); without RACK derived from acknowledged and SACKed bytes."""
         if not v["established"]:
             return 0
         return 1 + int(v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])

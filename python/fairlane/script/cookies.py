@@ -1,7 +1,7 @@
-"""Fast Open cookies of the host under test: those it gives as a server, and what it remembers of the peer as a client.
+"""Fast Open cookies of the host under test: those it issues as a server, and the memory of the peer as a client.
 
-After tcp_fastopen.c and tcp_metrics.c of Linux 6.18: a cookie is SipHash-2-4 (Aumasson and Bernstein 2012) of both addresses, under the
-key of the host or the listener.
+The code follows tcp_fastopen.c and tcp_metrics.c of Linux 6.18: a cookie is SipHash-2-4 (Aumasson and Bernstein 2012) of both addresses,
+under the key of the host or the listener.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ CLIENT, SERVER, CLIENT_NO_COOKIE = 0x1, 0x2, 0x4
 SERVER_NO_COOKIE, EVERY_LISTENER = 0x200, 0x400
 """Bits of the setting tcp_fastopen."""
 KEY = 16
-"""Bytes of a key; a second one may follow, which is on its way out."""
+"""Bytes of a key; an older second key may follow."""
 MOST_OPTIONS = 40
-"""Bytes that a SYN with data leaves free for options (MAX_TCP_OPTION_SPACE)."""
+"""Bytes reserved for options in a SYN with data (MAX_TCP_OPTION_SPACE)."""
 ADDRESSES = {"ipv4": ("192.168.0.1", "192.0.2.1"), "ipv6": ("fd3d:0a0b:17d6::1", "fd3d:fa7b:d17d::1")}
-"""Ours and the peer's where a script names none: those of the kernel's runner, which cookies in published scripts belong to."""
+"""Default addresses of the host and the peer: those of the kernel's runner, which cookies in published scripts depend on."""
 _WORDS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
 _ALL = (1 << 64) - 1
 
 Option = tuple[bytes, bool]
-"""A cookie, empty in a request, and whether its option has the experimental form."""
+"""A cookie, empty in a request, and the form of its option."""
 
 
 def siphash(key: bytes, data: bytes) -> int:
-    """SipHash-2-4."""
+    """Returns SipHash-2-4."""
     halves = [int.from_bytes(key[i : i + 8], "little") for i in (0, 8)] * 2
     a, b, c, d = (k ^ w for k, w in zip(halves, _WORDS, strict=True))
 
@@ -60,7 +60,7 @@ def siphash(key: bytes, data: bytes) -> int:
 
 
 def key_of(text: str) -> bytes:
-    """The key that tcp_fastopen_key holds: four words of 32 bits, or two keys with a comma between."""
+    """Parses tcp_fastopen_key: four 32-bit words, or two keys separated by a comma."""
     first = text.split(",")[0]
     words = re.fullmatch(r"([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})", first.strip())
     if words is None:
@@ -71,7 +71,7 @@ def key_of(text: str) -> bytes:
 
 
 def option_of(options: tuple[tuple[Any, ...], ...] | None) -> Option | None:
-    """The Fast Open option of a SYN: the last that makes sense, none if its cookie is too short, too long or odd."""
+    """Returns the last valid Fast Open option of a SYN; None if its cookie is too short, too long or of odd length."""
     found: Option | None = None
     for o in options or ():
         if o[0] in ("FO", "FOEXP"):
@@ -82,7 +82,7 @@ def option_of(options: tuple[tuple[Any, ...], ...] | None) -> Option | None:
 
 
 def written(option: Option) -> list[tuple[Any, ...]]:
-    """The option in the notation of a script, padded as Linux does."""
+    """Returns the option in the notation of a script, padded as in Linux."""
     cookie, experimental = option
     size = len(cookie) + (4 if experimental else 2)
     return [("FOEXP" if experimental else "FO", cookie.hex()), *[("nop",)] * (-size % 4)]
@@ -90,41 +90,41 @@ def written(option: Option) -> list[tuple[Any, ...]]:
 
 @dataclass
 class Request:
-    """What a client's SYN asks for or brings."""
+    """The Fast Open request of a client's SYN."""
 
     option: Option | None
-    """None: no cookie is needed."""
+    """Cookie option; None if no cookie is needed."""
     limit: int
-    """Bytes of data that the SYN takes."""
+    """Bytes of data in the SYN."""
 
 
 class Cookies:
-    """What the host knows of Fast Open."""
+    """The Fast Open state of the host."""
 
     def __init__(self, settings: Settings, addresses: tuple[str, str]) -> None:
         self.settings, self.addresses = settings, addresses
         self.flush()
 
     def flush(self) -> None:
-        """Forgets what was learnt of the peer."""
+        """Forgets the peer."""
         self.forgotten = self.settings.flushes
         self.mss: int | None = None
         self.cookie: Option | None = None
         self.try_experimental = 0
 
     def bits(self) -> int:
-        """The setting tcp_fastopen."""
+        """Returns the setting tcp_fastopen."""
         return self.settings.number("tcp_fastopen")
 
     def valid(self, key: Any) -> bytes:
-        """The cookie that the peer must have; `key`: that of the listener."""
+        """Returns the cookie required of the peer; `key` is that of the listener."""
         local, remote = (ip_address(a).packed for a in self.addresses)
         return siphash(key or key_of(self.settings.values["tcp_fastopen_key"]), remote + local).to_bytes(8, "little")
 
-    # As a client.
+    # Client.
 
     def request(self, options: dict[str, Any], largest: int) -> Request:
-        """What a SYN asks for or brings; `largest` is the payload of a segment without options."""
+        """Returns the request of a SYN; `largest` is the payload of a segment without options."""
         if self.forgotten != self.settings.flushes:
             self.flush()
         mss = min(largest, self.mss or largest)
@@ -136,13 +136,13 @@ class Cookies:
         return Request(self.cookie, limit)
 
     def learn(self, asked: Request, syns: int, options: tuple[tuple[Any, ...], ...] | None, mss: int) -> None:
-        """The answer to a SYN arrived (tcp_rcv_fastopen_synack)."""
+        """Processes the reply to a SYN (tcp_rcv_fastopen_synack)."""
         said = option_of(options)
         self.mss = mss
         if asked.option is None:
-            return  # What was not asked for is not kept.
+            return  # A cookie without a request is not stored.
         if said is not None and said[0]:
             self.cookie = said
         elif said is None and syns == 1 and not asked.option[0] and self.cookie is None:
-            # The other form is tried once, then this one again.
+            # The other form is tried once.
             self.try_experimental = max(self.try_experimental, 2 if asked.option[1] else 1)

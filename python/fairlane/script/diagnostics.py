@@ -1,4 +1,4 @@
-"""What is wrong with a script: where, what, and what to write instead."""
+"""Diagnostics of scripts: place, message and help."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from ..errors import FairlaneError
 
 _SHOWN = 120
-"""Longest piece of a line that is shown."""
+"""Longest shown part of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a script's text: line and columns count from 1."""
+    """A span of the text of a script; lines and columns count from 1."""
 
     line: int
     column: int
@@ -33,7 +33,7 @@ class ScriptError(FairlaneError):
 
 
 class Refusal(ScriptError):
-    """A script that asks for what is not simulated; its text says what and where."""
+    """A script that needs a feature that is not simulated."""
 
 
 def _render(file: str, text: str, place: Place, message: str, help: str) -> str:
@@ -53,7 +53,7 @@ def _render(file: str, text: str, place: Place, message: str, help: str) -> str:
 
 
 def near(word: str, known: list[str], otherwise: str = "") -> str:
-    """What was probably meant by `word`."""
+    """Returns a hint with names similar to `word`."""
     folded = {k.lower(): k for k in known}
     found = get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
     if found:

@@ -1,4 +1,4 @@
-"""The JSON document of scripts that ran (`fairlane.script/2`), defined by schemas/script.json."""
+"""The JSON document of `fairlane script` (`fairlane.script/2`), defined by schemas/script.json."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .diagnostics import Refusal, ScriptError
 from .runner import Outcome
 
 KINDS = ("passed", "failed", "refused", "unreadable")
-"""What may come of a script: as it says, not as it says, it asks for what is not simulated, it is no script."""
+"""Outcomes: passed, failed, refused (needs a feature that is not simulated), unreadable."""
 
 
 def document(version: str, outcomes: Sequence[Outcome], *, timeline: bool = False, error: str | None = None) -> dict[str, Any]:
-    """The document that `fairlane script --json` prints; `timeline`: with each call and packet; `error`: why nothing ran."""
+    """Returns the document of `fairlane script --json`; `timeline` adds calls and packets, `error` is the reason why no script ran."""
     counts = {kind: sum(o.kind == kind for o in outcomes) for kind in KINDS}
     told = [{"text": text, "scripts": n} for text, n in warnings(outcomes).items()]
     rows = [_row(o, timeline) for o in outcomes]
@@ -22,7 +22,7 @@ def document(version: str, outcomes: Sequence[Outcome], *, timeline: bool = Fals
 
 
 def unread(file: str, trouble: ScriptError | InputError | OSError | UnicodeError) -> Outcome:
-    """The outcome of a script that did not run."""
+    """Returns the outcome of a script that did not run."""
     if isinstance(trouble, ScriptError):
         (found,) = trouble.diagnostics
         kind = "refused" if isinstance(trouble, Refusal) else "unreadable"
@@ -35,7 +35,7 @@ def unread(file: str, trouble: ScriptError | InputError | OSError | UnicodeError
 
 
 def warnings(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """What was not applied, and in how many scripts."""
+    """Returns the warnings, with the number of scripts of each."""
     out: dict[str, int] = {}
     for o in outcomes:
         for text in o.warnings:

@@ -1,4 +1,4 @@
-"""The error queue of a socket: completions of MSG_ZEROCOPY, and when data that was sent went out and was acknowledged (SO_TIMESTAMPING)."""
+"""The error queue of a socket: completions of MSG_ZEROCOPY, and times of sending and acknowledgment (SO_TIMESTAMPING)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 ZEROCOPY, TIMESTAMPING = "SO_EE_ORIGIN_ZEROCOPY", "SO_EE_ORIGIN_TIMESTAMPING"
 COPIED = "SO_EE_CODE_ZEROCOPY_COPIED"
-"""What is sent to a device that reads it at once is copied after all, as it is on a TUN device."""
+"""Completion code of data that was copied after all, as on a TUN device."""
 TOLD = {
     "SOF_TIMESTAMPING_TX_SCHED": "SCM_TSTAMP_SCHED",
     "SOF_TIMESTAMPING_TX_SOFTWARE": "SCM_TSTAMP_SND",
     "SOF_TIMESTAMPING_TX_ACK": "SCM_TSTAMP_ACK",
 }
-"""What a program asks to be told of, and how it is called when it is told."""
+"""Requested events, and their codes in the entries."""
 
 
 @dataclass
@@ -26,31 +26,31 @@ class Notice:
 
 @dataclass
 class Errors:
-    """What waits, and what will be told once the bytes before `end` went out or arrived."""
+    """Entries waiting for the application, and events pending until the bytes before `end` are sent or acknowledged."""
 
     notices: list[Notice] = field(default_factory=list)
     copies: list[tuple[int, int]] = field(default_factory=list)
-    """End of what a call with MSG_ZEROCOPY wrote, and the number of the call."""
+    """End of the data of a call with MSG_ZEROCOPY, and the number of the call."""
     calls: int = 0
     stamps: list[tuple[int, str, int]] = field(default_factory=list)
-    """End of a write, what is to be told, and its number."""
+    """End of a write, the requested events, and its number."""
     first: int = 0
-    """Bytes written before time stamps were asked for."""
+    """Bytes written before timestamps were enabled."""
     arrived: int = 0
 
     def wrote_without_copy(self, end: int) -> None:
-        """A call with MSG_ZEROCOPY wrote up to `end`."""
+        """Registers a call with MSG_ZEROCOPY that wrote up to `end`."""
         self.copies.append((end, self.calls))
         self.calls += 1
 
     def wrote(self, end: int, asked: set[str]) -> None:
-        """A call wrote up to `end` at a socket that is asked for time stamps."""
+        """Registers a call that wrote up to `end` on a socket with timestamps."""
         number = end - 1 - self.first if "SOF_TIMESTAMPING_OPT_ID" in asked else 0
         if "SOF_TIMESTAMPING_SOFTWARE" in asked:
             self.stamps += [(end, name, number) for option, name in TOLD.items() if option in asked]
 
     def progress(self, now: int, sent: int, acked: int) -> None:
-        """Everything before `sent` went out, everything before `acked` arrived."""
+        """Creates the entries for bytes sent before `sent` and acknowledged before `acked`."""
         for end, name, number in [s for s in self.stamps if s[0] <= (acked if s[1] == "SCM_TSTAMP_ACK" else sent)]:
             self.stamps.remove((end, name, number))
             origin = {"ee_errno": "ENOMSG", "ee_origin": TIMESTAMPING, "ee_type": 0, "ee_code": 0, "ee_info": name, "ee_data": number}

@@ -1,4 +1,4 @@
-"""Packets that a script expects: which of those that left answer it, and what is not as it says."""
+"""Packets that a script expects, compared with the packets sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 250 * 1_000_000
 
 
 class ScriptFailure(Exception):
-    """A script that did not go as it says; the text is the message."""
+    """A failed expectation; the text is the message."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -26,50 +26,50 @@ class ScriptFailure(Exception):
 
 
 class Expecting:
-    """The part of a run that compares."""
+    """The comparisons of a run."""
 
     source: Source
     flags: Flags
     connections: list[Connection]
     now: int
     offset: int
-    """Where the times of the event at hand count from."""
+    """Reference time of the current event."""
     last_time: int
     sender: Connection | None = None
 
     def next_deadline(self) -> int | None:
-        """When something happens by itself."""
+        """Returns the next deadline of the connections."""
         raise NotImplementedError
 
     def run_until(self, time: int) -> None:
-        """Time passes."""
+        """Advances the time."""
         raise NotImplementedError
 
     def settle(self) -> None:
-        """A call that waits may now return."""
+        """Lets a waiting call return."""
         raise NotImplementedError
 
     def complain(self, failure: ScriptFailure) -> None:
-        """A failure that --non_fatal lets pass."""
+        """Reports a failure that --non_fatal ignores."""
         raise NotImplementedError
 
     def failure(self, line: int, message: str) -> ScriptFailure:
-        """A failure at a line."""
+        """Returns the failure at a line."""
         return ScriptFailure(f"{self.source.file}:{line}: {message}", line)
 
     def at(self, event: Event, time: int) -> str:
-        """A time as the script counts it: from the event before where the script does, and from its start."""
+        """Returns a time as in the script, relative to the previous event if the script is, and from the start."""
         if not event.when.relative or event.when.any:
             return seconds(time)
         return f"{(time - self.offset) / 1e12:+.6f} ({seconds(time)})"
 
     def allowed(self, start: int) -> int:
-        """How far an event may miss its time."""
+        """Returns the timing tolerance of an event."""
         share = round(max(0, start - self.last_time) * self.flags.tolerance_percent / 100)
         return max(self.flags.tolerance_usecs * PS, share)
 
     def expect(self, event: Expect, start: int, end: int | None) -> None:
-        """A packet must leave."""
+        """Checks an expected packet."""
         try:
             self.match(event, start, end)
         except ScriptFailure as e:
@@ -79,10 +79,10 @@ class Expecting:
         self.settle()
 
     found = False
-    """A packet left, whether it was as expected or not."""
+    """Marks a packet as seen, expected or not."""
 
     def match(self, event: Expect, start: int, end: int | None) -> None:
-        """Takes the packet that left, or those that make one, and compares."""
+        """Takes the sent packet, or the segments that form one, and compares."""
         want, when = event.packet, event.when
         allowed = self.allowed(start)
         limit = self.now + PATIENCE * PS if when.any else (start if end is None else end) + allowed
@@ -105,12 +105,12 @@ class Expecting:
         self.compare_packet(event, joined(pieces), start, end)
 
     def compare_packet(self, event: Expect, actual: Packet, start: int, end: int | None) -> None:
-        """What left, against the script."""
+        """Compares the sent packet with the script."""
         want, when, c = event.packet, event.when, self.sender
         allowed = self.allowed(start)
         mss = c.mss if c is not None and c.core is not None else 0
         if actual.length > mss or (want.has("P") and actual.length == mss):
-            # PSH also goes where a kernel cut its buffers, and with what segmentation offload will cut: not judged.
+            # PSH also depends on the buffers and the offload of a kernel: not compared.
             actual.flags = "".join(x for x in "SFRPUEWAN." if (x in want.flags if x == "P" else x in actual.flags))
         if c is not None:
             self.adopt(c, want, actual)
@@ -127,14 +127,14 @@ class Expecting:
             raise self.failure(event.line, f"timing: {told}\n  script packet: {show(want)}")
 
     def queue(self) -> list[Packet]:
-        """Packets that left and were not yet expected: those of the connection that was opened last, as in packetdrill."""
+        """Returns the packets sent and not yet expected, of the connection opened last, as in packetdrill."""
         for c in self.connections[:-1]:
             c.out.clear()
         self.sender = self.connections[-1] if self.connections else None
         return self.sender.out if self.sender is not None else []
 
     def adopt(self, c: Connection, want: Packet, actual: Packet) -> None:
-        """What the script calls our sequence numbers and timestamps."""
+        """Learns the numbers of our sequence numbers and timestamps in the script."""
         if want.has("S") and actual.has("S") and c.local_isn == 0 and want.seq != actual.seq:
             c.local_isn = want.seq
             actual.seq = (actual.seq + want.seq) & 0xFFFFFFFF
@@ -146,7 +146,7 @@ class Expecting:
             actual.options = tuple(("TS", c.shown(live), o[2]) if o[0] == "TS" else o for o in actual.options or ())
 
     def clock(self, c: Connection | None, want: Packet, actual: Packet) -> list[str]:
-        """With --tcp_ts_tick_usecs our timestamps must go at that pace."""
+        """Checks the rate of our timestamps (--tcp_ts_tick_usecs)."""
         said, shown = stamp(want), stamp(actual)
         if not self.flags.tcp_ts_tick_usecs or said is None or shown is None:
             return []
@@ -156,10 +156,10 @@ class Expecting:
 
 
 def stamp(packet: Packet) -> int | None:
-    """The value of the timestamps option."""
+    """Returns the value of the timestamps option."""
     return next((o[1] for o in packet.options or () if o[0] == "TS"), None)
 
 
 def seconds(ps: int) -> str:
-    """A time for people."""
+    """Formats a time."""
     return f"{ps / 1e12:.6f} s"

@@ -10,27 +10,27 @@ from .model import Name, Syscall
 from .sockets import BLOCKS, Failed, Socket, Sockets
 
 FLAG = 0x20000000
-"""MSG_FASTOPEN as a number."""
+"""Value of MSG_FASTOPEN."""
 
 
 class FastOpenCalls(Sockets):
-    """What connects and sends in one step."""
+    """Calls that connect and send in one step."""
 
     def wants_fast_open(self, call: Syscall, sock: Socket, flags: set[str]) -> bool:
-        """Whether a write may open the connection."""
+        """Returns true if a write may open the connection."""
         said = call.args[3] if call.name in ("send", "sendto") and len(call.args) > 3 else None
         numbers = said if isinstance(said, tuple) else (said,)
         return sock.deferred or sock.opening is call or "MSG_FASTOPEN" in flags or any(isinstance(n, int) and n & FLAG for n in numbers)
 
     def request(self, sock: Socket) -> Request:
-        """What the SYN of a socket would ask for or bring."""
+        """Returns the Fast Open request of the SYN of a socket."""
         run = self.run
         mss = run.flags.mtu - IP_TCP[run.flags.header]
         user = sock.options.get("TCP_MAXSEG")
         return run.cookies.request(sock.options, min(mss, user) if user else mss)
 
     def send_fast(self, call: Syscall, sock: Socket, size: int, flags: set[str]) -> Any:
-        """A write that opens the connection (tcp_sendmsg_fastopen); None: it is a write like others."""
+        """Executes a write that opens the connection (tcp_sendmsg_fastopen); returns None for a normal write."""
         run, waits = self.run, not (sock.nonblocking or "MSG_DONTWAIT" in flags)
         if not sock.deferred and sock.opening is not call:
             unspecified = len(call.args) > 4 and call.args[4] == Name("AF_UNSPEC")
@@ -51,7 +51,7 @@ class FastOpenCalls(Sockets):
         return None
 
     def begin(self, call: Syscall, sock: Socket, size: int, waits: bool) -> Any:
-        """The SYN goes out, with what fits of the data."""
+        """Sends the SYN with as much data as fits."""
         asked = self.request(sock)
         room = min(asked.limit, size)
         if room and len(call.args) > 1 and call.args[1] == Name("NULL"):
@@ -65,7 +65,7 @@ class FastOpenCalls(Sockets):
         return BLOCKS
 
     def go_on(self, call: Syscall, sock: Socket, size: int) -> Any:
-        """The call waits for the handshake."""
+        """Returns the result of a call that waits for the handshake."""
         c = sock.connection
         assert c is not None
         if c.error is not None or c.dead:
@@ -78,7 +78,7 @@ class FastOpenCalls(Sockets):
         return size if sock.handed else None
 
     def connect_later(self, sock: Socket) -> Any:
-        """connect() with TCP_FASTOPEN_CONNECT: with a cookie the first write opens; None: it opens at once, and asks for one."""
+        """Executes connect() with TCP_FASTOPEN_CONNECT: with a cookie the first write opens; None: it opens at once and requests one."""
         if sock.deferred:
             return Failed("EISCONN")
         asked = self.request(sock)
@@ -86,7 +86,7 @@ class FastOpenCalls(Sockets):
         return 0 if sock.deferred else None
 
     def set_fast_open(self, sock: Socket, name: str, value: Any) -> Any:
-        """The socket options; None: it is another, or nothing is wrong."""
+        """Sets a Fast Open socket option; returns None for other options, and without an error."""
         if name == "TCP_FASTOPEN_KEY":
             key = _bytes(value)
             if len(key) not in (KEY, 2 * KEY):
@@ -105,12 +105,12 @@ class FastOpenCalls(Sockets):
         return None
 
     def listen_fast(self, sock: Socket, backlog: Any) -> None:
-        """listen() may let every socket take data in a SYN."""
+        """Executes the part of listen() that enables data in SYNs."""
         both = SERVER | EVERY_LISTENER
         if self.run.cookies.bits() & both == both and not sock.fast_limit:
             sock.fast_limit = backlog if isinstance(backlog, int) else 1
 
 
 def _bytes(text: Any) -> bytes:
-    """A string of a script as bytes: backslash, x and two digits stand for one."""
+    """Returns a string of a script as bytes, with \\x escapes."""
     return text.encode("latin-1").decode("unicode_escape").encode("latin-1") if isinstance(text, str) else b""

@@ -1,6 +1,6 @@
-"""Files and pipes beside sockets: open(), pipe(), splice(), sendfile().
+"""Files and pipes: open(), pipe(), splice(), sendfile().
 
-Only how much goes where is kept: files are not read, and have as much as is asked for.
+Only numbers of bytes are tracked: files are not read and have any length.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from .model import Syscall
 from .sockets import BLOCKS, Failed, Socket, Sockets
 
 PIPE = 65536
-"""Bytes that a pipe takes (pipe(7))."""
+"""Capacity of a pipe in bytes (pipe(7))."""
 
 
 class Files(Sockets):
-    """The calls that move data without the application."""
+    """Calls that move data without the application."""
 
     def send(self, call: Syscall, size: int, flags: set[str]) -> Any:
-        """Writes to the socket that is the call's first argument."""
+        """Writes to the socket in the first argument of the call."""
         raise NotImplementedError
 
     def call_open(self, call: Syscall) -> Any:

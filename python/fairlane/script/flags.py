@@ -1,4 +1,4 @@
-"""The options of packetdrill, at the top of a script or on the command line (its config.c is the reference)."""
+"""The options of packetdrill, at the top of a script or on the command line (see its config.c)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .lexer import Source
 from .model import Script
 
 TOLERANCE = 4_000
-"""Microseconds by which an event may miss its time."""
+"""Default timing tolerance in microseconds."""
 TOLERANCE_PERCENT = 12.5
-"""... or this share of the time since the event before it, if that is more."""
+"""Default timing tolerance as a share of the time since the previous event, if larger."""
 VERSIONS = ("ipv4", "ipv4-mapped-ipv6", "ipv6")
 NON_FATAL = ("packet", "syscall")
 
@@ -33,7 +33,7 @@ _WITHOUT_TRACE = {
     "tcp_ts_ecr_scaled",
     "code_command",
 }
-"""Those whose effect cannot be seen here: addresses, ports, what the runner prints and cleans up."""
+"""Options without effect here: addresses, ports, output and cleanup of the runner."""
 _REFUSED = {
     "wire_client": "there is one machine",
     "wire_server": "there is one machine",
@@ -64,12 +64,12 @@ HONOURED = {
     "code_sockopt",
 }
 KNOWN = HONOURED | _WITHOUT_TRACE | set(_REFUSED)
-"""The names of all options."""
+"""Names of all options."""
 
 
 @dataclass(frozen=True)
 class Flags:
-    """What the options say."""
+    """Values of the options."""
 
     ip_version: str = "ipv4"
     tolerance_usecs: int = TOLERANCE
@@ -77,7 +77,7 @@ class Flags:
     tcp_ts_tick_usecs: int = 0
     mtu: int = 1500
     mss: int = 0
-    """Segments that one packet of the script stands for when it arrives; 0: one."""
+    """Segment size that a longer arriving packet is split into; 0: no split."""
     non_fatal: tuple[str, ...] = ()
     strict_segments: bool = False
     init_scripts: tuple[str, ...] | None = None
@@ -87,18 +87,18 @@ class Flags:
 
     @property
     def addresses(self) -> tuple[str, str]:
-        """Ours and the peer's, which Fast Open cookies depend on."""
+        """Addresses of the host and the peer, for Fast Open cookies."""
         local, remote = ADDRESSES[self.header]
         return self.local_ip or local, self.remote_ip or remote
 
     @property
     def header(self) -> str:
-        """The IP header on the wire."""
+        """Size of the IP header."""
         return "ipv6" if self.ip_version == "ipv6" else "ipv4"
 
 
 def read_flags(source: Source, script: Script, given: Mapping[str, str]) -> Flags:
-    """The options of a script, and over them those of the command line."""
+    """Returns the options of a script, overridden by those of the command line."""
     values: dict[str, Any] = {}
     for name, value in script.options.items():
         if name not in given:
@@ -121,7 +121,7 @@ def _read(name: str, value: str, out: dict[str, Any], fault: Any) -> None:
     if name in _REFUSED:
         raise fault(f"--{name} cannot be honoured: {_REFUSED[name]}", "leave it out", True)
     if name not in KNOWN:
-        raise fault(f"there is no option --{name}", near(name, sorted(KNOWN)))
+        raise fault(f"unknown option --{name}", near(name, sorted(KNOWN)))
     if name in ("tolerance_usecs", "tcp_ts_tick_usecs", "mtu", "mss"):
         bounds = {"mtu": (88, 65535), "mss": (1, 65535)}.get(name, (0, 1 << 40))
         if not (value.isascii() and value.isdigit() and bounds[0] <= int(value) <= bounds[1]):
@@ -142,7 +142,7 @@ def _read(name: str, value: str, out: dict[str, Any], fault: Any) -> None:
         kinds = tuple(k for k in value.replace(",", " ").split() if k)
         for kind in kinds:
             if kind not in NON_FATAL:
-                raise fault(f"--non_fatal={value}: {kind} is no kind of event", near(kind, list(NON_FATAL)))
+                raise fault(f"--non_fatal={value}: {kind} is not a kind of event", near(kind, list(NON_FATAL)))
         out[name] = kinds
     elif name in ("local_ip", "remote_ip"):
         try:

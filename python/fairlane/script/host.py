@@ -1,4 +1,4 @@
-"""The host under test as the calls of the application see it."""
+"""Interface of the host under test for the calls of the application."""
 
 from __future__ import annotations
 

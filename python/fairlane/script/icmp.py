@@ -14,17 +14,17 @@ ERRORS = {
     "unreachable": "ENETUNREACH",
     "time_exceeded": "EHOSTUNREACH",
 }
-"""What the application hears (icmp_err_convert)."""
+"""Error codes for the application (icmp_err_convert)."""
 TOO_BIG = ("frag_needed", "packet_too_big")
 
 
 def while_opening(c: Connection, now: int, packet: Packet) -> bool:
-    """Carries out what a message does to a connection that is not open yet; False: it is open, or none of this."""
+    """Applies a message to a connection that is opening; returns false if it is open or the message has no effect."""
     if packet.icmp is None or c.dead or c.established:
         return False
     view, kind = c.view(), packet.icmp[0].split()[-1]
     if not 0 <= c.near(packet.seq, view["una"]) <= view["nxt"]:
-        return True  # Of a segment that is not on the way.
+        return True  # The segment is not in flight.
     if kind in TOO_BIG:
         mtu = packet.icmp[2]
         if not c.passive and mtu:
@@ -33,7 +33,7 @@ def while_opening(c: Connection, now: int, packet: Packet) -> bool:
         return True
     if kind not in ERRORS:
         return False
-    # What was accepted before the handshake is over stays in the queue, with the error; what waits for its end is forgotten.
+    # A connection accepted before the end of the handshake stays in the queue with the error; others are removed.
     c.fail(ERRORS[kind])
     if c.passive and not c.was_established and c.listener is not None:
         c.error = None

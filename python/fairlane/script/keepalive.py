@@ -1,6 +1,6 @@
-"""What a connection does when nothing comes back: keepalives, the end of patience, and probes that the device does not take.
+"""Timers of a silent connection: keepalives, the user timeout, and retries for a full device queue.
 
-After tcp_keepalive_timer, retransmits_timed_out and tcp_probe_timer of Linux 6.18.
+The code follows tcp_keepalive_timer, retransmits_timed_out and tcp_probe_timer of Linux 6.18.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any
 MS = 1_000_000_000
 """Picoseconds in a millisecond."""
 KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT = 7200, 75, 9
-"""Seconds, seconds, probes: TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT as they are without being set."""
+"""Defaults of TCP_KEEPIDLE (s), TCP_KEEPINTVL (s) and TCP_KEEPCNT (probes)."""
 RETRY = 500 * MS
-"""TCP_RESOURCE_PROBE_INTERVAL: when what the device did not take is tried again."""
+"""TCP_RESOURCE_PROBE_INTERVAL: retry interval of data that the device did not take."""
 
 
 class Idling:
-    """The clocks of a connection that its endpoint does not have."""
+    """Timers of a connection that its endpoint does not have."""
 
     options: dict[str, Any]
     blocked: bool
@@ -24,30 +24,30 @@ class Idling:
 
     def __init__(self) -> None:
         self.again_since: int | None = None
-        """When something was first sent again since the last acknowledgment."""
+        """Time of the first retransmission since the last acknowledgment."""
         self.una_seen = 0
         self.keep_probes = 0
         self.keep_at: int | None = None
         self.tries = 0
-        """Times that data was offered to a device that takes nothing."""
+        """Attempts to give data to a full device."""
         self.tries_since: int | None = None
         self.try_at: int | None = None
 
     def gives_up(self, now: int, *, reset: bool) -> None:
-        """The connection is over: ETIMEDOUT."""
+        """Ends the connection with ETIMEDOUT."""
         raise NotImplementedError
 
     def send_keepalive(self, now: int) -> None:
-        """An acknowledgment with a number that was acknowledged already (RFC 9293 section 3.8.4)."""
+        """Sends a keepalive: an acknowledgment with an old sequence number (RFC 9293 section 3.8.4)."""
         raise NotImplementedError
 
     @property
     def user_timeout(self) -> int:
-        """TCP_USER_TIMEOUT in picoseconds; 0: none (RFC 5482)."""
+        """TCP_USER_TIMEOUT in picoseconds; 0 without one (RFC 5482)."""
         return int(self.options.get("TCP_USER_TIMEOUT") or 0) * MS
 
     def watch(self, now: int, view: dict[str, Any], unsent: int) -> None:
-        """How things stand after whatever happened."""
+        """Updates the timers after an event."""
         if view["una"] != self.una_seen:
             self.una_seen, self.again_since = view["una"], None
         flight = view["una"] != view["nxt"]
@@ -68,18 +68,18 @@ class Idling:
     keep_last = 0
 
     def keep(self, name: str, otherwise: int) -> int:
-        """A time of keepalives in picoseconds."""
+        """Returns a keepalive setting in picoseconds."""
         return int(self.options.get(name) or otherwise) * 1000 * MS
 
     def clocks(self) -> list[int]:
-        """When something is due."""
+        """Returns the next deadline."""
         due = [t for t in (self.keep_at, self.try_at) if t is not None]
         if self.again_since is not None and self.user_timeout:
             due.append(self.again_since + self.user_timeout)
         return due
 
     def tick(self, now: int) -> None:
-        """Carries out what is due."""
+        """Runs the due timers."""
         if self.again_since is not None and self.user_timeout and now >= self.again_since + self.user_timeout:
             self.gives_up(now, reset=False)
         elif self.try_at is not None and now >= self.try_at:

@@ -1,4 +1,4 @@
-"""The words of a script (packetdrill's lexer.l is the reference for what they are)."""
+"""The tokens of a script, as in lexer.l of packetdrill."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _RULES = (
 )
 _TOKEN = re.compile("|".join(f"(?P<{name}>{rule})" for name, rule in _RULES), re.ASCII)
 LARGEST = 1 << 20
-"""Bytes of a script, or of a file with its settings: those of packetdrill have thousands."""
+"""Largest size in bytes of a script or a file with settings; those of packetdrill have thousands."""
 _DIGITS = 40
-"""Characters of a number."""
+"""Most characters of a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word: `kind` is the rule it follows, or "end"."""
+    """A token; `kind` is its rule, or "end"."""
 
     kind: str
     text: str
@@ -44,14 +44,14 @@ class Token:
 
 
 class Source:
-    """A script's name and text."""
+    """Name and text of a script."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
         self._lines = [0] + [m.end() for m in re.finditer("\n", text)]
 
     def place(self, start: int, end: int) -> Place:
-        """Where a stretch of text is; what runs over several lines ends with its first."""
+        """Returns the place of a span of text; one of several lines ends with the first."""
         line = bisect_right(self._lines, start)
         begin = self._lines[line - 1]
         stop = self.text.find("\n", start)
@@ -59,20 +59,20 @@ class Source:
         return Place(line, start - begin + 1, end - begin + 1)
 
     def line(self, start: int) -> int:
-        """The line of a place."""
+        """Returns the line of an offset."""
         return bisect_right(self._lines, start)
 
     def error(self, token: Token, message: str, help: str = "") -> ScriptError:
-        """What is wrong at `token`."""
+        """Returns the error at `token`."""
         return ScriptError(self.file, self.text, self.place(token.start, token.end), message, help)
 
     def refusal(self, token: Token, message: str, help: str = "") -> Refusal:
-        """What is asked for at `token` and cannot be done."""
+        """Returns the refusal of a feature at `token`."""
         return Refusal(self.file, self.text, self.place(token.start, token.end), message, help)
 
 
 def tokens(source: Source) -> list[Token]:
-    """The words of a script, an "end" last."""
+    """Returns the tokens of a script, with "end" last."""
     out: list[Token] = []
     text, at = source.text, 0
     while at < len(text):
@@ -94,7 +94,7 @@ def tokens(source: Source) -> list[Token]:
             closing = {"a shell line": "a backtick", "a string": "a quotation mark", "Python code": "}%", "a comment": "*/"}[opened]
             raise source.error(token, f"{opened} has no end", f"close it with {closing}")
         out.append(token)
-    # The place after the last word: the end of the file is often an empty line.
+    # The place after the last token: the end of the file is often an empty line.
     last = out[-1].end if out else 0
     out.append(Token("end", "", last, last))
     return out

@@ -13,7 +13,7 @@ SECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """When an event is due: microseconds, absolute or after the event before it; `any`: at once, or whenever it comes."""
+    """Time of an event: microseconds, absolute or after the previous event; `any`: at once, or whenever it comes."""
 
     start: int = 0
     end: int | None = None
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """`{name = value, ...}`; what has no name is under its index."""
+    """`{name = value, ...}`; values without a name are under their index."""
 
     fields: dict[Any, Any]
 
@@ -54,7 +54,7 @@ WILD = ...
 
 @dataclass(slots=True)
 class Packet:
-    """A segment on the wire, in the numbers of the script."""
+    """A segment on the wire, with the numbers of the script."""
 
     flags: str = "."
     """Letters of S F R P U E W A, with "." for ACK, in that order."""
@@ -63,15 +63,15 @@ class Packet:
     ack: int | None = None
     win: int | None = None
     options: tuple[tuple[Any, ...], ...] | None = ()
-    """None: any."""
+    """None for any value."""
     ecn: str | None = None
     icmp: tuple[str, str, int | None] | None = None
     urg: int = 0
     time: int = 0
-    """Picoseconds; of packets that were seen."""
+    """Time of a sent packet in picoseconds."""
 
     def has(self, flag: str) -> bool:
-        """Whether a flag is set."""
+        """Returns true if a flag is set."""
         return flag in self.flags
 
 
@@ -100,7 +100,7 @@ class Expect(Event):
 
 @dataclass(slots=True)
 class Syscall(Event):
-    """A call of the application and what it must answer."""
+    """A call of the application with its expected result."""
 
     name: str = ""
     args: tuple[Any, ...] = ()
@@ -111,7 +111,7 @@ class Syscall(Event):
 
 @dataclass(slots=True)
 class Code(Event):
-    """Python."""
+    """Python code."""
 
     text: str = ""
 
@@ -125,7 +125,7 @@ class Shell(Event):
 
 @dataclass(slots=True)
 class Script:
-    """A file: its options and its events."""
+    """The options and events of a file."""
 
     file: str
     text: str

@@ -15,11 +15,11 @@ from .sockets import Failed, Socket
 LEAST_RECEIVE = 2304
 """SOCK_MIN_RCVBUF."""
 MSS_BOUNDS = (88, 32767)
-"""What TCP_MAXSEG takes (TCP_MIN_MSS, MAX_TCP_WINDOW)."""
+"""Range of TCP_MAXSEG (TCP_MIN_MSS, MAX_TCP_WINDOW)."""
 
 
 class Options(FastOpenCalls):
-    """The calls that set and read options of sockets."""
+    """Calls that set and read socket options."""
 
     def call_setsockopt(self, call: Syscall) -> Any:
         sock = self.socket(call)
@@ -45,7 +45,7 @@ class Options(FastOpenCalls):
         return 0
 
     def set_now(self, call: Syscall, sock: Socket, c: Connection, name: str, value: Any) -> None:
-        """An option of a connection that is open or opening."""
+        """Sets an option of a connection that is open or opening."""
         now = self.run.now
         c.options[name.replace("FORCE", "")] = value
         if name == "TCP_NODELAY":
@@ -71,11 +71,11 @@ class Options(FastOpenCalls):
             c.errors.first = c.written
 
     def option_name(self, call: Syscall) -> str:
-        """The name of the option; one that nothing has was refused before the script began."""
+        """Returns the name of the option; unknown names are refused before the script starts."""
         return call.args[2].text if len(call.args) > 2 and isinstance(call.args[2], Name) else ""
 
     def option_value(self, call: Syscall) -> Any:
-        """The value that a script gives, without its brackets."""
+        """Returns the value in the script without brackets."""
         value = call.args[3] if len(call.args) > 3 else None
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
@@ -97,7 +97,7 @@ class Options(FastOpenCalls):
         return 0
 
     def read_option(self, sock: Socket, name: str) -> Any:
-        """What getsockopt() gives."""
+        """Returns the value of getsockopt()."""
         c, settings = sock.connection, self.run.settings
         own = sock.options.get(name.replace("FORCE", ""))
         if name == "SO_ERROR":
@@ -122,7 +122,7 @@ class Options(FastOpenCalls):
 
     @staticmethod
     def take_error(c: Connection | None) -> str | None:
-        """The error that waits at a socket; whoever asks takes it away."""
+        """Returns and clears the pending error of a socket."""
         if c is None:
             return None
         error, c.error = c.error, None

@@ -1,4 +1,4 @@
-"""Packetdrill's notation, read into events. The grammar is that of packetdrill's parser.y, as far as it speaks of TCP."""
+"""Parser of packetdrill scripts. The grammar is the TCP part of packetdrill's parser.y."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ICMP = [
     "echo_request",
 ]
 DEEPEST = 64
-"""Values within one another."""
+"""Deepest nesting of values."""
 MOST_WORDS = 1_000_000
 _SHAPE = "write a packet as `< . 1:1001(1000) ack 1 win 257 <nop,nop,TS val 1 ecr 2>`"
 
 
 def parse(file: str, text: str, defines: Mapping[str, str] | None = None) -> Script:
-    """Reads a script; `ScriptError` names line and column of the first thing that is wrong."""
+    """Parses a script; raises `ScriptError` with line and column of the first error."""
     return _Parser(Source(file, text), defines or {}).script()
 
 
@@ -41,7 +41,7 @@ class _Parser:
         self.option_tokens: dict[str, Token] = {}
         self.at = self.depth = 0
 
-    # Words.
+    # Tokens.
 
     def peek(self, ahead: int = 0) -> Token:
         return self.list[min(self.at + ahead, len(self.list) - 1)]
@@ -85,7 +85,7 @@ class _Parser:
         return Script(self.source.file, self.source.text, options, events, self.option_tokens)
 
     def define(self) -> None:
-        """Puts what a symbol stands for in its place, wherever a word may stand."""
+        """Replaces symbols by their definitions."""
         found: list[Token] = []
         known: dict[str, list[Token]] = {}
         for token in self.list[self.at :]:
@@ -96,7 +96,7 @@ class _Parser:
             else:
                 found.append(token)
             if len(found) > MOST_WORDS:
-                raise self.source.error(token, f"the script has more than {MOST_WORDS} words here, with those that symbols stand for")
+                raise self.source.error(token, f"the script has more than {MOST_WORDS} words here, including those of symbols")
         self.list, self.at = found, 0
 
     def options(self) -> dict[str, str]:
@@ -135,13 +135,13 @@ class _Parser:
             self.at += 1
             return [self.code(token, When(relative=True))]
         if token.text == "{":
-            raise self.source.refusal(token, "packets are not changed at random", "leave {...} out")
+            raise self.source.refusal(token, "random changes of packets are not simulated", "leave {...} out")
         when = self.when()
         token = self.peek()
         line = self.source.line(token.start)
         if token.text in "<>" and token.text:
             if when.until is not None:
-                raise self.source.error(token, "only a call can block: `...` before a packet means nothing", "write a range as 0.1~0.2")
+                raise self.source.error(token, "only a call can block: `...` is not valid before a packet", "write a range as 0.1~0.2")
             self.at += 1
             packet = self.packet(inbound=token.text == "<")
             return [(Inject if token.text == "<" else Expect)(line, when, token, packet)]
@@ -232,7 +232,7 @@ class _Parser:
             if "." not in p.flags:
                 raise self.source.error(self.peek(-1), "an `ack` number without the ACK flag", f"write the flags as {p.flags.rstrip('-')}.")
         elif "." in p.flags:
-            p.ack = 0  # As in packetdrill: the field is zero.
+            p.ack = 0  # The field is zero, as in packetdrill.
         if self.skips("win"):
             p.win = self.integer("a number after `win`")
             if not 0 <= p.win <= 0xFFFF:
@@ -256,7 +256,9 @@ class _Parser:
             elif token.text in ("flags", "id"):
                 self.next()
             elif token.text != ",":
-                raise self.source.error(token, f"{token} is nothing of an IP header", near(token.text, [*ECN, "tos", "ttl", "flowlabel"]))
+                raise self.source.error(
+                    token, f"{token} is not a field of the IP header", near(token.text, [*ECN, "tos", "ttl", "flowlabel"])
+                )
         self.next()
         return ecn
 
@@ -264,7 +266,7 @@ class _Parser:
         token = self.next()
         text = token.text
         more = self.peek()
-        # "S." is two words, and so is ".5": the three bits of AccECN as a number.
+        # "S." is two tokens, and so is ".5": the three bits of AccECN as a number.
         if more.start == token.end and (more.text == "." or more.kind in ("word", "float")) and token.kind in ("word", "punct"):
             text += self.next().text
         digits = "".join(c for c in text if c in "0123456789")
@@ -284,7 +286,7 @@ class _Parser:
         while self.peek().kind == "word" and self.peek().text not in ("mtu",):
             word = self.defines.get(self.peek().text, self.peek().text)
             if word not in ICMP:
-                raise self.source.error(self.peek(), f"{self.peek()} is no ICMP message known here", near(word, ICMP))
+                raise self.source.error(self.peek(), f"{self.peek()} is not a known ICMP message", near(word, ICMP))
             kind += " " + word
             self.at += 1
         mtu = None

@@ -10,27 +10,27 @@ from .sockets import BLOCKS, Failed, Socket, Sockets
 from .symbols import EPOLL, POLL
 
 ALWAYS = POLL["POLLERR"] | POLL["POLLHUP"]
-"""What is told whether it was asked for or not."""
+"""Events that are always reported."""
 DATA = POLL["POLLIN"] | POLL["POLLRDNORM"]
 ROOM = POLL["POLLOUT"] | POLL["POLLWRNORM"]
 
 
 @dataclass
 class Watch:
-    """A socket that an epoll watches."""
+    """A socket watched by an epoll."""
 
     wanted: int
     marks: tuple[int, ...]
-    """How often the socket had news, by kind, when it was last told of."""
+    """Counts of the events of the socket, by kind, at its last report."""
     listed: bool = True
-    """It may be told of: edge-triggered, only after news."""
+    """True if it may be reported; edge-triggered only after an event."""
 
 
 class Waiting(Sockets):
-    """The calls that wait for any of several sockets."""
+    """Calls that wait for any of several sockets."""
 
     def ready(self, fd: int, invalid: int = 0) -> int:
-        """What poll() says of a descriptor (tcp_poll)."""
+        """Returns the events of poll() for a descriptor (tcp_poll)."""
         sock = self.sockets.get(fd)
         if sock is None:
             return invalid
@@ -53,7 +53,7 @@ class Waiting(Sockets):
 
     @staticmethod
     def least(sock: Socket) -> int:
-        """Bytes that make a socket readable (SO_RCVLOWAT)."""
+        """Returns the bytes that make a socket readable (SO_RCVLOWAT)."""
         return max(1, int(sock.options.get("SO_RCVLOWAT") or 1))
 
     def bits(self, value: Any) -> int:
@@ -86,7 +86,7 @@ class Waiting(Sockets):
         return fd
 
     def news(self, fd: int) -> tuple[int, ...]:
-        """How often something happened that wakes who waits: data or its end, room to write, a change of state."""
+        """Returns the counts of events that wake a waiting call: data or its end, room to write, changes of state."""
         sock = self.sockets.get(fd)
         if sock is None:
             return ()
@@ -122,7 +122,7 @@ class Waiting(Sockets):
         found: list[tuple[int, int]] = []
         for fd, watch in list(sock.epoll.items()):
             if fd not in self.sockets:
-                del sock.epoll[fd]  # A descriptor that is closed is watched no longer.
+                del sock.epoll[fd]  # A closed descriptor is not watched.
                 continue
             if len(found) < most and (bits := self.told(fd, watch)):
                 found.append((fd, bits))
@@ -141,14 +141,14 @@ class Waiting(Sockets):
         return len(found)
 
     def told(self, fd: int, watch: Watch) -> int:
-        """What epoll_wait() tells of a descriptor; edge-triggered only after news, one-shot only once (ep_send_events)."""
+        """Returns the events of epoll_wait() for a descriptor; edge-triggered only after an event, one-shot once (ep_send_events)."""
         edge, once = watch.wanted & EPOLL["EPOLLET"], watch.wanted & EPOLL["EPOLLONESHOT"]
         wanted = watch.wanted & 0xFFFF
         if not wanted:
             return 0
         bits = self.ready(fd) & (wanted | ALWAYS)
         news = self.news(fd)
-        # Only news of a kind that was asked for puts it back on the list.
+        # Only an event of a requested kind puts it back on the list.
         kinds = (wanted & (DATA | POLL["POLLRDHUP"]), wanted & ROOM, 1)
         fresh = any(kind and a != b for kind, a, b in zip(kinds, news, watch.marks, strict=False))
         if edge and not (watch.listed or fresh):

@@ -1,4 +1,4 @@
-"""Runs a script: one event after the other, against a host in simulated time."""
+"""Runner of scripts: the events in order, against a host in simulated time."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from .tcp_info import tcp_info
 from .wire import show
 
 PRESET = "linux-6.12"
-"""The dialect under test: public scripts were written for kernels of that kind."""
+"""Default preset under test: public scripts were written for such kernels."""
 TIME_WAIT = 60 * 1_000_000 * PS
 """TCP_TIMEWAIT_LEN."""
 DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR", "CODE": "host_unreachable"}
 DEFINES |= {"TFO_COOKIE": "3021b9d889017eeb", "TFO_COOKIE_ZERO": "b7c12350a90dc8f5"}
-"""Symbols that the kernel's runner of packet scripts defines."""
+"""Symbols defined by the kernel's runner of packet scripts."""
 CONSTANTS = {f"TCP_CA_{name}": i for i, name in enumerate(("Open", "Disorder", "CWR", "Recovery", "Loss"))}
 CONSTANTS |= {
     f"TCP_{name}": i + 1
@@ -68,7 +68,7 @@ CONSTANTS |= {
 
 @dataclass
 class Outcome:
-    """What came of a script."""
+    """Outcome of a script."""
 
     file: str
     passed: bool
@@ -80,11 +80,11 @@ class Outcome:
     timeline: list[str] = field(default_factory=list)
     printed: str = ""
     kind: str = "passed"
-    """passed, failed, refused (it asks for what is not simulated) or unreadable."""
+    """passed, failed, refused (needs a feature that is not simulated) or unreadable."""
     column: int | None = None
     help: str = ""
     rendered: str = ""
-    """The message with the line it is about, of scripts that did not run."""
+    """Message with its line, for scripts that did not run."""
 
 
 def run_file(
@@ -95,9 +95,9 @@ def run_file(
     defines: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """Runs the script in a file; `ScriptError` if it cannot be read.
+    """Runs the script in a file; raises `ScriptError` if it cannot be read.
 
-    `options`: those of packetdrill, such as `{"mtu": "1280"}`; they prevail over those of the script.
+    `options` are those of packetdrill, such as `{"mtu": "1280"}`; they override those of the script.
     """
     file = Path(path)
     text = read_input(file, LARGEST).decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -113,13 +113,13 @@ def run_text(
     defines: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """Runs a script; `ScriptError` if it cannot be read, `Refusal` if it asks for what is not simulated."""
+    """Runs a script; raises `ScriptError` if it cannot be read, `Refusal` if it needs a feature that is not simulated."""
     script = parse(file, text, DEFINES | dict(defines or {}))
     return Run(script, preset, changes or {}, options or {}).outcome()
 
 
 class Run(Expecting):
-    """A script being run."""
+    """A run of a script."""
 
     def __init__(self, script: Script, preset: str, changes: dict[str, Any], given: Mapping[str, str]) -> None:
         self.script, self.preset, self.changes = script, preset, changes
@@ -140,7 +140,7 @@ class Run(Expecting):
         self.cookies = Cookies(self.settings, self.flags.addresses)
 
     def outcome(self) -> Outcome:
-        """Runs to the end or the first failure."""
+        """Runs the script to its end or the first failure."""
         done = 0
         check(self.source, self.script, self.calls.names)
         folder = Path(self.script.file).parent
@@ -163,7 +163,7 @@ class Run(Expecting):
     # Time.
 
     def step(self, event: Event) -> None:
-        """One event."""
+        """Executes one event."""
         when = event.when
         inbound = isinstance(event, Inject)
         base = self.last_time if inbound and isinstance(self.last, Inject) else self.now
@@ -192,11 +192,11 @@ class Run(Expecting):
         self.last, self.last_time = event, max(start, 0) if not when.any else self.now
 
     def next_deadline(self) -> int | None:
-        """When something happens by itself."""
+        """Returns the next deadline of the connections."""
         return min((t for t in (c.deadline() for c in self.connections) if t is not None), default=None)
 
     def run_until(self, time: int) -> None:
-        """Time passes."""
+        """Advances the time."""
         for _ in range(1_000_000):
             due = self.next_deadline()
             if due is None or due > time:
@@ -208,7 +208,7 @@ class Run(Expecting):
         self.now = max(self.now, time)
 
     def settle(self) -> None:
-        """A call that waits may now return."""
+        """Lets a waiting call return."""
         self.note_sent()
         if self.pending is not None:
             call, until, _began = self.pending
@@ -223,13 +223,13 @@ class Run(Expecting):
                 self.note_sent()
 
     def waited(self, call: Syscall, timeout: int) -> bool:
-        """Whether the timeout of a call that waits, in milliseconds, is over."""
+        """Returns true if the timeout of a waiting call, in milliseconds, is over."""
         if self.pending is None or self.pending[0] is not call:
             return False
         return timeout > 0 and self.now - self.pending[2] >= timeout * 1000 * PS
 
     def finish_pending(self) -> None:
-        """The next call waits for the one before."""
+        """Waits for the pending call."""
         if self.pending is None:
             return
         call, until, _ = self.pending
@@ -244,7 +244,7 @@ class Run(Expecting):
     # Events.
 
     def call(self, event: Syscall, until: int) -> None:
-        """A call of the application."""
+        """Executes a call of the application."""
         value = self.calls.known(event)(event)
         self.say(f"     {event.name}({', '.join(_arg(a) for a in event.args)}) = {_result(value)}")
         if value is BLOCKS:
@@ -256,7 +256,7 @@ class Run(Expecting):
         self.settle()
 
     def judge(self, event: Syscall, value: Any) -> None:
-        """The same; what --non_fatal lets pass is told and forgotten."""
+        """Checks the result of a call; failures ignored by --non_fatal become warnings."""
         try:
             self.check_result(event, value)
         except ScriptFailure as e:
@@ -265,7 +265,7 @@ class Run(Expecting):
             self.complain(e)
 
     def check_result(self, event: Syscall, value: Any) -> None:
-        """What a call returned, against the script."""
+        """Compares the result of a call with the script."""
         want = value_of(event.result)
         if isinstance(value, Failed):
             if want is not WILD and (
@@ -279,7 +279,7 @@ class Run(Expecting):
     def open(
         self, options: dict[str, Any], passive: bool, echo: int = 0, asked: Request | None = None, listener: Socket | None = None
     ) -> Connection:
-        """A new connection; what is left of the one before is seen no longer."""
+        """Opens a connection; packets of earlier ones are ignored."""
         for old in self.connections:
             old.out.clear()
         options = {"mtu": self.flags.mtu, "ip_version": self.flags.header} | options
@@ -295,7 +295,7 @@ class Run(Expecting):
         return c
 
     def port_free(self, options: dict[str, Any]) -> tuple[bool, int]:
-        """Whether a connection may begin at the one port that a socket is bound to, and the timestamp it goes on from (tcp_twsk_unique)."""
+        """Returns true if a connection may begin at a bound port, and the timestamp it continues from (tcp_twsk_unique)."""
         port = options.get("IP_LOCAL_PORT_RANGE") or 0
         if not port or port >> 16 != port & 0xFFFF:
             return True, 0
@@ -309,7 +309,7 @@ class Run(Expecting):
         return True, 0
 
     def algorithm(self, name: str) -> bool:
-        """Whether there is a congestion control of this name."""
+        """Returns true if a congestion control of this name exists."""
         try:
             _core.TcpEndpoint(json.dumps({"preset": self.preset, "cc": name}), False)
         except FairlaneError:
@@ -317,30 +317,30 @@ class Run(Expecting):
         return True
 
     def complain(self, failure: ScriptFailure) -> None:
-        """A failure that --non_fatal lets pass is told."""
-        self.settings.warn(f"let pass by --non_fatal: {failure}")
+        """Reports a failure that --non_fatal ignores."""
+        self.settings.warn(f"ignored by --non_fatal: {failure}")
 
     def change_algorithm(self, c: Connection, call: Syscall) -> None:
-        """setsockopt(TCP_CONGESTION) on a connection that is open: only while nothing was sent on it."""
+        """Executes setsockopt(TCP_CONGESTION) on an open connection, possible before data is sent."""
         view = c.view()
         if not c.established or view["nxt"] > 1 or c.written:
-            self.settings.warn("TCP_CONGESTION changes nothing here once data was sent")
+            self.settings.warn("TCP_CONGESTION has no effect here after data was sent")
             return
         c.core.change_algorithm(self.now, json.dumps(c.parameters())) if hasattr(c.core, "change_algorithm") else None
 
     def inject(self, event: Inject) -> None:
-        """A packet arrives."""
+        """Processes an arriving packet."""
         packet = event.packet
         self.say(f" <   {show(packet)}")
         if packet.icmp is not None and self.connection is not None and while_opening(self.connection, self.now, packet):
             self.settle()
             return
         if packet.icmp is not None:
-            self.settings.warn("ICMP messages change nothing here")
+            self.settings.warn("ICMP messages have no effect here")
             return
         for name, what in {"md5": "the MD5 option", "ECN": "the AccECN option"}.items():
             if any(o[0] == name for o in packet.options or ()):
-                self.settings.warn(f"{what} is not simulated: it is passed over")
+                self.settings.warn(f"{what} is not simulated: ignored")
         if packet.has("S") and not packet.has("."):
             listener = next((s for s in self.calls.sockets.values() if s.listening), None)
             c = self.connection
@@ -357,7 +357,7 @@ class Run(Expecting):
         self.settle()
 
     def code(self, event: Code) -> None:
-        """Python of the script, with the connection's tcpi_ values."""
+        """Runs Python code of the script, with the tcpi_ values of the connection."""
         c = self.connection
         if c is not None and c.core is not None:
             self.space.update(tcp_info(c, self.now))
@@ -367,7 +367,7 @@ class Run(Expecting):
                 exec(compile("\n" * (event.line - 1) + text + "\n\n", self.script.file, "exec"), self.space)
         except KeyboardInterrupt:
             raise
-        except BaseException as e:  # one that ends itself, too, fails in this line
+        except BaseException as e:  # SystemExit is a failure of this line as well
             line = event.line
             for frame in traceback.extract_tb(e.__traceback__):
                 if frame.filename == self.script.file and frame.lineno:
@@ -379,14 +379,14 @@ class Run(Expecting):
             said = f": {e}" if str(e) else ""
             raise self.failure(line, f"{type(e).__name__}{said}\n  {shown}") from None
 
-    # What --verbose shows.
+    # Output of --verbose.
 
     def say(self, text: str) -> None:
-        """A line of the time line."""
+        """Adds a line to the timeline."""
         self.timeline.append(f"{self.now / 1e12:.6f} {text}")
 
     def note_sent(self) -> None:
-        """Packets that left since the last look go into the time line."""
+        """Adds packets sent since the last call to the timeline."""
         for c in self.connections:
             for p in c.out[getattr(c, "noted", 0) :]:
                 self.timeline.append(f"{p.time / 1e12:.6f}  >  {show(p)}")

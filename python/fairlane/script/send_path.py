@@ -1,4 +1,4 @@
-"""What a connection does for the application that writes: the send buffer, Nagle's algorithm, records, closing."""
+"""The send path of a connection: send buffer, Nagle's algorithm, records, closing."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .keepalive import Idling
 from .settings import Settings
 
 EPOCH = 1_000_000_000_000_000
-"""The endpoint's clock when the script begins: timestamps of 0 mean something else."""
+"""Clock of the endpoint at the start of the script: timestamps of 0 have a special meaning."""
 
 LEAST_PROBE = 200_000_000_000
 """TCP_RTO_MIN, in picoseconds."""
 
 
 class Sending(Idling):
-    """The half of a connection that writes. Bytes are counted from 0, sequence numbers of data from 1."""
+    """The sending half of a connection. Bytes count from 0, sequence numbers of data from 1."""
 
     settings: Settings
     options: dict[str, Any]
@@ -46,40 +46,40 @@ class Sending(Idling):
         self.greatest_win = 0
         self.probe_at: int | None = None
         self.cuts: list[int] = []
-        """Where one write has to be cut in buffers."""
+        """Places where a write is split into buffers."""
         self.woken = 0
-        """How often a writer was told that there is room: what edge-triggered epoll waits for."""
+        """Number of reports of room to a writer, for edge-triggered epoll."""
 
     def view(self) -> dict[str, Any]:
         """The endpoint's state."""
         raise NotImplementedError
 
     def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
-        """What the endpoint sends goes on the wire."""
+        """Puts segments of the endpoint on the wire."""
         raise NotImplementedError
 
     @property
     def established(self) -> bool:
-        """Data may flow."""
+        """True if data may be sent."""
         raise NotImplementedError
 
     @property
     def written(self) -> int:
-        """Bytes that the send buffer ever took."""
+        """Bytes written to the send buffer so far."""
         return self.send_buffer.written
 
     @property
     def lowat(self) -> int:
-        """Bytes that may wait to be sent before a socket is not writeable (TCP_NOTSENT_LOWAT)."""
+        """Limit of unsent bytes for a writable socket (TCP_NOTSENT_LOWAT)."""
         own = self.options.get("TCP_NOTSENT_LOWAT")
         return int(own) & UNLIMITED if own else self.settings.number("tcp_notsent_lowat")
 
     def opened(self, view: dict[str, Any]) -> None:
-        """Data may flow: the buffer is fit for the first window."""
+        """Sizes the buffer for the first window when data may be sent."""
         self.send_buffer.grow(view["window"] // view["mss"], view["mss"])
 
     def write(self, now: int, size: int, more: bool = False, record: bool = False) -> int:
-        """The application writes; how much of it the send buffer took."""
+        """Writes application data; returns the bytes that the send buffer took."""
         taken = 0
         view = self.view()
         mss = view["mss"]
@@ -113,12 +113,12 @@ class Sending(Idling):
         return taken
 
     def push(self) -> None:
-        """The segment that ends here carries PSH."""
+        """Sets PSH on the segment that ends here."""
         self.pushed = self.send_buffer.written
         self.push_ends.add(self.pushed + 1)
 
     def feed(self, now: int, more: bool = False, push: bool = False) -> None:
-        """Hands the endpoint, by record, what Nagle's algorithm lets go (RFC 9293 section 3.7.4, Minshall's change as in Linux)."""
+        """Passes data released by Nagle's algorithm to the endpoint, by record (RFC 9293 section 3.7.4, with Minshall's change as in Linux)."""
         if self.dead or self.core is None:
             return
         while True:
@@ -128,7 +128,7 @@ class Sending(Idling):
             end = self.written if end is None else end
             give = end - self.fed
             if give > 0 and tail:
-                # Bytes that are handed over already but did not fit the window stay one piece with those that follow.
+                # Bytes passed to the endpoint that did not fit the window stay in one piece with later ones.
                 stuck = self.fed + 1 - view["nxt"] if view["established"] else self.fed
                 rest = (stuck + give) % view["mss"] if stuck >= 0 else give % view["mss"]
                 held = self.cork or more or (not self.nodelay and self.small_end > view["una"])
@@ -153,17 +153,17 @@ class Sending(Idling):
         if not held:
             self.probe_at = None
         elif self.probe_at is None:
-            # Nothing is in flight whose acknowledgment would let it go: it goes when a probe would (tcp_check_probe_timer).
+            # Without data in flight no acknowledgment releases it: a probe timer does (tcp_check_probe_timer).
             self.probe_at = now + max(round(view["rto"] * 1e12), LEAST_PROBE)
 
     def probe(self, now: int) -> None:
-        """What was held back goes, its end pushed (tcp_write_wakeup)."""
+        """Sends held data with PSH at its end (tcp_write_wakeup)."""
         if self.probe_at is not None and now >= self.probe_at:
             self.push_ends.add(self.written + 1)
             self.feed(now, push=True)
 
     def note_sent(self, now: int) -> None:
-        """What the card was given by now. A small rest of the window waits for the next acknowledgment (tcp_tso_should_defer)."""
+        """Returns the end of the data given to the card; a small rest of the window waits for an acknowledgment (tcp_tso_should_defer)."""
         v = self.view()
         end = min(v["nxt"] - 1, self.written)
         if end <= self.send_buffer.sent:
@@ -177,7 +177,7 @@ class Sending(Idling):
         if rest:
             share = min(self.peer_win, v["window"]) // DIVISOR
             head = next((p.at for p in self.send_buffer.pieces if p.end <= self.send_buffer.sent), now)
-            # Whether the next acknowledgment is near: half a round trip, or a millisecond.
+            # True if the next acknowledgment is near: half a round-trip time, or a millisecond.
             soon = head + srtt * 1e12 - now <= min(srtt * 1e12 / 2, 1e9) and now > head
             if v["in_flight"] + v["mss"] > v["window"] and rest < share and soon:
                 end -= rest
@@ -186,41 +186,41 @@ class Sending(Idling):
             self.check_space(now, v)
 
     def heard(self, now: int) -> None:
-        """Something arrived: what is acknowledged leaves the buffer, and a writer that waits may go on."""
+        """Processes an arrival: acknowledged data leaves the buffer, and a waiting writer may continue."""
         self.send_buffer.acknowledge(min(self.view()["una"] - 1, self.written))
         self.feed(now)
         self.check_space(now, self.view())
         self.note_limits(now)
 
     def check_space(self, now: int, v: dict[str, Any]) -> None:
-        """Data was acknowledged or sent while a writer waits: the buffer grows unless the window is full (tcp_check_space)."""
+        """Grows the buffer for a waiting writer unless the window is full (tcp_check_space)."""
         buffer = self.send_buffer
         if buffer.full and self.established:
-            # What waits for the card is not in flight for the kernel.
+            # Data waiting for the card is not in flight for the kernel.
             if v["in_flight"] - (v["nxt"] - 1 - buffer.sent) < v["window"]:
                 buffer.grow(max(v["window"] // v["mss"], v["reordering"] + 1), v["mss"])
             self.has_room(now)
 
     def has_room(self, now: int) -> None:
-        """Wakes a writer if it is worth it (sk_stream_write_space)."""
+        """Wakes a writer if there is enough room (sk_stream_write_space)."""
         if self.send_buffer.writeable(self.lowat, wake=1) and self.send_buffer.full:
             self.send_buffer.full = False
             self.woken += 1
             self.chrono.stop(BUFFER, now, self.idle())
 
     def idle(self) -> bool:
-        """Nothing waits to be sent or acknowledged."""
+        """True without unsent and unacknowledged data."""
         return self.send_buffer.acked == self.send_buffer.written
 
     def writeable(self) -> bool:
-        """What poll() says; a socket without room is told of it later."""
+        """Returns the answer of poll(); a socket without room is reported later."""
         found = self.send_buffer.writeable(self.lowat, wake=1)
         if not found:
             self.send_buffer.full = True
         return found
 
     def note_limits(self, now: int) -> None:
-        """What the sender waits for from now on (tcp_write_xmit, tcp_cwnd_validate)."""
+        """Updates what limits the sender (tcp_write_xmit, tcp_cwnd_validate)."""
         if self.idle():
             self.chrono.stop(BUSY, now, empty=True)
             return
@@ -235,7 +235,7 @@ class Sending(Idling):
                 self.chrono.start(BUFFER, now)
 
     def block(self, now: int, blocked: bool) -> None:
-        """Nothing gets into the queue of the device any more, or it does again."""
+        """Blocks or unblocks the queue of the device."""
         if not self.dead and self.core is not None and blocked != self.blocked:
             self.blocked = blocked
             self.take(now, self.core.hold(now + EPOCH, blocked))
@@ -243,7 +243,7 @@ class Sending(Idling):
     blocked = False
 
     def close(self, now: int) -> None:
-        """The application closes, or shuts down writing."""
+        """Closes the connection, or its sending half."""
         if self.dead or self.closed:
             return
         self.closed = True

@@ -1,6 +1,6 @@
-"""The settings of a host: what the shell lines of a script set with `sysctl`, and what follows for a connection.
+"""The settings of a host: `sysctl` values in the shell lines of a script, and their effects on a connection.
 
-Shell lines are read, never executed. What has no counterpart here is named in a warning.
+Shell lines are read, never executed. Settings without a counterpart cause a warning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .lexer import LARGEST
 from .model import Script, Shell
 
 _MOST_WORDS, _DIGITS = 200, 20
-"""Words of a sum, and digits of a number in one."""
+"""Most words of an arithmetic expression, and most digits of its numbers."""
 _LONGEST_LINE = 20_000
 _PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
 _ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]{1,200})\s*=\s*("[^"]*"|'[^']*'|\S+)""")
@@ -40,7 +40,7 @@ LINUX = {
     "tcp_fastopen_key": "0-0-0-0",
     "tcp_syn_retries": "6",
 }
-"""What Linux starts with, where a connection asks for it."""
+"""Defaults of Linux that a connection uses."""
 
 TESTS = {
     "tcp_rmem": "4096 540000 15728640",
@@ -57,7 +57,7 @@ TESTS = {
     "tcp_fastopen_key": "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4",
     "tcp_syn_retries": "5",
 }
-"""What the file defaults.sh beside the kernel's own scripts sets; stands for it where it is not to be found."""
+"""Settings of defaults.sh next to the kernel's own scripts, used if that file is missing."""
 
 _READ = {"tcp_rmem", "tcp_wmem", "tcp_timestamps", "tcp_sack", "tcp_window_scaling", "tcp_ecn", "tcp_congestion_control"}
 _READ |= {"tcp_min_tso_segs", "tcp_notsent_lowat", "tcp_tw_reuse", "tcp_tw_reuse_delay"}
@@ -80,7 +80,7 @@ _WITHOUT_EFFECT = {
     "rmem_max",
     "wmem_max",
 }
-"""Settings of what cannot be seen here: how segments are packed for the card, cookies, memory of earlier connections."""
+"""Settings without effect here: packing of segments for the card, cookies, memory of earlier connections."""
 
 
 def _millis(value: str) -> str:
@@ -102,7 +102,7 @@ _PARAMETERS: dict[str, Any] = {
 
 
 class Settings:
-    """Values by the kernel's names, and what was not understood."""
+    """Values by the names of the kernel, and warnings."""
 
     def __init__(self) -> None:
         self.values = dict(LINUX)
@@ -110,10 +110,10 @@ class Settings:
         self._told: set[str] = set()
         self.qdisc: tuple[str, list[str]] = ("pfifo", [])
         self.flushes = 0
-        """How often what was learnt of the peer was to be forgotten."""
+        """Number of requests to forget the peer."""
 
     def begin(self, script: Script, folder: Path, files: tuple[str, ...] | None) -> None:
-        """What the host is set to before the script begins: the files that are given, or those of the suite that it lies in."""
+        """Applies the initial settings: the given files, or those of the suite that contains the script."""
         for name in files or ():
             try:
                 text = read_input(name, LARGEST).decode("utf-8", errors="replace")
@@ -123,7 +123,7 @@ class Settings:
         shells = [line for e in script.events if isinstance(e, Shell) for line in _lines(e.text) if len(line) <= _LONGEST_LINE]
         own = any(map(_CALLED.search, shells))
         if files is None and not own:
-            # Scripts that set nothing count on the host that the others of their suite leave behind.
+            # Scripts without settings rely on the settings that others of their suite leave behind.
             for above in (folder, *folder.resolve().parents):
                 file = above / "common" / "defaults.sh"
                 if file.is_file():
@@ -131,7 +131,7 @@ class Settings:
                     break
 
     def read(self, shell: str, folder: Path, depth: int = 0) -> None:
-        """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
+        """Reads the settings in shell lines, and in a file of settings next to the script that they call."""
         for line in _lines(shell):
             if len(line) > _LONGEST_LINE:
                 self.warn(f"not executed: a line of {len(line)} characters")
@@ -153,7 +153,7 @@ class Settings:
 
     @staticmethod
     def _known(line: str) -> bool:
-        """Lines that clean up, or set what the command before them names."""
+        """Handles lines that clean up, or that continue the previous command."""
         return bool(
             re.match(r"(/tmp/sysctl_restore|\./set_sysctls\.py|.*/set_sysctls\.py|rm |sync\b|sleep |true\b|:$|ip tcp_metrics flush)", line)
         )
@@ -162,13 +162,13 @@ class Settings:
         try:
             text = read_input(file, LARGEST).decode("utf-8", errors="replace")
         except InputError:
-            self.warn(f"{file.name} is not there: the values of the kernel's own tests stand for it")
+            self.warn(f"{file.name} not found: the values of the kernel's own tests are used")
             self.values |= TESTS
             return
         self.read(text, file.parent, depth=1)
 
     def set(self, name: str, value: str) -> None:
-        """One setting."""
+        """Applies one setting."""
         short = _PREFIX.sub("", name).replace("/", ".")
         if short in _READ or short in _PARAMETERS:
             self.values[short] = value
@@ -176,28 +176,28 @@ class Settings:
             self.warn(f"the setting {short} has no counterpart here")
 
     def warn(self, text: str) -> None:
-        """Says something, once."""
+        """Adds a warning once."""
         if text not in self._told:
             self._told.add(text)
             self.warnings.append(text)
 
     @property
     def blocked(self) -> bool:
-        """The device's queue takes nothing."""
+        """True if the queue of the device is blocked."""
         kind, words = self.qdisc
         return kind in ("pfifo", "bfifo") and words[:2] == ["limit", "0"]
 
-    # What follows.
+    # Effects.
 
     def number(self, name: str) -> int:
-        """A setting that is a number."""
+        """Returns a setting as a number."""
         try:
             return int(self.values[name], 0)
         except ValueError:
             raise FairlaneError(f"the setting {name} is a number, not {self.values[name]!r}") from None
 
     def memory(self, name: str) -> tuple[int, int, int]:
-        """Least, first and greatest size of a buffer."""
+        """Returns the smallest, initial and largest size of a buffer."""
         try:
             least, first, greatest = (int(x) for x in self.values[name].split())
         except ValueError:
@@ -205,7 +205,7 @@ class Settings:
         return least, first, greatest
 
     def parameters(self) -> dict[str, Any]:
-        """What the settings mean for the parameters of TCP."""
+        """Returns the TCP parameters for the settings."""
         out: dict[str, Any] = {}
         for name, value in self.values.items():
             if name in _PARAMETERS:
@@ -214,22 +214,22 @@ class Settings:
                 except ValueError:
                     raise FairlaneError(f"the setting {name} is a number, not {value!r}") from None
         if self.qdisc[0] == "fq":
-            # It sends every flow at the rate that TCP sets, in bursts of the smallest segment for the card.
+            # fq sends each flow at the rate that TCP sets, in bursts of the smallest offload size.
             out |= {"pacing": True, "pacing_segments": max(1, self.number("tcp_min_tso_segs"))}
         return out
 
 
 def _lines(shell: str) -> list[str]:
-    """The lines of a shell script, sums worked out, without comments."""
+    """Returns the lines of a shell script, with arithmetic evaluated and without comments."""
     lines = (line.split("#", 1)[0].strip() for line in shell.replace("\\\n", " ").split("\n"))
     return [_SUM.sub(lambda m: str(_sum(m.group(1))), line) if len(line) <= _LONGEST_LINE else line for line in lines if line]
 
 
 def _sum(text: str) -> int:
-    """The value of $((...)): whole numbers of 64 bits, + - * / and parentheses."""
+    """Evaluates $((...)): 64-bit integers, + - * / and parentheses."""
     words = re.findall(r"[0-9]+|[-+*/()]", text)
     if len(words) > _MOST_WORDS or max(map(len, words), default=0) > _DIGITS:
-        raise FairlaneError(f"a sum of {len(words)} words or of very long numbers is not worked out: {short(text)}")
+        raise FairlaneError(f"a sum of {len(words)} words or of very long numbers is not evaluated: {short(text)}")
     at = 0
 
     def atom() -> int:

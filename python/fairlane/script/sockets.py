@@ -1,4 +1,4 @@
-"""Sockets as calls see them, and the arguments of calls."""
+"""Sockets of a script, and the arguments of calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .host import Host
 from .model import WILD, Name, Syscall
 
 BLOCKS = object()
-"""The call would wait."""
+"""Result of a call that would block."""
 
 
 @dataclass
 class Failed:
-    """The call returns -1 and an error."""
+    """Result of a call that returns -1 and an error."""
 
     errno: str
 
@@ -36,18 +36,18 @@ class Socket:
     """Bytes in a pipe, shared by its two ends."""
     file: bool = False
     deferred: bool = False
-    """connect() left the SYN to the first write."""
+    """True if connect() left the SYN to the first write."""
     opening: Syscall | None = None
-    """A write that waits for the handshake, and whether its data was handed over."""
+    """Write that waits for the handshake."""
     handed: bool = False
     fast_limit: int = 0
-    """Connections of a listener that may be open before their handshake ends."""
+    """Largest number of connections of a listener before the end of their handshake."""
     writing: tuple[Syscall, int] | None = None
-    """A call that waits for room, and what it has written."""
+    """Call that waits for room, with the bytes written so far."""
 
 
 class Sockets:
-    """The file descriptors of a script, and what its calls have to say about them."""
+    """The file descriptors of a script."""
 
     def __init__(self, run: Host) -> None:
         self.run = run
@@ -71,19 +71,19 @@ class Sockets:
 
     @staticmethod
     def words(value: Any) -> set[str]:
-        """The names in an expression such as O_RDWR|O_NONBLOCK."""
+        """Returns the names in an expression such as O_RDWR|O_NONBLOCK."""
         parts = value if isinstance(value, tuple) else (value,)
         return {p.text for p in parts if isinstance(p, Name)}
 
     def fresh(self, call: Syscall) -> int:
-        """The script's number for a new descriptor."""
+        """Returns the number of a new descriptor in the script."""
         fd = call.result
         if not isinstance(fd, int) or fd < 0:
             fd = max([2, *self.sockets]) + 1
         return fd
 
     def compare(self, call: Syscall, index: int, value: Any) -> None:
-        """An argument that the call fills in, against what the script says."""
+        """Compares an argument that the call sets with the script."""
         want = call.args[index] if index < len(call.args) else WILD
         if isinstance(want, list) and len(want) == 1:
             want = want[0]

@@ -1,4 +1,4 @@
-"""The constants that scripts may name, by family: what does something here, what does nothing, and what is refused, with the reason."""
+"""The constants of scripts by family: with effect, without effect, and refused with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URGENT = "urgent data is not sent"
 SEND = {"MSG_MORE", "MSG_EOR", "MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_FASTOPEN", "MSG_ZEROCOPY", "MSG_CONFIRM", "MSG_DONTROUTE"}
 RECEIVE = {"MSG_PEEK", "MSG_WAITALL", "MSG_DONTWAIT", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC", "MSG_ERRQUEUE"}
 REFUSED = {"MSG_OOB": URGENT}
-"""Flags of calls that cannot be carried out."""
+"""Flags of calls that are refused."""
 
 OPEN = {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_EXCL", "O_NONBLOCK", "O_CLOEXEC"}
 FLAGS: dict[str, tuple[int, set[str]]] = {
@@ -41,7 +41,7 @@ FLAGS: dict[str, tuple[int, set[str]]] = {
     "epoll_ctl": (1, {"EPOLL_CTL_ADD", "EPOLL_CTL_MOD", "EPOLL_CTL_DEL"}),
     "splice": (5, {"SPLICE_F_MOVE", "SPLICE_F_NONBLOCK", "SPLICE_F_MORE", "SPLICE_F_GIFT"}),
 }
-"""The argument of a call that is made of flags, and those that it knows."""
+"""The flag argument of each call, and its known flags."""
 
 LEVELS = {"SOL_SOCKET", "SOL_TCP", "IPPROTO_TCP", "SOL_IP", "IPPROTO_IP", "SOL_IPV6", "IPPROTO_IPV6"}
 VALUES = {"IP_PMTUDISC_DONT": 0, "IP_PMTUDISC_WANT": 1, "IP_PMTUDISC_DO": 2, "IP_PMTUDISC_PROBE": 3}
@@ -59,7 +59,7 @@ CONTROL |= {
     "TCP_CM_INQ",
     "TCP_INQ",
 }
-"""What stands in control messages."""
+"""Constants in control messages."""
 DONE = {
     "TCP_CONGESTION",
     "TCP_MAXSEG",
@@ -93,7 +93,7 @@ DONE = {
     "SO_ZEROCOPY",
     "SO_TIMESTAMPING",
 }
-"""Socket options that change something."""
+"""Socket options with an effect."""
 QUIET = {
     "SO_REUSEADDR",
     "SO_REUSEPORT",
@@ -108,7 +108,7 @@ QUIET = {
     "IP_BIND_ADDRESS_NO_PORT",
     "SO_BINDTODEVICE",
 }
-"""Those that cannot change anything that a script sees here."""
+"""Socket options without a visible effect."""
 IGNORED = {
     "IP_TOS",
     "IPV6_TCLASS",
@@ -125,7 +125,7 @@ IGNORED = {
     "SO_RCVTIMEO",
     "SO_BUSY_POLL",
 }
-"""Those that change nothing here though they should: a warning names them."""
+"""Socket options without effect here, reported in a warning."""
 NOT_DONE = {
     "SO_TIMESTAMP": "packets that arrive are not stamped",
     "TCP_MD5SIG": "segments are not signed (RFC 2385)",
@@ -134,5 +134,5 @@ NOT_DONE = {
     "TCP_ULP": "there is no TLS",
     "SO_ATTACH_FILTER": "there are no filters",
 }
-"""Those that are refused, with the reason."""
+"""Refused socket options with the reason."""
 SOCKET_OPTIONS = DONE | QUIET | IGNORED | set(NOT_DONE)

@@ -1,4 +1,4 @@
-"""The numbers of `struct tcp_info`, as getsockopt(TCP_INFO) of Linux gives them."""
+"""The values of `struct tcp_info`, as in getsockopt(TCP_INFO) of Linux."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from .connection import NO_LIMIT, PS, TIMESTAMPS, Connection
 
 INFINITE = 0x7FFFFFFF
-"""ssthresh before the first loss, as Linux says it."""
+"""ssthresh of Linux before the first loss."""
 
 
 STATES = {
@@ -23,11 +23,11 @@ STATES = {
     "LISTEN": 10,
     "CLOSING": 11,
 }
-"""What the endpoint calls a state."""
+"""Names of states in the endpoint."""
 
 
 def tcp_info(c: Connection, now: int) -> dict[str, Any]:
-    """What getsockopt(TCP_INFO) says, by the names that scripts use."""
+    """Returns the values of getsockopt(TCP_INFO) by the names in scripts."""
     v = c.view()
     mss = v["mss"]
     micro = {k: round(v[k] * 1e6) for k in ("srtt", "rttvar", "rto")}
@@ -84,5 +84,5 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
 
 
 def _state(c: Connection, v: dict[str, Any]) -> int:
-    """The number of the state in Linux (enum in tcp_states.h); the socket of a connection in TIME-WAIT is closed."""
+    """Returns the number of the state in Linux (enum in tcp_states.h); a connection in TIME-WAIT is closed."""
     return 7 if c.dead else STATES[v["state"]]

@@ -1,4 +1,4 @@
-"""Packets as text, and an expected packet against what left."""
+"""Packets as text, and comparison of packets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .model import Packet
 
 
 def show_options(options: tuple[tuple[Any, ...], ...] | None) -> str:
-    """Options in the notation of a script."""
+    """Returns options in the notation of a script."""
     if options is None:
         return " <...>"
     words = []
@@ -23,7 +23,7 @@ def show_options(options: tuple[tuple[Any, ...], ...] | None) -> str:
 
 
 def show(p: Packet) -> str:
-    """A packet in the notation of a script."""
+    """Returns a packet in the notation of a script."""
     if p.icmp is not None:
         return f"icmp {p.icmp[0]}" + (f" mtu {p.icmp[2]}" if p.icmp[2] is not None else "")
     end = (p.seq + p.length) & 0xFFFFFFFF
@@ -35,7 +35,7 @@ def show(p: Packet) -> str:
 
 
 def joined(pieces: list[Packet]) -> Packet:
-    """Segments in a row as one packet: what segmentation offload hands to the card."""
+    """Joins consecutive segments into one packet, as segmentation offload does."""
     first, last = pieces[0], pieces[-1]
     whole = Packet(last.flags, first.seq, sum(p.length for p in pieces), last.ack, last.win, last.options, first.ecn, time=first.time)
     for letter in ("W", "E"):
@@ -45,7 +45,7 @@ def joined(pieces: list[Packet]) -> Packet:
 
 
 def follows(pieces: list[Packet], more: Packet) -> bool:
-    """Whether a packet continues the last of `pieces`."""
+    """Returns true if a packet continues the last of `pieces`."""
     last = pieces[-1]
     return bool(
         more.length
@@ -57,7 +57,7 @@ def follows(pieces: list[Packet], more: Packet) -> bool:
 
 
 def differences(expected: Packet, actual: Packet, known_stamps: bool = False) -> list[str]:
-    """What is not as expected, the most telling first."""
+    """Returns the differences from the expected packet, the most important first."""
     out = []
     want, have = set(expected.flags), set(actual.flags)
     if want != have:

@@ -133,9 +133,9 @@ class Estimate(_Bounds):
 def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
     """Returns the mean and the interval of independent values within a range.
 
-    Without bounds it is Student's interval: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact
-    for normal values; for others it holds in the limit, because the mean of many is nearly normal (Law, Simulation Modeling and Analysis,
-    5th ed., section 4.5). With a bound it is that of `from_moments`, which lies within the range.
+    Without bounds it is Student's interval: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n -
+    1). It is exact for normal values; for others it holds in the limit, because the mean of many is nearly normal (Law, Simulation
+    Modeling and Analysis, 5th ed., section 4.5). With a bound it is that of `from_moments`, which lies within the range.
 
     >>> interval([0.0, 0.0, 0.04], within=(0.0, math.inf)).low > 0
     True

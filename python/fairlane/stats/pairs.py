@@ -108,7 +108,7 @@ def welch(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
 
     t = (mean(a) - mean(b)) / sqrt(va + vb) with v = sd^2 / n, and the degrees of freedom of Welch and Satterthwaite, (va + vb)^2 / (va^2
     / (na - 1) + vb^2 / (nb - 1)) (Welch, The generalization of "Student's" problem, Biometrika 34, 1947; Law, 10.2.2). With common seeds
-    the interval is wrong, mostly too wide: use `paired`. `change` is Fieller's interval without covariance, with the same degrees of freedom.
+    the interval is wrong, mostly too wide: use `paired`. `change` is Fieller's interval without covariance, with equal degrees of freedom.
 
     >>> round(welch([12.0, 15.0, 11.0, 16.0], [10.0, 14.0, 10.0, 13.0]).df, 2)
     5.88
@@ -179,8 +179,8 @@ class Equivalence(NotebookSentence):
     margin: float
     """Margin in the unit of the values."""
     difference: Estimate
-    """Mean of `a` minus mean of `b`, with an interval of level 2 * confidence - 1 (90 % for 95 %). It lies within ± margin if and only if the
-    two are equivalent."""
+    """Mean of `a` minus mean of `b`, with an interval of level 2 * confidence - 1 (90 % for 95 %). It lies within ± margin if and only if
+    the two are equivalent."""
     p: float | None
     """The larger of the two one-sided p-values."""
     p_lower: float | None
@@ -198,9 +198,9 @@ def tost(a: Values, b: Values, margin: float | str, paired: bool = True, confide
     """Tests the equivalence of two settings by two one-sided t tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987).
 
     A test without a significant difference does not show equality; with few runs it rarely finds one. The equivalence test reverses the
-    burden of proof: the hypotheses "a is below b by `margin` or more" and "above by `margin` or more" must both be rejected, each at the level 1 -
-    `confidence`. The p-value is the larger of the two. `margin` is the largest difference that does not matter, chosen beforehand: in the unit
-    of the values, or "2%" of the mean of `b` (taken as known).
+    burden of proof: the hypotheses "a is below b by `margin` or more" and "above by `margin` or more" must both be rejected, each at the
+    level 1 - `confidence`. The p-value is the larger of the two. `margin` is the largest difference that does not matter, chosen
+    beforehand: in the unit of the values, or "2%" of the mean of `b` (taken as known).
 
     With common seeds the test is `paired`, otherwise Welch's, with the same assumptions.
 
@@ -280,7 +280,7 @@ class Pair:
 def all_pairs(groups: Mapping[Any, Values], common_seeds: bool = True, confidence: float = CONFIDENCE) -> list[Pair]:
     """Compares every setting with every other by `paired` (or `welch`, without common seeds), with p-values corrected by `holm`.
 
-    `groups` has the values of each setting, for common seeds in the same order of seeds. Intervals are those of single pairs, not corrected.
+    `groups` has the values of each setting, for common seeds in the order of the seeds. Intervals are those of single pairs, not corrected.
     """
     lists = {name: list(values) for name, values in groups.items()}
     compare = paired if common_seeds else welch

@@ -13,7 +13,7 @@ _LARGE = 60.0
 
 
 def two_sided(t: float, df: float) -> float:
-    """Returns the probability that |T| > t >= 0: the regularised incomplete beta function I_x(df/2, 1/2) at x = df/(df + t²) (DLMF 8.17.5)."""
+    """Returns P(|T| > t) for t >= 0: the regularised incomplete beta function I_x(df/2, 1/2) at x = df/(df + t²) (DLMF 8.17.5)."""
     a, tt = df / 2, t * t
     x, y = df / (df + tt), tt / (df + tt)
     # x^a y^(1/2) / B(a, 1/2); log1p keeps the digits of an x near one.
