@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT, fairlane
 from fairlane.cli import invoke
-from fairlane.cli.encodings import fitted, plain_sign
+from fairlane.cli.encodings import encodable, plain_sign
 
 ENCODINGS = ("ascii", "cp1252", "koi8-r", "utf-16")
 NAME = "µ→é 漢"
@@ -164,7 +164,7 @@ def _known(text: str, encoding: str) -> list[str] | str:
         return " ".join(ET.fromstring(re.sub(r"<\?xml.*?\?>", "", text)).itertext())
     if "\n[links." in text:
         return json.dumps(tomllib.loads(text))
-    return [w for w in re.split(r"[\s─━-]+", fitted(fitted(text, encoding), "ascii")) if not re.search(r"\d", w)]
+    return [w for w in re.split(r"[\s─━-]+", encodable(encodable(text, encoding), "ascii")) if not re.search(r"\d", w)]
 
 
 def _fixed(tree: object) -> object:
@@ -188,8 +188,8 @@ def test_signs_are_plain_and_columns_keep_their_places() -> None:
         "+-", "u", "->", "<-", "-", "|", "+", "+", "#", " ", ".", ":", "...", "2", "1/2", "<=", " ",
     ]  # fmt: skip
     assert [plain_sign(c) for c in "é漢\U0001f600\udc80"] == ["\\u00e9", "\\u6f22", "\\U0001f600", "\\udc80"]
-    assert fitted("a ± b   c\nlong      c", "ascii") == "a +- b  c\nlong      c"
-    assert fitted("a ± b   c", "latin-1") == "a ± b   c"
+    assert encodable("a ± b   c\nlong      c", "ascii") == "a +- b  c\nlong      c"
+    assert encodable("a ± b   c", "latin-1") == "a ± b   c"
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,9 @@ class Term:
 @lru_cache(maxsize=1)
 def terms() -> tuple[Term, ...]:
     """All terms, in the order of the page."""
-    rows = tomllib.loads(files("fairlane").joinpath("base", "glossary.toml").read_text("utf-8"))["term"]
-    return tuple(Term(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in rows)
+    rows: list[dict[str, Any]] = tomllib.loads(files("fairlane").joinpath("base", "glossary.toml").read_text("utf-8"))["term"]
+    lists = ("aliases", "see", "names")
+    return tuple(Term(**{**row, **{k: tuple(row.get(k, ())) for k in lists}}) for row in rows)
 
 
 def normal(name: str) -> str:

@@ -62,7 +62,7 @@ def _alone(name: str, packets: int, repeat: int) -> dict[str, Any]:
     try:
         found = [_core.bench_queue(name, packets, seed) for seed in range(1, repeat + 1)]
     except (ScenarioError, FairlaneError):
-        # The queue needs parameters: its row says so.
+        # The queue needs parameters: the row has no values.
         return {"queue": name, "ns": None, "packets": 0, "drops": 0}
     best = min(found, key=lambda f: f["ns"])
     return {"queue": name, "ns": best["ns"], "packets": int(best["packets"]), "drops": int(best["drops"])}

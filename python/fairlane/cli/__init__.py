@@ -39,9 +39,9 @@ def _leave(code: int) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
-    from .encodings import let_write
+    from .encodings import use_plain_signs
 
-    let_write()
+    use_plain_signs()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _version() if arguments == ["--version"] else _invoke(arguments)
@@ -107,7 +107,7 @@ def _invoke(arguments: list[str]) -> int:
         say(str(e))
         return FAILED
     except FairlaneError as e:
-        say(spoken(str(e)))
+        say(with_options(str(e)))
         return BAD_INPUT
 
 
@@ -115,7 +115,7 @@ _OPTIONS = {"force=True": "--force", 'link="NAME"': "--link NAME", 'cluster="tcp
 """Arguments that errors of the library name, and the options of the command line that they stand for."""
 
 
-def spoken(message: str) -> str:
+def with_options(message: str) -> str:
     """Returns an error of the library with options instead of Python arguments."""
     for python, option in _OPTIONS.items():
         message = message.replace(python, option)

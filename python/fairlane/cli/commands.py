@@ -15,7 +15,7 @@ import click
 from ..base.extras import need
 from ..errors import FairlaneError, ScenarioError
 from . import completion
-from .figures import check_quantities, drawn, new_figures, page_file
+from .figures import check_quantities, draw_figures, new_figures, page_file
 from .file_kinds import other_kind
 from .log import current, given, verbose_option
 from .output import (
@@ -205,7 +205,7 @@ def run(
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
     from ..runs.result import run_resolved
-    from .terminal_picture import draws, few, forget_coarseness, picture_of
+    from .terminal_picture import can_draw, chart_of, drop_sampling_warnings, is_small
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
@@ -238,14 +238,14 @@ def run(
         return emit_json(told.document()) if as_json else emit(str(told))
     # The chart needs time series, and a run that records some stays on one thread.
     together = threads > len(chosen or [0])
-    seen = not (quiet or as_json or together) and draws()
+    seen = not (quiet or as_json or together) and can_draw()
     only_seen = False
     asked = bool(targets or html)
     if asked or (seen and out is None):
         tree = json.loads(resolved.json(expanded=False))
         if targets:
             check_quantities(source, changes, tree["duration"], [t.stem for t in targets])
-        if not tree.get("sample") and (targets or few(tree, len(chosen or [0]))):
+        if not tree.get("sample") and (targets or is_small(tree, len(chosen or [0]))):
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
             only_seen = not targets  # a step for the chart alone
     if together and not (quiet or as_json) and sys.stderr.isatty():
@@ -266,9 +266,9 @@ def run(
             result = run_resolved(resolved, chosen, progress=progress, **settled)
         spent = time.monotonic() - began
         if only_seen:
-            forget_coarseness(result)
+            drop_sampling_warnings(result)
         log.ran(result, spent)
-        figures, undrawn = drawn(result, targets)
+        figures, undrawn = draw_figures(result, targets)
         if out is not None:
             from ..runs.folder import save
 
@@ -288,7 +288,7 @@ def run(
     elif not quiet:
         from ..runs.terminal import run_report
 
-        emit(render(*run_report(result, spent, each, why), *(picture_of(result) if seen else ())))
+        emit(render(*run_report(result, spent, each, why), *(chart_of(result) if seen else ())))
     kept = result.captures if out is None else [Path(out)]
     wrote([*kept, *([html] if html is not None else []), *(path for path, _ in figures)], as_json=as_json, quiet=quiet)
     log.done()

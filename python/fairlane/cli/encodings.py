@@ -63,13 +63,13 @@ def _of_line(name: str) -> str:
     return "+" if across and down else "-" if across else "|" if down else "+"
 
 
-def fitted(text: str, encoding: str | None) -> str:
+def encodable(text: str, encoding: str | None) -> str:
     """Returns text with plain signs where `encoding` lacks a character; columns of tables stay aligned if they have room.
 
-    >>> fitted("5 ± 1 Mbit/s   next", "cp1252"), fitted("5 ± 1 Mbit/s   next", "ascii")
+    >>> encodable("5 ± 1 Mbit/s   next", "cp1252"), encodable("5 ± 1 Mbit/s   next", "ascii")
     ('5 ± 1 Mbit/s   next', '5 +- 1 Mbit/s  next')
     """
-    if text.isascii() or writes(encoding, text):
+    if text.isascii() or can_encode(encoding, text):
         return text
     return "\n".join(line if line.isascii() else _line(line, encoding) for line in text.split("\n"))
 
@@ -83,14 +83,14 @@ def _line(line: str, encoding: str | None) -> str:
             wide -= taken
             out.append(piece[taken:])
             continue
-        told = piece if piece.isascii() else "".join(c if c.isascii() or writes(encoding, c) else plain_sign(c) for c in piece)
+        told = piece if piece.isascii() else "".join(c if c.isascii() or can_encode(encoding, c) else plain_sign(c) for c in piece)
         wide += len(told) - len(piece)
         wide = max(wide, 0)
         out.append(told)
     return "".join(out)
 
 
-def writes(encoding: str | None, text: str) -> bool:
+def can_encode(encoding: str | None, text: str) -> bool:
     """Returns true if a stream of this encoding can write a text."""
     try:
         text.encode(encoding or "utf-8")
@@ -134,7 +134,7 @@ def _replaced(e: UnicodeError) -> tuple[str, int]:
     return "".join(map(plain_sign, e.object[e.start : e.end])), e.end
 
 
-def let_write(*streams: Any) -> None:
+def use_plain_signs(*streams: Any) -> None:
     """Makes streams (default: standard output and error) write plain signs instead of failing."""
     codecs.register_error(_HANDLER, _replaced)
     for stream in streams or (sys.stdout, sys.stderr):

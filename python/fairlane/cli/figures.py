@@ -35,7 +35,7 @@ _INSTANTS = ("3ms", "30ms", "300ms", "3s", "30s", "300s")
 """Lengths of a trial run; the first one that reaches all events of the scenario is used."""
 
 
-def _begun(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Result | None:
+def _trial_run(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Result | None:
     """Returns the start of a run; None if it fails, or would not be shorter than the run."""
     from ..base.format import seconds
     from ..base.scenario import checked
@@ -67,7 +67,7 @@ def check_quantities(
 
     Queues, congestion controls and plug-ins add quantities of their own, so a short trial run lists them.
     """
-    first = _begun(source, changes, duration)
+    first = _trial_run(source, changes, duration)
     if first is None:
         return
     for name in dict.fromkeys(names):
@@ -79,7 +79,7 @@ def check_quantities(
             continue  # a short run may be too little to draw
 
 
-def drawn(result: Result, targets: Iterable[Path]) -> tuple[list[tuple[Path, Figure]], FairlaneError | None]:
+def draw_figures(result: Result, targets: Iterable[Path]) -> tuple[list[tuple[Path, Figure]], FairlaneError | None]:
     """Returns the figures, and the error of one that cannot be drawn, to be raised after the results are saved."""
     figures: list[tuple[Path, Figure]] = []
     fault = None

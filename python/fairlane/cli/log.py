@@ -107,9 +107,9 @@ class Log:
             )
         if len(result.info) > _MAX_RUNS:
             self.say(f"  and {len(result.info) - _MAX_RUNS} more")
-        self.doubts(result.warnings)
+        self.warnings(result.warnings)
 
-    def doubts(self, warnings: Iterable[str]) -> None:
+    def warnings(self, warnings: Iterable[str]) -> None:
         """Logs the warnings of a result with their places."""
         if not self.on:
             return

@@ -20,7 +20,7 @@ from ..base.escapes import json_safe, one_line, printable
 from ..base.format import duration
 from ..base.paths import partition
 from ..errors import FairlaneError
-from .encodings import document, fitted
+from .encodings import document, encodable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ class Styled(str):
 def emit(text: str) -> None:
     """Writes to stdout and flushes; control characters in foreign text are escaped."""
     safe = text if isinstance(text, Styled) else printable(text)
-    sys.stdout.write(fitted(safe if safe.endswith("\n") else safe + "\n", sys.stdout.encoding))
+    sys.stdout.write(encodable(safe if safe.endswith("\n") else safe + "\n", sys.stdout.encoding))
     sys.stdout.flush()
 
 
@@ -94,7 +94,7 @@ def emit_document(text: str, kind: str) -> None:
 
 def tell(text: str) -> None:
     """Writes to stderr as `emit` does to stdout."""
-    click.echo(fitted(printable(text), sys.stderr.encoding), err=True)
+    click.echo(encodable(printable(text), sys.stderr.encoding), err=True)
 
 
 def emit_pieces(pieces: Iterable[str]) -> None:
@@ -213,7 +213,7 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
         return
 
     def show(text: str) -> None:
-        sys.stderr.write("\r\x1b[2K" + fitted(one_line(text), sys.stderr.encoding))
+        sys.stderr.write("\r\x1b[2K" + encodable(one_line(text), sys.stderr.encoding))
         sys.stderr.flush()
 
     try:

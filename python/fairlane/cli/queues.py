@@ -123,7 +123,7 @@ def compare(
         )  # fmt: skip
     for setting in done.settings:
         log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")
-    log.doubts(done.warnings)
+    log.warnings(done.warnings)
     document = done.document() if as_json else None
     _write(done, targets, html, force=force)
     if document is not None:

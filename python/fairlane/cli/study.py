@@ -120,7 +120,7 @@ def study(
     if (told := result.tally) is not None:
         kept = f"{told.reused} kept from before, {told.failed} failed"
         log.say(f"{count(told.done, 'run')} done in {told.elapsed:.3f} s, of which {kept}")
-    log.doubts(result.warnings)
+    log.warnings(result.warnings)
     files = result.save(_command(), why=why, replays=replays)
     log.done()
     if as_json:

@@ -13,7 +13,7 @@ _MANY = 500
 """Largest number of flows, over all runs, that are sampled for the chart alone."""
 
 
-def draws() -> bool:
+def can_draw() -> bool:
     """Returns true if standard output is a terminal that can show Braille dots."""
     if not sys.stdout.isatty():
         return False
@@ -24,12 +24,12 @@ def draws() -> bool:
     return True
 
 
-def few(tree: dict[str, Any], runs: int) -> bool:
+def is_small(tree: dict[str, Any], runs: int) -> bool:
     """Returns true if a scenario is small enough to be sampled for the chart alone."""
     return runs * sum(flow.get("count") or 1 for flow in tree["flows"].values()) <= _MANY
 
 
-def picture_of(result: Result) -> list[Any]:
+def chart_of(result: Result) -> list[Any]:
     """Returns the chart after an empty line."""
     from ..runs.picture import picture
 
@@ -37,7 +37,7 @@ def picture_of(result: Result) -> list[Any]:
     return ["", *lines] if lines else []
 
 
-def forget_coarseness(result: Result) -> None:
+def drop_sampling_warnings(result: Result) -> None:
     """Removes warnings about the sampling step that was chosen for the chart."""
     for run in result.info:
         run["warnings"] = [w for w in run["warnings"] if w.code != "coarse-sampling"]

@@ -81,7 +81,7 @@ def tune(
         tell(f"finished runs are kept in {folder}; the same command resumes")
         raise
     log.say(f"{count(len(result.trials), 'setting')} tried")
-    log.doubts(result.warnings)
+    log.warnings(result.warnings)
     log.done()
     notes(result.notes)
     if as_json:

@@ -118,7 +118,7 @@ def gred(plan: Plan, parent: str, handle: str, t: Table, levels: list[tuple[str,
         "gred picks the virtual queue from the low four bits of skb->tc_index. dsmark and tcindex, which set it from the DSCP, left Linux "
         "with 6.3; since then a BPF classifier has to"
     )
-    plan.note("there is no manual page of gred; `tc qdisc add dev lo gred help` shows its words")
+    plan.note("gred has no manual page; `tc qdisc add dev lo gred help` lists its options")
     t.settled("admit", "measure")
     for note in t.left({"gentle": False, "wait": False, "byte_mode": False, "spare": None, "grace": False}):
         plan.note(note)

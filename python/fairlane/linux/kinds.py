@@ -74,5 +74,5 @@ def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> N
     if name not in plan.missing:
         plan.missing.append(name)
     own = isinstance(spec, dict) and "plugin" in spec
-    why = ABSENT.get(name, "it is a queue of your own" if own else "nobody has said what comes nearest")
+    why = ABSENT.get(name, "it is a queue of your own" if own else "no equivalent is known")
     plan.note(f"{name} is not in Linux: {why}")

@@ -86,7 +86,9 @@ class Options(FastOpenCalls):
         if isinstance(value, Name) and value.text in symbols.VALUES:
             return symbols.VALUES[value.text]
         if isinstance(value, (Name, Call)):
-            raise self.bad(call, 3, f"{value} is no value of a socket option", near(str(value), ["1", "0"], "write a number, as in [1]"))
+            raise self.bad(
+                call, 3, f"{value} is not a valid value of a socket option", near(str(value), ["1", "0"], "write a number, as in [1]")
+            )
         return value
 
     def call_getsockopt(self, call: Syscall) -> Any:

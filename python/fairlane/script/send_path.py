@@ -118,7 +118,7 @@ class Sending(Idling):
         self.push_ends.add(self.pushed + 1)
 
     def feed(self, now: int, more: bool = False, push: bool = False) -> None:
-        """Passes data released by Nagle's algorithm to the endpoint, by record (RFC 9293 section 3.7.4, with Minshall's change as in Linux)."""
+        """Passes data released by Nagle's algorithm to the endpoint, by record (RFC 9293 section 3.7.4; Minshall's change as in Linux)."""
         if self.dead or self.core is None:
             return
         while True:
