@@ -142,12 +142,12 @@ def test_settings_before_the_script(tmp_path: Path) -> None:
 
 def test_a_missing_file_of_settings_is_told() -> None:
     out = run_text("`../common/defaults.sh`\n" + OPEN.replace("<...>", "<mss 1460,nop,nop,sackOK,nop,wscale 8>"), "nowhere/s.pkt")
-    assert out.passed and out.warnings == ["defaults.sh is not there: the values of the kernel's own tests stand for it"]
+    assert out.passed and out.warnings == ["defaults.sh not found: the values of the kernel's own tests are used"]
 
 
 # Name: a first line, then an option that is wrong; line, column, what the message must say.
 BAD_OPTIONS = {
-    "unknown": ("--tolerance_usec=5\n", 1, 1, r"no option --tolerance_usec.*tolerance_usecs"),
+    "unknown": ("--tolerance_usec=5\n", 1, 1, r"unknown option --tolerance_usec.*tolerance_usecs"),
     "number": ("--mtu=many\n", 1, 1, r"whole number from 88"),
     "version": ("// a note\n--ip_version=ipv5\n", 2, 1, r"ipv5.*ipv6"),
     "kind": ("--non_fatal=packets\n", 1, 1, r"packets.*packet"),
@@ -193,7 +193,7 @@ REFUSED = {
     "routes": ("+0 `ip route change 192.0.2.1 dev tun0 advmss 600`", "could set advmss"),
     "path": ("+0 < icmp unreachable frag_needed mtu 800 [1:1461(1460)]", "RFC 1191"),
     "control": ("+0 recvmsg(4, {msg_iov(1)=[{..., 1}], msg_control=[{cmsg_type=IP_RECVERR}]}, 0) = 1", "TCP_CM_INQ"),
-    "fuzz": ("{mut tcp mss}", "at random"),
+    "fuzz": ("{mut tcp mss}", "random changes"),
 }
 UNKNOWN = {
     "flag": ("+0 send(4, ..., 1, MSG_MOER) = 1", "did you mean `MSG_MORE`"),
