@@ -343,10 +343,10 @@ def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> 
         return
     if out is None:
         raise click.UsageError("--trace needs --out DIR: events are stored in the result folder")
-    from ..runs.trace import beside, parse_filter
+    from ..runs.trace import parse_filter, recording_folder
 
     parse_filter(words, format=form).arguments(Path())
-    with beside(out, force=force) as place:
+    with recording_folder(out, force=force) as place:
         yield parse_filter(words, place, form)
 
 

@@ -137,7 +137,7 @@ def _results(
 ) -> tuple[list[tuple[str, Result]], list[str]]:
     """Returns labels and results, and the panel of each."""
     from ..base.partial_files import where_it_is
-    from ..runs.plots.many import labels
+    from ..runs.plots.overlay import labels
     from ..runs.result import load
 
     names, found, panels = [], list[Any](), list[str]()

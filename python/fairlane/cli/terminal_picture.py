@@ -31,7 +31,7 @@ def is_small(tree: dict[str, Any], runs: int) -> bool:
 
 def chart_of(result: Result) -> list[Any]:
     """Returns the chart after an empty line."""
-    from ..runs.picture import picture
+    from ..runs.terminal_chart import picture
 
     lines = picture(result, shutil.get_terminal_size((100, 40)).columns)
     return ["", *lines] if lines else []

@@ -49,7 +49,7 @@ class Compared:
     _seen: dict[tuple[str, str], list[float | None]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def warnings(self) -> list[Doubt]:
+    def warnings(self) -> list[ScenarioWarning]:
         """Warnings of the runs."""
         # The step of series that `compare` itself records needs no warning.
         return [w for w in self.result.warnings if self.own_sample or w.code != "coarse-sampling"]
@@ -141,7 +141,7 @@ class Comparison:
         return self.settings[0].result.seeds
 
     @property
-    def warnings(self) -> list[Doubt]:
+    def warnings(self) -> list[ScenarioWarning]:
         """Warnings, each once, with the settings that they concern."""
         of: dict[tuple[str, str], list[str]] = {}
         for q in self.settings:

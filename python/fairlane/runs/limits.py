@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base.format import number
 from ..base.metrics import within
-from ..base.printable import one_line
+from ..base.escapes import one_line
 from ..errors import FairlaneError, suggest
 from ..stats import Interval, interval
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "group", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "groups": "group", "links": "link"}
-_NO_CHANCE = Doubt("all runs are identical: nothing in this scenario is random, so the intervals have no meaning", "same-runs")
+_NO_CHANCE = ScenarioWarning("all runs are identical: nothing in this scenario is random, so the intervals have no meaning", "same-runs")
 
 
 class RunOptions(TypedDict, total=False):
@@ -226,9 +226,9 @@ class Result:
         return [r["fingerprint"] for r in self.info]
 
     @property
-    def warnings(self) -> list[Doubt]:
+    def warnings(self) -> list[ScenarioWarning]:
         """Warnings of all runs, each once."""
-        found = dict.fromkeys(w if isinstance(w, Doubt) else Doubt(w) for r in self.info for w in r["warnings"])
+        found = dict.fromkeys(w if isinstance(w, ScenarioWarning) else ScenarioWarning(w) for r in self.info for w in r["warnings"])
         if len(self.info) > 1 and len(set(self.fingerprints)) == 1:
             found[_NO_CHANCE] = None
         return list(found)

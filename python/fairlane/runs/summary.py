@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, quantity
 from ..base.metrics import unit
-from ..base.written import si
+from ..base.literals import si
 from ..look.sheet import Sheet
 from .groups import members
 from .sheets import FEW, Groups, cell

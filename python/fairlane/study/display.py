@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..base.printable import names_folder
+from ..base.escapes import names_folder
 from .diagnostics import Place, Troubles, near
 from .model import Factor, PlotSpec, Precision, Selector
 

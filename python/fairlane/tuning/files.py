@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.csv_text import csv_of
-from ..base.sums import listed
+from ..base.sha256sums import listed
 from ..study import run_list
 from .recommendation import chosen_scenario, tc_lines
 

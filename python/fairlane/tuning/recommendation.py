@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..base import toml
-from ..base.printable import one_line
+from ..base.escapes import one_line
 from ..study.diagnosis import resolve_base
 
 if TYPE_CHECKING:

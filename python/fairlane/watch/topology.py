@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..base.written import si
+from ..base.literals import si
 from ..graphs.network import graph_of, shown
 from ..graphs.positions import node_positions
 
