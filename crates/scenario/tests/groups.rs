@@ -195,7 +195,7 @@ fn groups_have_no_series_of_flows() {
     assert!(flows.flow_series.is_some() && groups.flow_series.is_none());
     assert_eq!(a.names(), b.names());
     for name in a.names() {
-        assert_eq!(format!("{:?}", a.column(name).unwrap().unwrap()), format!("{:?}", b.column(name).unwrap().unwrap()), "{name}");
+        assert_eq!(format!("{:?}", a.column(name).unwrap()), format!("{:?}", b.column(name).unwrap()), "{name}");
     }
 }
 

@@ -84,7 +84,7 @@ fn a_queue_that_comes_while_its_link_rests_hands_on_its_gauges() {
     let scenario = resolve(text, "a test", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
     let out = run_all(&scenario, &Options { seeds: vec![1], ..Options::default() }, &Progress::default()).unwrap().remove(0);
     let links = out.link_series.unwrap();
-    let [times, avg] = ["time", "avg"].map(|name| links.column(name).unwrap().unwrap());
+    let [times, avg] = ["time", "avg"].map(|name| links.column(name).unwrap());
     let told = times.iter().zip(&avg).filter(|(_, avg)| !avg.is_nan());
     let instants: Vec<f64> = told.map(|(time, _)| (time * 20.0).round()).collect();
     // In both directions.
