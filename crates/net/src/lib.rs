@@ -52,8 +52,8 @@ pub use limit::Limit;
 pub use link::{LinkDef, LinkInfo};
 pub use lists::Lists;
 pub use observe::{
-    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, Interest, LimitEvent, MomentEvent, Observer,
-    ReceiveEvent, SendEvent, TurnEvent,
+    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, Interest, LimitEvent, Observer, ReceiveEvent,
+    SendEvent, StateEvent, TurnEvent,
 };
 pub use packet::{Arena, Block, Class, Ecn, Packet, PacketRef, Proto, Segment, flag, fold, unfold};
 pub use parallel::{NotPartitioned, ParallelWorld, Partition, Portion, Topology};

@@ -51,12 +51,6 @@ impl Interest {
     pub const fn when(self, yes: bool) -> Self {
         if yes { self } else { Self::NONE }
     }
-    /// Returns the set without `other`.
-    #[inline]
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
 }
 
 impl BitOr for Interest {
@@ -112,6 +106,16 @@ macro_rules! events {
             fn endpoint_interest(&self, endpoint: EpId) -> Interest {
                 let _ = endpoint;
                 Interest::SEGMENT
+            }
+            /// Returns true if any of `events` of a port is reported.
+            #[inline(always)]
+            fn wants_at(&self, port: PortId, events: Interest) -> bool {
+                Self::ON && self.port_interest(port).has(events)
+            }
+            /// Returns true if any of `events` of an endpoint is reported.
+            #[inline(always)]
+            fn wants_of(&self, endpoint: EpId, events: Interest) -> bool {
+                Self::ON && self.endpoint_interest(endpoint).has(events)
             }
             /// Another port whose due departures are reported before a packet that has crossed the link of this one.
             #[inline]
@@ -274,13 +278,13 @@ events! {
         open: bool,
     }
     /// An endpoint was called: its state, before its segments are sent.
-    MomentEvent => on_moment {
+    StateEvent => on_state {
         /// Time.
         time: Time,
         /// Endpoint.
         endpoint: EpId,
         /// Window and states.
-        moment: SenderState,
+        state: SenderState,
     }
     /// Gauge of a queue or of an endpoint, as in its time series.
     GaugeEvent => on_gauge {

@@ -4,8 +4,8 @@ use crate::capture::CaptureError;
 use crate::endpoint::BuiltIn;
 use fairlane_engine::EventQueue;
 use fairlane_net::{
-    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, Interest, LimitEvent, MomentEvent, Observer, PortId,
-    ReceiveEvent, SendEvent, World,
+    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, Interest, LimitEvent, Observer, PortId, ReceiveEvent,
+    SendEvent, StateEvent, World,
 };
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
@@ -117,7 +117,7 @@ probes! {
         on_hop: HopEvent,
         on_frame: FrameEvent,
         on_limit: LimitEvent,
-        on_moment: MomentEvent,
+        on_state: StateEvent,
         on_gauge: GaugeEvent,
         on_receive: ReceiveEvent,
     }

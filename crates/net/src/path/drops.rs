@@ -39,7 +39,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             f.other_drops += 1;
         }
         let seg = self.arena.remove(pkt.id);
-        if O::ON && obs.port_interest(PortId(i)).has(Interest::PORT) {
+        if obs.wants_at(PortId(i), Interest::PORT) {
             let backlog = self.ports[i as usize].backlog();
             obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why, backlog, seg });
             measure(&self.ports[i as usize], i, now, obs);

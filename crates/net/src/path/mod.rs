@@ -77,7 +77,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             None => self.first_step(route),
         };
         let mut pkt = Packet { id, len, flow, hop, at: now, class, ecn, proto, data, back, conn };
-        if O::ON && obs.endpoint_interest(EpId(ep)).has(Interest::SEGMENT) {
+        if obs.wants_of(EpId(ep), Interest::SEGMENT) {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg: *self.arena.get(id) });
         }
         self.accept(first, &mut pkt, now, obs);
@@ -112,7 +112,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.transmit(i, pkt, now, obs);
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        let arrived = if O::ON && obs.port_interest(PortId(i)).has(Interest::ENQUEUE) { Some(*pkt) } else { None };
+        let arrived = if obs.wants_at(PortId(i), Interest::ENQUEUE) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
         port.counters.mark(cx.marks);
         let level = port.qdisc.backlog();
@@ -165,7 +165,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.waiting().occupancy.change(now, level);
-        if O::ON && obs.port_interest(PortId(i)).has(Interest::ENQUEUE) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
+        if obs.wants_at(PortId(i), Interest::ENQUEUE) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
             measure(port, i, now, obs);
         }
@@ -279,7 +279,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         } else if self.ports[i as usize].queued {
             self.arm_wake(i, obs);
         }
-        if O::ON && obs.port_interest(PortId(i)).has(Interest::PROMPT) {
+        if obs.wants_at(PortId(i), Interest::PROMPT) {
             self.arm_wake(i, obs);
         }
     }
@@ -316,7 +316,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     #[inline(always)]
     fn report_hop<O: Observer>(&mut self, i: u32, pkt: &Packet, now: Time, obs: &mut O) {
-        if O::ON && obs.port_interest(PortId(i)).has(Interest::HOP) {
+        if obs.wants_at(PortId(i), Interest::HOP) {
             if let Some(other) = obs.before_hop(PortId(i)) {
                 self.settle::<O, false>(other.0, now, obs);
             }
@@ -328,7 +328,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 /// Counts a packet that leaves the queue at `start`. Returns its arrival time at the far end.
 #[inline(always)]
 fn begin<Q: Qdisc, O: Observer>(port: &mut Port<Q>, arena: &Arena, i: u32, pkt: &Packet, start: Time, obs: &mut O) -> Time {
-    if O::ON && obs.port_interest(PortId(i)).has(Interest::PORT) {
+    if obs.wants_at(PortId(i), Interest::PORT) {
         let (backlog, seg) = (port.qdisc.backlog(), *arena.get(pkt.id));
         obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog, seg });
         measure(port, i, start, obs);

@@ -16,7 +16,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline]
     fn needs_wake<O: Observer>(&self, i: u32, obs: &O) -> bool {
         let port = &self.ports[i as usize];
-        port.queued && (port.is_idle() || port.misses() || (O::ON && obs.port_interest(PortId(i)).has(Interest::PROMPT)))
+        port.queued && (port.is_idle() || port.misses() || obs.wants_at(PortId(i), Interest::PROMPT))
     }
 
     /// Arms the wake event of port `i` if it needs one.
@@ -90,7 +90,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 /// Reports the gauges of a queue to an observer that wants them.
 #[inline]
 pub(crate) fn measure<Q: Qdisc, O: Observer>(port: &Port<Q>, i: u32, time: Time, obs: &mut O) {
-    if O::ON && obs.port_interest(PortId(i)).has(Interest::GAUGE) {
+    if obs.wants_at(PortId(i), Interest::GAUGE) {
         let of = Inside::Queue(PortId(i));
         port.qdisc.gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time, of, name, value }));
     }

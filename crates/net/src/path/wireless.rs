@@ -43,7 +43,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     #[inline]
     fn sends(&mut self, station: u32, frame: &Frame, now: Time) {
         let port = PortId(self.first + station);
-        if O::ON && self.obs.port_interest(port).has(Interest::FRAME) {
+        if self.obs.wants_at(port, Interest::FRAME) {
             // None if the receiver already has the packet.
             let pkt = self.path.ports[port.0 as usize].ring.front().copied().filter(|_| frame.kind == Kind::Data);
             let packet = pkt.map(|p| (p, *self.path.arena.get(p.id)));
@@ -52,7 +52,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     }
     #[inline]
     fn hears(&mut self, station: u32, frame: &Frame, power: Power, now: Time) {
-        if O::ON && self.obs.port_interest(PortId(self.first + station)).has(Interest::FRAME) {
+        if self.obs.wants_at(PortId(self.first + station), Interest::FRAME) {
             self.obs.on_frame(&self.event(station, frame, Some(power), None, now));
         }
     }
@@ -96,7 +96,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
             return None;
         };
-        if O::ON && obs.port_interest(PortId(i)).has(Interest::PORT) {
+        if obs.wants_at(PortId(i), Interest::PORT) {
             obs.on_dequeue(&DequeueEvent { time: now, port: PortId(i), pkt, backlog: level, seg: *self.arena.get(pkt.id) });
             measure(port, i, now, obs);
         }

@@ -89,7 +89,7 @@ pub struct Port<Q> {
     pub(crate) queued: bool,
     pub(crate) role: Role,
     pub(crate) queueing: Queueing,
-    /// True if [`Shortcuts`](crate::path::Shortcuts) lists the port as a ring queue with packets.
+    /// True if the shortcuts list the port as a ring queue with packets.
     pub(crate) listed: bool,
     /// Upstream port of a downstream port, else [`NO_PORT`].
     pub(crate) upstream: u32,
@@ -107,6 +107,8 @@ pub struct Port<Q> {
     pub(crate) rng: Stream,
     more: Option<Box<More<Q>>>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Port<()>, pace) == 64 && std::mem::offset_of!(Port<()>, wake) == 128, "cache lines");
 
 /// Rate of a link: picoseconds per byte if that is a whole number and constant, else bits per second with [`UNEVEN`].
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::endpoint::{Cx, Endpoint};
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
-use crate::observe::{GaugeEvent, Inside, Interest, LimitEvent, MomentEvent, Observer, ReceiveEvent};
+use crate::observe::{GaugeEvent, Inside, Interest, LimitEvent, Observer, ReceiveEvent, StateEvent};
 use crate::order::Turn;
 use crate::packet::{Arena, Ecn, Packet};
 use fairlane_engine::EventQueue;
@@ -60,7 +60,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             c.last_delay = delay + 1;
         }
         if O::ON {
-            if obs.endpoint_interest(EpId(ep)).has(Interest::SEGMENT) {
+            if obs.wants_of(EpId(ep), Interest::SEGMENT) {
                 obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg: *seg });
             }
             if self.controllers.as_ref().is_some_and(|g| g.deaf(ep)) {
@@ -99,17 +99,16 @@ impl<P: Components, H: EventQueue> World<P, H> {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let origin = (side.route, side.proto, side.conn);
-        if O::ON
-            && obs.endpoint_interest(EpId(ep)).has(Interest::STATE)
-            && let Some(moment) = self.moment(EpId(ep))
+        if obs.wants_of(EpId(ep), Interest::STATE)
+            && let Some(state) = self.moment(EpId(ep))
         {
-            obs.on_moment(&MomentEvent { time: now, endpoint: EpId(ep), moment });
+            obs.on_state(&StateEvent { time: now, endpoint: EpId(ep), state });
         }
-        if O::ON && obs.endpoint_interest(EpId(ep)).has(Interest::GAUGE) {
+        if obs.wants_of(EpId(ep), Interest::GAUGE) {
             let of = Inside::End(EpId(ep));
             self.endpoints[ep as usize].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
         }
-        if O::ON && obs.endpoint_interest(EpId(ep)).has(Interest::LIMIT) {
+        if obs.wants_of(EpId(ep), Interest::LIMIT) {
             let e = &self.endpoints[ep as usize];
             let limit = e.limit(&self.sides[ep as usize].timers);
             let timeouts = self.moment(EpId(ep)).map_or(0, |m| m.timeouts);

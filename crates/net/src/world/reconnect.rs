@@ -9,7 +9,7 @@ use crate::endpoint::{Endpoint, Timers};
 use crate::flow::Past;
 use crate::ids::{EpId, FlowId};
 use crate::limit::Limit;
-use crate::observe::{Interest, LimitEvent, MomentEvent, Observer};
+use crate::observe::{Interest, LimitEvent, Observer, StateEvent};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
@@ -44,12 +44,12 @@ impl<P: Components, H: EventQueue> World<P, H> {
             g.renew(number, host, ep, &mut side.timers);
         }
         if O::ON {
-            if obs.endpoint_interest(sender).has(Interest::STATE)
-                && let Some(moment) = self.moment(sender)
+            if obs.wants_of(sender, Interest::STATE)
+                && let Some(state) = self.moment(sender)
             {
-                obs.on_moment(&MomentEvent { time: now, endpoint: sender, moment });
+                obs.on_state(&StateEvent { time: now, endpoint: sender, state });
             }
-            if obs.endpoint_interest(sender).has(Interest::LIMIT) {
+            if obs.wants_of(sender, Interest::LIMIT) {
                 // Nothing limits a sender without data.
                 obs.on_limit(&LimitEvent { time: now, endpoint: sender, limit: Limit::Nothing, timeouts: view.timeouts });
             }

@@ -56,7 +56,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     pub fn watch<O: Observer>(&mut self, obs: &O) {
         self.path.settle_all::<(), false>(self.path.now, &mut ());
         for i in 0..self.path.ports.len() as u32 {
-            if obs.port_interest(PortId(i)).has(Interest::PROMPT) && !self.path.ports[i as usize].is_on_air() {
+            if obs.wants_at(PortId(i), Interest::PROMPT) && !self.path.ports[i as usize].is_on_air() {
                 self.path.arm_wake(i, obs);
             }
         }

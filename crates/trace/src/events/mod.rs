@@ -19,8 +19,8 @@ pub use table::{columns, texts};
 
 use ears::Ears;
 use fairlane_net::{
-    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Interest, MomentEvent, Observer, Packet,
-    PacketRef, PortId, ReceiveEvent, Segment, SendEvent, SenderState,
+    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Interest, Observer, Packet, PacketRef, PortId,
+    ReceiveEvent, Segment, SendEvent, SenderState, StateEvent,
 };
 use fairlane_units::Time;
 use output::{Output, Sink};
@@ -459,14 +459,14 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn on_moment(&mut self, e: &MomentEvent) {
+    fn on_state(&mut self, e: &StateEvent) {
         let flow = e.endpoint.flow().0;
         let Some(place) = self.before.get_mut(flow as usize) else { return };
-        if place.as_ref() == Some(&e.moment) {
+        if place.as_ref() == Some(&e.state) {
             return;
         }
-        let before = place.replace(e.moment);
-        let now = e.moment;
+        let before = place.replace(e.state);
+        let now = e.state;
         let row = Row { time: e.time, flow, link: NONE, ..Row::default() };
         if before.is_some_and(|b| b.timeouts < now.timeouts) {
             self.put(Row { kind: Kind::Timeout, ..row });

@@ -81,8 +81,8 @@ fn what_changes_of_a_sender() {
     let open = SenderState { cwnd: 10_000, ssthresh: u64::MAX, timeouts: 0, connection: "ESTABLISHED", sending: "open" };
     let lost = SenderState { cwnd: 1000, ssthresh: 5000, timeouts: 1, sending: "loss", ..open };
     let rows = recorded(Filter::default(), |r| {
-        for moment in [open, open, lost, lost] {
-            r.on_moment(&MomentEvent { time: Time::ZERO, endpoint: EpId(2), moment });
+        for state in [open, open, lost, lost] {
+            r.on_state(&StateEvent { time: Time::ZERO, endpoint: EpId(2), state });
         }
     });
     assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), ["state", "state", "window", "timeout", "state", "window"]);

@@ -9,7 +9,7 @@ mod code;
 
 use code::{Zeros, apart, put, zigzag};
 use fairlane_net::{
-    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Interest, MomentEvent, Observer, Packet, PacketRef, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Interest, Observer, Packet, PacketRef, ReceiveEvent, SendEvent, StateEvent,
 };
 use fairlane_units::Time;
 
@@ -421,11 +421,11 @@ impl Observer for Scene {
         *self.under(e.pkt.id) = Under::default();
     }
 
-    fn on_moment(&mut self, e: &MomentEvent) {
+    fn on_state(&mut self, e: &StateEvent) {
         let flow = e.endpoint.flow().0;
         let Some(seen) = self.timeouts.get_mut(flow as usize) else { return };
-        if e.moment.timeouts > *seen {
-            *seen = e.moment.timeouts;
+        if e.state.timeouts > *seen {
+            *seen = e.state.timeouts;
             self.settle_one();
             self.head(Kind::Timeout, 0, true, ns(e.time));
             put(&mut self.columns.flows, flow.into());

@@ -137,7 +137,7 @@ impl Shortcuts {
 /// Reports a departure from a ring queue. Tail drop has no gauges.
 #[inline(always)]
 fn report_dequeue<O: Observer>(i: u32, pkt: &Packet, time: Time, backlog: Backlog, arena: &Arena, obs: &mut O) {
-    if O::ON && obs.port_interest(PortId(i)).has(Interest::PORT) {
+    if obs.wants_at(PortId(i), Interest::PORT) {
         obs.on_dequeue(&DequeueEvent { time, port: PortId(i), pkt: *pkt, backlog, seg: *arena.get(pkt.id) });
     }
 }
