@@ -13,14 +13,14 @@ use fairlane_units::Time;
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Returns true if a departure from port `i` may be due before any packet arrives or leaves its link: the link is empty (a shaper), the head
     /// of an upstream ring goes far, or an observer wants departures at their time.
-    #[inline]
+    #[inline(always)]
     fn needs_wake<O: Observer>(&self, i: u32, obs: &O) -> bool {
         let port = &self.ports[i as usize];
         port.queued && (port.is_idle() || port.misses() || obs.wants_at(PortId(i), Interest::PROMPT))
     }
 
     /// Arms the wake event of port `i` if it needs one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake_if_needed<O: Observer>(&mut self, i: u32, obs: &O) {
         if self.needs_wake(i, obs) {
             self.arm_wake(i, obs);

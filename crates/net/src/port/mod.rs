@@ -308,11 +308,11 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn takes_any(&self) -> bool {
         self.qdisc.tail().is_some_and(|limit| limit.admits(Backlog::default(), LONGEST))
     }
-    /// Lets packets skip the queue discipline as far as possible. A port is no upstream port and ring queue at once.
+    /// Lets packets skip the queue discipline as far as possible.
     pub(crate) fn choose_queueing(&mut self) {
         let Some(limit) = self.qdisc.tail() else { return };
         self.limit = limit;
-        self.queueing = match (self.role != Role::Upstream && self.ps_per_byte().is_some(), self.takes_any()) {
+        self.queueing = match (self.ps_per_byte().is_some(), self.takes_any()) {
             (true, true) => Queueing::Ring,
             (true, false) => Queueing::RingChecked,
             (false, true) => Queueing::Passthrough,

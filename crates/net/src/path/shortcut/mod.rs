@@ -8,7 +8,7 @@
 //!   transmitter is free by then. Otherwise it has one event per hop, and is pending until its first event.
 //! - The downstream port counts the packet when it arrives at the far end.
 //!
-//! **Ring queue.** See `ring_queue.rs`.
+//! **Ring queue.** See `ring_queue.rs`. An upstream port may have one, too: a packet takes its place in the order when its transmission begins.
 //!
 //! Both hold within [`crate::World::advance`] only. [`Path::materialize`] then moves each packet to the link that it is on, or into its queue
 //! discipline, so that nobody who reads or changes a port can tell. Ports of which an observer or the sampler sees more have no shortcut.
@@ -29,6 +29,7 @@ use fairlane_units::Time;
 const FAR: usize = 64;
 /// Typical packet length. The propagation delay of an upstream link is not below its transmission time: else wake events would cost more than they save.
 const COMMON: u64 = 1500;
+
 /// Ports that use shortcuts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shortcuts {
@@ -140,7 +141,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             let port = &mut self.ports[i as usize];
             if port.role == Role::Upstream {
                 port.role = Role::Plain;
-                port.choose_queueing();
             }
         }
         let ports = &self.ports;
@@ -176,12 +176,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Moves packets of an upstream ring to the downstream links that they are on. `over`: packets that arrive there at this instant have done so.
     fn materialize_upstream(&mut self, i: u32, now: Time, over: bool) {
-        let ring = &mut self.ports[i as usize].ring;
-        if ring.iter().all(|p| self.hops[p.hop as usize] == i) {
+        let port = &mut self.ports[i as usize];
+        let on_link = port.ring.len() - port.waiting.pkts as usize;
+        if port.ring.iter().all(|p| self.hops[p.hop as usize] == i) {
             return;
         }
-        let mut all: Vec<Packet> = ring.iter().copied().collect();
-        ring.clear();
+        let mut all: Vec<Packet> = port.ring.iter().copied().collect();
+        let waiting = all.split_off(on_link);
+        port.ring.clear();
         all.retain_mut(|pkt| {
             let n = self.hops[pkt.hop as usize];
             if n == i {
@@ -194,7 +196,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 down.counters.sent_pkts += 1;
                 down.counters.sent_bytes += u64::from(pkt.len);
                 // A packet that had one event per hop may be behind it.
-                self.place(n, pkt, n);
+                down.ring.push_copy(pkt);
+                let place = down.ring.len() - 1;
+                self.order_last(n, place, n);
                 return false;
             }
             down.busy_until = down.ring.back().map_or(now, |p| down.end(p));
@@ -207,18 +211,23 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.push(first.at, i, Turn::Act);
         }
         let ring = &mut self.ports[i as usize].ring;
-        all.into_iter().for_each(|p| ring.push(p));
+        all.into_iter().chain(waiting).for_each(|p| ring.push(p));
     }
 
     /// Starts the transmission of a packet at an upstream port.
     #[inline]
     pub(super) fn transmit_upstream<O: Observer>(&mut self, i: u32, pkt: &mut Packet, start: Time, obs: &mut O) {
-        let next = self.hops[pkt.hop as usize + 1];
-        let Ok([port, down]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
+        let port = &mut self.ports[i as usize];
         pkt.at = begin(port, &self.arena, i, pkt, start, obs);
-        let slot = if cross(down, pkt, self.shortcuts.active) { next } else { i };
-        self.place(i, pkt, slot);
-        // Its next packet may start before those on its link have events.
+        port.ring.push_copy(pkt);
+        let place = port.ring.len() - 1;
+        self.pass_on(i, place);
+        self.wake_if_missed(i, obs);
+    }
+
+    /// Arms the wake event of an upstream port whose next packet may start before those on its link have events.
+    #[inline(always)]
+    fn wake_if_missed<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &self.ports[i as usize];
         if port.queued && port.busy_until >= self.now && port.misses() {
             self.arm_wake(i, obs);
@@ -226,31 +235,37 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Puts a packet on link `i` that was transmitted in another part.
-    pub(crate) fn receive_remote(&mut self, i: u32, mut pkt: Packet) {
+    pub(crate) fn receive_remote(&mut self, i: u32, pkt: Packet) {
         let port = &mut self.ports[i as usize];
-        if port.role == Role::Upstream {
-            let next = self.hops[pkt.hop as usize + 1];
-            let slot = if cross(&mut self.ports[next as usize], &mut pkt, self.shortcuts.active) { next } else { i };
-            return self.place(i, &pkt, slot);
-        }
-        let first = port.ring.is_empty();
         port.ring.push(pkt);
-        if first {
+        let (place, upstream) = (port.ring.len() - 1, port.role == Role::Upstream);
+        if upstream {
+            self.pass_on(i, place);
+        } else if place == 0 {
             self.push(pkt.at, i, Turn::Act);
         }
     }
 
-    /// Inserts a packet into an upstream ring at its place in the order of arrival. Its event belongs to `slot`.
+    /// Lets the last packet on an upstream link, at `place` of its ring, go on through the downstream port if that is free.
     #[inline(always)]
-    fn place(&mut self, i: u32, pkt: &Packet, slot: Slot) {
-        let ring = &mut self.ports[i as usize].ring;
-        let last = ring.back().map_or(Time::ZERO, |p| p.at);
-        ring.push_copy(pkt);
-        if last >= pkt.at {
-            let end = ring.len() - 1;
-            self.sift(i, end);
-        } else if last == Time::ZERO {
-            self.push(pkt.at, slot, Turn::Act);
+    fn pass_on(&mut self, i: u32, place: usize) {
+        let Some(&Packet { hop, .. }) = self.ports[i as usize].ring.get(place) else { return };
+        let next = self.hops[hop as usize + 1];
+        let Ok([port, down]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
+        let Some(pkt) = port.ring.get_mut(place) else { return };
+        let slot = if cross(down, pkt, self.shortcuts.active) { next } else { i };
+        self.order_last(i, place, slot);
+    }
+
+    /// Moves the last packet on a link to its place in the order of arrival. Its event belongs to `slot`.
+    #[inline(always)]
+    fn order_last(&mut self, i: u32, place: usize, slot: Slot) {
+        let ring = &self.ports[i as usize].ring;
+        let Some(&Packet { at, .. }) = ring.get(place) else { return };
+        if place == 0 {
+            self.push(at, slot, Turn::Act);
+        } else if ring.get(place - 1).is_some_and(|before| before.at >= at) {
+            self.sift(i, place);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::ids::PortId;
 use crate::observe::{DequeueEvent, Interest, Observer};
 use crate::order::Turn;
 use crate::packet::{Arena, Packet};
-use crate::port::Port;
+use crate::port::{Port, Role};
 use crate::qdisc::{Backlog, DropReason, QCx, Qdisc};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
@@ -93,9 +93,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// [`Self::settle`] for a ring queue.
     #[inline(never)]
     pub(in crate::path) fn start_due<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
-        let port = &mut self.ports[i as usize];
+        let mut port = &mut self.ports[i as usize];
         let Some(ps) = port.ps_per_byte() else { return };
-        let waiting = port.waiting.pkts as usize;
+        let (waiting, upstream) = (port.waiting.pkts as usize, port.role == Role::Upstream);
         while port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now) {
             let start = port.busy_until;
             let Some(pkt) = port.ring.get_mut(port.ring.len() - port.waiting.pkts as usize) else { return };
@@ -112,6 +112,18 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             if waited > 0 {
                 counted.waits.add(waited);
             }
+            if upstream {
+                let place = port.ring.len() - port.waiting.pkts as usize - 1;
+                self.pass_on(i, place);
+                port = &mut self.ports[i as usize];
+                if port.role != Role::Upstream {
+                    self.start_due::<O, AT_NOW>(i, now, obs);
+                    return self.wake_if_needed(i, obs);
+                }
+            }
+        }
+        if upstream {
+            return self.wake_if_missed(i, obs);
         }
         // The first packet on an empty link has an event. Outside of the loop above, whose registers it would take.
         if port.ring.len() == waiting
