@@ -3,7 +3,7 @@
 use super::Device;
 use fairlane_units::{Len, Time};
 
-/// Takes packets that need `tx` each as soon as there is room; when each left the queue, and when its transmission began.
+/// Sends packets that need `tx` each as soon as there is room. Returns when each left the queue, and when its transmission began.
 fn run(room: Len, tx: u64, lens: &[u32]) -> Vec<(u64, u64)> {
     let mut device = Device::new(room).unwrap();
     let mut now = Time::ZERO;

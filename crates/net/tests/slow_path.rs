@@ -1,4 +1,4 @@
-//! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
+//! Laws of every network, on links with varying rates and late packets.
 
 use crate::toy::{Dumbbell, ToyPlugs};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
@@ -200,7 +200,7 @@ fn one_flow(impairments: Impairments, window: u32) -> (World<ToyPlugs, QuadHeap>
     (w, order)
 }
 
-/// Packets a millisecond apart: one that comes 4.5 ms later is passed by four. Its share is the share asked for, its extent at most four.
+/// Packets a millisecond apart: one that is 4.5 ms late is overtaken by four. The share of late packets is the one asked for, their extent at most four.
 #[test]
 fn a_share_of_the_packets_comes_so_many_places_later() {
     let reorder = Some(ReorderSpec { share: 0.05, delay: Dur::from_us(4500) });
@@ -217,7 +217,7 @@ fn a_share_of_the_packets_comes_so_many_places_later() {
     assert!(extents.iter().all(|&e| e <= 7) && (full - 0.722).abs() < 0.06, "{full}");
 }
 
-/// A delay shorter than the gap of two packets passes nobody.
+/// An extra delay shorter than the gap of two packets reorders nothing.
 #[test]
 fn a_short_delay_reorders_nothing() {
     let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::from_us(900) });
@@ -238,14 +238,14 @@ fn jitter_reorders_unless_it_keeps_the_order() {
     assert!(kept.flows()[0].counters.jitter_sum > 0);
 }
 
-/// The unimpaired way back keeps its order, and so does a trace of opportunities.
+/// Other links keep their order.
 #[test]
 fn order_within_a_link_without_late_packets_stays() {
     let (w, _) = one_flow(Impairments { reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(5) }), ..Impairments::default() }, 100);
     assert!(w.ports()[2..].iter().all(|p| p.counters().reordered == 0));
 }
 
-/// The access link's rate tells the pace of the acknowledgments; in a trace of an opportunity each millisecond, packets of 1500 bytes leave one a millisecond: 12 Mbit/s.
+/// A trace with an opportunity per millisecond sends 1500 bytes per millisecond: 12 Mbit/s.
 #[test]
 fn one_opportunity_a_millisecond_is_twelve_megabits() {
     let d = |schedule| Dumbbell {
@@ -272,7 +272,7 @@ fn one_opportunity_a_millisecond_is_twelve_megabits() {
     assert!((traced / constant - 1.0).abs() < 0.002, "{traced} {constant}");
 }
 
-/// When transmissions over the first link begin, and when their packets have crossed it.
+/// Times at which transmissions over the first link begin, and at which their packets have crossed it.
 #[derive(Default)]
 struct Crossings {
     begun: Vec<Time>,
@@ -292,7 +292,7 @@ impl Observer for Crossings {
     }
 }
 
-/// A rate that changes in the middle of each transmission: every packet arrives once, a propagation delay after its last bit was sent, whichever of its events come before that.
+/// The rate changes during each transmission. Every packet arrives once, a propagation delay after its last bit, whatever stale events it had.
 #[test]
 fn a_packet_in_transmission_keeps_what_was_sent_of_it() {
     let piece = Dur::from_us(700);

@@ -1,4 +1,4 @@
-//! Packets that pass two ports with one event: nothing of it can be seen.
+//! Shortcuts change no result: two hops by one event, and ring queues.
 
 use crate::toy::{Once, Tail, Toy, ToyPlugs};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
@@ -14,7 +14,7 @@ struct Net {
     neck_kbps: u64,
     neck_us: u64,
     limit: u32,
-    /// How many times as fast the links behind the neck are.
+    /// Rate of the links behind the bottleneck, as a multiple of its rate.
     faster: u64,
     end_us: u64,
     /// True if the first of those is slower, if another is longer, and if a flow begins in front of the bottleneck.
@@ -133,7 +133,7 @@ proptest! {
 
     /// A run equals the run without shortcuts at its end.
     #[test]
-    fn the_short_way_is_the_long_one(n in nets()) {
+    fn shortcuts_change_no_state(n in nets()) {
         fn run<H: EventQueue>(n: &Net, shortcuts: bool) -> World<ToyPlugs, H> {
             let mut w = n.build::<H>(shortcuts);
             w.advance(Time::ZERO + END, u64::MAX, &mut ());
@@ -150,7 +150,7 @@ proptest! {
 
     /// A run equals the run without shortcuts at any time, with a warm-up, a temporary observer, and links that become slower.
     #[test]
-    fn whatever_happens_meanwhile(n in nets(), steps in prop::collection::vec((0_u8..8, 1_u64..9000), 1..40)) {
+    fn shortcuts_survive_changes(n in nets(), steps in prop::collection::vec((0_u8..8, 1_u64..9000), 1..40)) {
         let mut worlds = [n.build::<QuadHeap>(false), n.build::<QuadHeap>(true)];
         for (what, much) in steps {
             for w in &mut worlds {
@@ -170,9 +170,9 @@ proptest! {
         }
     }
 
-    /// Who watches some ports from the beginning on is told the same, in the same order.
+    /// An observer of some ports receives equal reports, in the same order.
     #[test]
-    fn what_is_told_of_some_ports(n in nets(), kinds in prop::collection::vec(0_u8..12, 22), prompt in any::<bool>(), stops in 1_u64..5000) {
+    fn reports_of_some_ports_are_equal(n in nets(), kinds in prop::collection::vec(0_u8..12, 22), prompt in any::<bool>(), stops in 1_u64..5000) {
         let [plain, short] = [false, true].map(|shortcuts| {
             let mut w = n.build::<QuadHeap>(shortcuts);
             let mut told = Told { kinds: kinds.clone(), prompt, told: Vec::new() };
@@ -190,14 +190,14 @@ proptest! {
         prop_assert_eq!(short, plain);
     }
 
-    /// Samples of some ports, and of all flows.
+    /// Series of some ports and of all flows are equal.
     #[test]
     fn series_are_the_same(n in nets(), which in prop::collection::vec(any::<bool>(), 22), step in 1_u64..3000) {
         let [plain, short] = [false, true].map(|shortcuts| sampled(&n, shortcuts, &which, step));
         prop_assert_eq!(short, plain);
     }
 
-    /// A sample is what a world that stops there says of its ports, and of what changed since the stop before; counters begin anew in between.
+    /// A sample equals the state and counters of a world that stops at that time. Counters are reset in between.
     #[test]
     fn series_are_what_ports_say(n in nets(), shortcuts in any::<bool>(), step in 20_u64..5000, reset in 0_u64..150_000) {
         let reset = Time::ZERO + Dur::from_us(reset);
@@ -228,7 +228,7 @@ proptest! {
             other.settle(&mut ());
             for (b, p) in before.iter_mut().zip(other.ports()) {
                 let (now, Backlog { pkts, bytes }) = (count(p, at), p.qdisc().backlog());
-                // The end of a transmission is rounded to a picosecond, so what is carried may seem to fall by a trifle.
+                // The end of a transmission is rounded to a picosecond, so `carried` may fall a little.
                 let now = (now.0.max(b.0), now.1);
                 let values = [f64::from(pkts), bytes as f64, now.0 - b.0, now.1 - b.1];
                 want.iter_mut().zip(values).for_each(|((_, column), value)| column.push(value));
@@ -244,7 +244,7 @@ proptest! {
         prop_assert!(instants.into_iter().all(|(i, t)| t.iter().all(|t| *t == (Time::ZERO + Dur::from_us(step) * i as u64).as_secs_f64())));
     }
 
-    /// Stopped after any number of events, it goes on as if it had not been.
+    /// A run that stops after any number of events continues unchanged.
     #[test]
     fn stops_do_not_matter(n in nets(), budget in 1_u64..200) {
         let mut plain = n.build::<QuadHeap>(false);
@@ -260,7 +260,7 @@ proptest! {
 struct Watcher;
 impl Observer for Watcher {}
 
-/// Sees some ports, and of some of them only what leaves the queue, or what has crossed the link.
+/// Observes some ports: all events, departures and drops only, or hops only.
 struct Told {
     /// Interest in each port: 0 for all events, 1 for departures and drops, 2 for the far end of the link, else none.
     kinds: Vec<u8>,
@@ -294,8 +294,8 @@ impl Observer for Told {
     }
 }
 
-/// A link becomes shorter, and then slower while a packet is sent that arrives with the last of the longer way anyway: neither it nor those behind it come later than that, and time does
-/// not go back.
+/// A link becomes shorter, and then slower during a transmission. That packet and those behind it arrive with the last packet of the longer delay, not
+/// earlier and not out of order.
 #[test]
 fn shorter_and_then_slower() {
     let n = Net {
@@ -328,7 +328,7 @@ fn shorter_and_then_slower() {
     }
 }
 
-/// A neck with ten times as fast links behind it.
+/// Bottleneck with ten times as fast links behind it.
 fn slow_neck() -> Net {
     Net {
         pairs: vec![[(50, 1000), (0, 1)]; 4],
@@ -342,7 +342,7 @@ fn slow_neck() -> Net {
     }
 }
 
-/// Behind a neck that is much slower nearly every packet takes the short way: two events for three links. Ports that are sampled have none.
+/// Behind a much slower bottleneck nearly every packet takes the shortcut: two events for three links. Sampled ports have none.
 #[test]
 fn two_hops_cost_one_event() {
     let n = slow_neck();
@@ -355,7 +355,7 @@ fn two_hops_cost_one_event() {
         }
         steps
     };
-    // One event at a time parts what goes together, so it is counted in one piece.
+    // A stop after each event would end the shortcuts, so the budget is used in one call.
     let plain = run(false);
     for sampled in [false, true] {
         let mut b = n.begin(true);
@@ -368,8 +368,8 @@ fn two_hops_cost_one_event() {
     }
 }
 
-/// Samples while packets pass ports of which some have begun there, one is on its way out and some have not come; of long ones that short ones overtake on the way to
-/// another node while a sample is taken; and of ends that are far away, so that packets pass many samples.
+/// Samples during transmissions at downstream ports; while short packets overtake long ones to another node; and with far ends, so that packets are in
+/// flight for many samples.
 #[test]
 fn samples_fall_between_packets() {
     let far = Net { end_us: 20_000, ..slow_neck() };
