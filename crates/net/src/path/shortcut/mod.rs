@@ -196,9 +196,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 down.counters.sent_pkts += 1;
                 down.counters.sent_bytes += u64::from(pkt.len);
                 // A packet that had one event per hop may be behind it.
+                let last = down.ring.back().map(|p| p.at);
                 down.ring.push_copy(pkt);
                 let place = down.ring.len() - 1;
-                self.order_last(n, place, n);
+                match last {
+                    None => self.push(pkt.at, n, Turn::Act),
+                    Some(last) if last >= pkt.at => self.sift(n, place),
+                    Some(_) => {}
+                }
                 return false;
             }
             down.busy_until = down.ring.back().map_or(now, |p| down.end(p));
@@ -221,7 +226,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         pkt.at = begin(port, &self.arena, i, pkt, start, obs);
         port.ring.push_copy(pkt);
         let place = port.ring.len() - 1;
-        self.pass_on(i, place);
+        self.pass_on(i, place, pkt.hop);
         self.wake_if_missed(i, obs);
     }
 
@@ -240,31 +245,23 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.ring.push(pkt);
         let (place, upstream) = (port.ring.len() - 1, port.role == Role::Upstream);
         if upstream {
-            self.pass_on(i, place);
+            self.pass_on(i, place, pkt.hop);
         } else if place == 0 {
             self.push(pkt.at, i, Turn::Act);
         }
     }
 
-    /// Lets the last packet on an upstream link, at `place` of its ring, go on through the downstream port if that is free.
+    /// Lets the last packet on an upstream link go on through the downstream port if that is free. `place`: in the ring; `hop`: of the packet.
     #[inline(always)]
-    fn pass_on(&mut self, i: u32, place: usize) {
-        let Some(&Packet { hop, .. }) = self.ports[i as usize].ring.get(place) else { return };
+    fn pass_on(&mut self, i: u32, place: usize, hop: u32) {
         let next = self.hops[hop as usize + 1];
         let Ok([port, down]) = self.ports.get_disjoint_mut([i as usize, next as usize]) else { return };
         let Some(pkt) = port.ring.get_mut(place) else { return };
         let slot = if cross(down, pkt, self.shortcuts.active) { next } else { i };
-        self.order_last(i, place, slot);
-    }
-
-    /// Moves the last packet on a link to its place in the order of arrival. Its event belongs to `slot`.
-    #[inline(always)]
-    fn order_last(&mut self, i: u32, place: usize, slot: Slot) {
-        let ring = &self.ports[i as usize].ring;
-        let Some(&Packet { at, .. }) = ring.get(place) else { return };
+        let at = pkt.at;
         if place == 0 {
             self.push(at, slot, Turn::Act);
-        } else if ring.get(place - 1).is_some_and(|before| before.at >= at) {
+        } else if port.ring.get(place - 1).is_some_and(|before| before.at >= at) {
             self.sift(i, place);
         }
     }

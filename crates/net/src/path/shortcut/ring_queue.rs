@@ -98,8 +98,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let (waiting, upstream) = (port.waiting.pkts as usize, port.role == Role::Upstream);
         while port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now) {
             let start = port.busy_until;
-            let Some(pkt) = port.ring.get_mut(port.ring.len() - port.waiting.pkts as usize) else { return };
-            let (waited, len) = ((start - pkt.at).as_ps(), u64::from(pkt.len));
+            let place = port.ring.len() - port.waiting.pkts as usize;
+            let Some(pkt) = port.ring.get_mut(place) else { return };
+            let (waited, len, hop) = ((start - pkt.at).as_ps(), u64::from(pkt.len), pkt.hop);
             port.waiting.sub(pkt);
             report_dequeue(i, pkt, start, port.waiting, &self.arena, obs);
             port.busy_until = start.later(Dur::from_ps(len * ps));
@@ -113,8 +114,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 counted.waits.add(waited);
             }
             if upstream {
-                let place = port.ring.len() - port.waiting.pkts as usize - 1;
-                self.pass_on(i, place);
+                self.pass_on(i, place, hop);
                 port = &mut self.ports[i as usize];
                 if port.role != Role::Upstream {
                     self.start_due::<O, AT_NOW>(i, now, obs);
