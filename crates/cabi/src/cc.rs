@@ -8,7 +8,7 @@ use fairlane_scenario::{Fault, fail};
 use fairlane_tcp::cc::{
     AckSample, CcPlugin, CcContext, CongestionControl, CongestionEvent, CongestionKind, CustomCc, LostSample, RateSample, RecoveryExit, Wants,
 };
-use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
+use fairlane_tcp::{CcConfig, EcnMode, LossBasis, Scheme};
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Map, Value};
 use std::ffi::{CString, c_void};
@@ -80,7 +80,7 @@ impl Library {
 }
 
 impl CcPlugin for Library {
-    fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
+    fn check(&self, params: &Map<String, Value>, config: &CcConfig) -> Result<(), String> {
         self.make(params, &CcContext::of(config)).map(drop)
     }
     fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc> {
@@ -182,7 +182,8 @@ impl CongestionControl for Foreign {
 
     fn on_ack(&mut self, s: &AckSample) {
         let rate = s.rate.as_ref().map(rate_c);
-        let bits = [s.cwnd_limited, s.app_limited, s.reordering, s.in_recovery, s.may_grow];
+        // The third bit is reserved.
+        let bits = [s.cwnd_limited, s.app_limited, false, s.in_recovery, s.may_grow];
         let ack = AckC {
             now_ns: ns(s.now),
             acked: s.acked,

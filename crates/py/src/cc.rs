@@ -8,7 +8,7 @@ use fairlane_engine::Stream;
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
 use fairlane_tcp::cc::{self, CcPlugin, CcContext, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
-use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
+use fairlane_tcp::{CcConfig, EcnMode, LossBasis, Scheme};
 use fairlane_units::{Dur, Rate, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -344,7 +344,7 @@ impl PyPlugin {
 }
 
 impl CcPlugin for PyPlugin {
-    fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
+    fn check(&self, params: &Map<String, Value>, config: &CcConfig) -> Result<(), String> {
         // Making one is the check: `start` may refuse parameters that do not fit one another.
         plugged(|py| match self.make(py, params, &CcContext::of(config)) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(e.value(py).to_string()),

@@ -69,7 +69,7 @@ impl TcpEndpoint {
         let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let cfg = resolve_params(params).and_then(|p| Ok((TcpConfig::new(&p, Class::default())?, p)));
         let (cfg, params) = cfg.map_err(|e| error::params(py, &e))?;
-        let cc = params.cc.build(&cfg);
+        let cc = params.cc.build(cfg.congestion());
         Ok(self.inner().end.renegotiate(cfg, cc))
     }
     /// The peer's FIN does not close this end.

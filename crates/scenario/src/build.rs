@@ -146,7 +146,7 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
     match &group.transport {
         Transport::Tcp(params, config) => {
             let config = configs.of(m, config);
-            let context = CcContext { flow: &m.name, seed, config };
+            let context = CcContext { flow: &m.name, seed, config: config.congestion() };
             let mut stream = context.stream();
             let mut cc = params.cc.build_at(&context);
             cc.seed(stream.next_u64());
@@ -158,7 +158,7 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
                 client.keep_open();
                 return (Proto::Tcp, AnyEndpoint::Tcp(server), AnyEndpoint::Tcp(client));
             }
-            let passive = Tcp::passive(config.clone(), params.cc.build_passive(config, &cc));
+            let passive = Tcp::passive(config.clone(), params.cc.build_passive(config.congestion(), &cc));
             (Proto::Tcp, AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
         }
         Transport::Udp(params) => {

@@ -1,5 +1,6 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
+use crate::cc::CcConfig;
 use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, len_bytes};
 use crate::error::{ParamsError, range};
 use crate::params::TcpParams;
@@ -28,13 +29,8 @@ pub struct TcpConfig {
     /// True if the receiver acts on each arrival, see `quickack.rs`.
     pub(crate) autotuned: bool,
     pub(crate) initial_window: u64,
-    pub(crate) initial_ssthresh: u64,
     pub(crate) syn_loss_ssthresh: Option<u64>,
-    pub(crate) max_ssthresh: u64,
-    pub(crate) cwnd_validation: bool,
     pub(crate) ecn: EcnMode,
-    /// Least payload of a burst.
-    pub(crate) pacing_bytes: u64,
     /// True if a reduction may be undone.
     pub(crate) undo: bool,
     pub(crate) rto_granularity_ticks: u64,
@@ -81,6 +77,7 @@ pub struct TcpConfig {
     pub(crate) ack_log: bool,
     /// True if bursts of segmentation offload are longer on short paths (Linux `tcp_tso_autosize`); false with Prague (`prague_tso_segs`).
     pub(crate) longer_bursts: bool,
+    congestion: CcConfig,
     /// Parameters as given, without those of other recovery schemes.
     params: TcpParams,
 }
@@ -130,12 +127,47 @@ impl TcpConfig {
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
         let header_len = small(p.header) + option;
         let data_header_len = small(p.data_header.unwrap_or(p.header)) + option;
+        let (window, initial_window) = (p.window.map_or(u64::MAX, |w| len_bytes(w, smss)), p.initial_window.bytes(smss));
+        let sack = matches!(scheme, Scheme::Sack | Scheme::Fack | Scheme::Ns3);
+        let congestion = CcConfig {
+            smss: smss as u32,
+            window,
+            initial_window,
+            initial_ssthresh: p
+                .initial_ssthresh
+                .or(if p.ssthresh_from_window { p.window } else { None })
+                .map_or(u64::MAX, |w| len_bytes(w, smss)),
+            max_ssthresh: len_bytes(p.max_ssthresh, smss),
+            byte_counting: p.byte_counting,
+            avoidance_counts_all: p.avoidance_counts_all,
+            growth_unit: p.growth_unit,
+            grow_by_delivered: p.grow_by_delivered,
+            slow_start: p.slow_start,
+            hystart_divisor: p.hystart_divisor,
+            hystart_min: p.hystart_min,
+            hystart_max: p.hystart_max,
+            hystart_train: p.hystart_train,
+            hystart_rounds: p.hystart_rounds,
+            cwnd_validation: p.cwnd_validation || p.new_cwv,
+            loss_basis: p.loss_basis,
+            ssthresh_whole_segments: p.ssthresh_whole_segments,
+            timeout_cuts_again: p.timeout_cuts_again,
+            pacing: p.pacing,
+            pacing_slow_start: p.pacing_slow_start,
+            quantum: Quantum { least: u64::from(p.pacing_segments) * smss, time: p.pacing_burst, smss },
+            abe: p.abe,
+            ecn: p.ecn_mode(),
+            sack,
+            timestamps: p.timestamps,
+            tso: p.tso,
+        };
         let config = Self {
+            congestion,
             params: p.in_force(),
             class,
             smss: smss as u32,
             scheme,
-            window: p.window.map_or(u64::MAX, |w| len_bytes(w, smss)),
+            window,
             receive_window: match buffer {
                 None => u32::MAX,
                 Some(b) if p.window_scaling => scaled(b).max(1),
@@ -148,16 +180,9 @@ impl TcpConfig {
             },
             buffer_range,
             autotuned,
-            initial_window: p.initial_window.bytes(smss),
-            initial_ssthresh: p
-                .initial_ssthresh
-                .or(if p.ssthresh_from_window { p.window } else { None })
-                .map_or(u64::MAX, |w| len_bytes(w, smss)),
+            initial_window,
             syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
-            max_ssthresh: len_bytes(p.max_ssthresh, smss),
-            cwnd_validation: p.cwnd_validation || p.new_cwv,
             ecn: p.ecn_mode(),
-            pacing_bytes: u64::from(p.pacing_segments) * smss,
             undo: p.frto || p.eifel || p.dsack_undo,
             rto_floor: if p.rto_min_first { p.rto_min } else { Dur::from_ps(1) },
             rto_min_backed_off: if p.rto_min_first { Dur::ZERO } else { p.rto_min },
@@ -173,7 +198,7 @@ impl TcpConfig {
             newreno_impatient: p.newreno_timer == NewRenoTimer::Impatient,
             recovery_burst: p.recovery_burst.unwrap_or(u32::MAX),
             max_burst: p.max_burst.unwrap_or(u32::MAX),
-            sack: matches!(scheme, Scheme::Sack | Scheme::Fack | Scheme::Ns3),
+            sack,
             ns3: scheme == Scheme::Ns3,
             // RFC 2018 section 3: with timestamps only three blocks fit.
             sack_blocks: p.sack_blocks.min(if p.timestamps { 3 } else { 4 }) as usize,
@@ -205,7 +230,7 @@ impl TcpConfig {
                 && !p.rtt_of_oldest
                 && !autotuned,
         };
-        p.cc.check(&config).map_err(|m| range("cc", m))?;
+        p.cc.check(&config.congestion).map_err(|m| range("cc", m))?;
         Ok(Arc::new(config))
     }
 
@@ -219,9 +244,9 @@ impl TcpConfig {
         shift(u64::from(self.receive_window))
     }
 
-    /// Burst that pacing lets out at once.
-    pub(crate) fn pacing_quantum(&self) -> Quantum {
-        Quantum { least: self.pacing_bytes, time: self.pacing_burst, smss: u64::from(self.smss) }
+    /// Parameters for congestion control.
+    pub fn congestion(&self) -> &CcConfig {
+        &self.congestion
     }
 
     /// Length on the wire of a segment with this payload and number of SACK blocks.

@@ -3,7 +3,7 @@
 use fairlane_units::{Dur, PS_PER_SEC, Rate};
 
 /// Size of a burst.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantum {
     pub(crate) least: u64,
     pub(crate) time: Dur,

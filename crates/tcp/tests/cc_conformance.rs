@@ -82,7 +82,7 @@ impl Bench {
     fn new(cc: &Value, preset: &str) -> Result<Self, ParamsError> {
         let p = resolve_params(json!({ "cc": cc, "preset": preset, "mss": "1000B", "timestamps": true }))?;
         let config = TcpConfig::new(&p, Class(0))?;
-        let mut cc = p.cc.build(&config);
+        let mut cc = p.cc.build(config.congestion());
         cc.seed(7);
         cc.on_first_rtt(Time::ZERO + Dur::from_ms(50), Dur::from_ms(50));
         cc.on_established(Time::ZERO + Dur::from_ms(50), 10 * MSS);
@@ -265,7 +265,7 @@ fn no_loss_raises_the_window_however_much_is_in_flight() {
             let p = resolve_params(json!({ "cc": info.name, "recovery": "sack", "loss_basis": basis, "mss": "1000B" })).unwrap();
             let config = TcpConfig::new(&p, Class(0)).unwrap();
             for kind in [CongestionKind::FastRetransmit, CongestionKind::EcnEcho, CongestionKind::Timeout { first: true }] {
-                let mut cc = p.cc.build(&config);
+                let mut cc = p.cc.build(config.congestion());
                 cc.on_established(Time::ZERO, 60 * MSS);
                 let before = cc.cwnd();
                 cc.on_congestion(&CongestionEvent { kind, now: Time::ZERO + Dur::from_secs(1), flight: 10 * before });

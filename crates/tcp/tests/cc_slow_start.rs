@@ -146,7 +146,7 @@ struct Watch {
 impl Watch {
     fn new() -> Self {
         let config = TcpConfig::new(&params(json!({ "cc": "reno", "mss": "1000B" })), Class(0)).unwrap();
-        Self { hystart: HyStart::new(SlowStart::Hystart, &config).unwrap(), now: Time::ZERO, acked: 0 }
+        Self { hystart: HyStart::new(SlowStart::Hystart, config.congestion()).unwrap(), now: Time::ZERO, acked: 0 }
     }
 
     /// True if slow start ends with an acknowledgment that comes `later` after the last.
@@ -214,7 +214,7 @@ fn hystart_rounds() {
     let ends = |rounds: &str| {
         let p = json!({ "cc": "cubic", "slow_start": "hystart", "mss": "1000B", "hystart_rounds": rounds });
         let config = TcpConfig::new(&params(p), Class(0)).unwrap();
-        let (mut hystart, mut cwnd, mut delivered) = (HyStart::new(SlowStart::Hystart, &config).unwrap(), 10_u64, 0);
+        let (mut hystart, mut cwnd, mut delivered) = (HyStart::new(SlowStart::Hystart, config.congestion()).unwrap(), 10_u64, 0);
         for n in 1_u64.. {
             delivered += 2000;
             let in_flight = cwnd * 1000 - 2000;

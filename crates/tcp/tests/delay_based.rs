@@ -26,7 +26,7 @@ impl Rig {
     /// In congestion avoidance with `window` segments and a base RTT of 100 ms.
     fn new(cc: Value, window: u64) -> Self {
         let p = resolve_params(json!({ "cc": cc, "mss": "1000B", "initial_ssthresh": "2p" })).unwrap();
-        let mut cc = p.cc.build(&TcpConfig::new(&p, Class(0)).unwrap());
+        let mut cc = p.cc.build(TcpConfig::new(&p, Class(0)).unwrap().congestion());
         cc.on_established(Time::ZERO, window * 1000);
         let s = AckSample { min_rtt: ms(100), cwnd_limited: true, may_grow: true, ..AckSample::default() };
         Self { cc, s }

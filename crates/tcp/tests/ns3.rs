@@ -125,7 +125,7 @@ fn newreno_grows_by_whole_bytes() {
         TcpConfig::new(&p, Class(0)).unwrap()
     };
     let after = |unit: &str, cwnd: u64, acks: usize| {
-        let mut w = Window::new(&config(unit));
+        let mut w = Window::new(config(unit).congestion());
         w.cwnd = cwnd as f64 / 1000.0;
         (0..acks).for_each(|_| w.avoid(1.0));
         (w.cwnd * w.smss) as u64
@@ -144,7 +144,7 @@ fn newreno_grows_by_whole_bytes() {
 #[test]
 fn fast_controls_grow_by_whole_segments() {
     let config = TcpConfig::new(&resolve_params(json!({ "preset": "ns3", "cc": "highspeed" })).unwrap(), Class(0)).unwrap();
-    let mut w = Window::new(&config);
+    let mut w = Window::new(config.congestion());
     w.cwnd = 40.0;
     let after: Vec<f64> = (1..=41)
         .map(|_| {

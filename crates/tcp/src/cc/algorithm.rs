@@ -1,8 +1,8 @@
 //! Construction of congestion control algorithms from their parameters.
 
+use super::CcConfig;
 use super::CongestionControl;
 use crate::choices::{EcnMode, Scheme};
-use crate::config::TcpConfig;
 use fairlane_engine::Stream;
 
 /// Context in which an algorithm is built.
@@ -13,12 +13,12 @@ pub struct CcContext<'a> {
     /// Seed of the run.
     pub seed: u64,
     /// Parameters of its connection.
-    pub config: &'a TcpConfig,
+    pub config: &'a CcConfig,
 }
 
 impl<'a> CcContext<'a> {
     /// Context of a connection outside of any network.
-    pub fn of(config: &'a TcpConfig) -> Self {
+    pub fn of(config: &'a CcConfig) -> Self {
         Self { flow: "", seed: 0, config }
     }
 

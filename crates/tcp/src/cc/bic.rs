@@ -10,10 +10,10 @@
 //! - From Linux: windows have fractions, and `byte_counting` counts the segments of a delayed acknowledgment.
 //! - ns-3.37 takes `beta` instead of `(1 + beta) / 2` of the window for fast convergence; this is not reproduced.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::len_bytes;
-use crate::config::TcpConfig;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Algorithm for BicParams {
 
 impl Bic {
     /// Creates the state before the connection opens.
-    pub fn new(p: &BicParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &BicParams, config: &CcConfig) -> Self {
         let w = Window::new(config);
         let low = len_bytes(p.low_window, u64::from(config.mss())) as f64 / w.smss;
         Self { w, p: p.clone(), low, w_max: 0.0, before: 0.0, count: 0.0 }

@@ -16,10 +16,10 @@
 //! smallest round-trip time of data since the last timeout, the first second of each stage left out, and lets an acknowledgment add several segments
 //! (`tcp_cong_avoid_ai`). Of its arithmetic, K in steps of 1/1024 s and times in ticks are left out.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::SlowStart;
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ impl Algorithm for CubicParams {
 
 impl Cubic {
     /// Creates the state before the connection opens.
-    pub fn new(p: &CubicParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &CubicParams, config: &CcConfig) -> Self {
         Self {
             w: Window::with_slow_start(config, SlowStart::HystartPlusPlus),
             c: p.c,

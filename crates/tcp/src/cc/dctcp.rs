@@ -8,11 +8,11 @@
 //! to integers (Linux: 1/1024). Linux and ns-3 hold the window for a round trip after a mark; RFC 3168 section 6.1.2 requires that only for
 //! acknowledgments with ECE.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
-use crate::config::TcpConfig;
 use fairlane_net::Ecn;
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl Algorithm for DctcpParams {
 
 impl Dctcp {
     /// Creates the state before the connection opens.
-    pub fn new(p: &DctcpParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &DctcpParams, config: &CcConfig) -> Self {
         Self { w: Window::new(config).counting_all(), gain: p.gain, alpha: p.initial_alpha, window_end: 0, acked: 0, marked: 0 }
     }
 

@@ -10,10 +10,10 @@
 //!
 //! RFC 3649 section 8 recommends limited slow start with it: `slow_start = "limited"`.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
-use crate::config::TcpConfig;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ impl Algorithm for HighSpeedParams {
 
 impl HighSpeed {
     /// Creates the state before the connection opens.
-    pub fn new(p: &HighSpeedParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &HighSpeedParams, config: &CcConfig) -> Self {
         let w = Window::new(config);
         let segments = |len| len_bytes(len, u64::from(config.mss())) as f64 / w.smss;
         let low = segments(p.low_window).max(1.0);

@@ -9,9 +9,9 @@
 //!   Linux (`net/ipv4/tcp_htcp.c`) has it on. Linux also lets the largest round-trip time fade by 5 % per loss instead of measuring it again.
 //! - ns-3.37 adds alpha bytes per acknowledgment, not alpha segments per round trip, and does not bound beta; this is not reproduced.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ impl Algorithm for HtcpParams {
 
 impl Htcp {
     /// Creates the state before the connection opens.
-    pub fn new(p: &HtcpParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &HtcpParams, config: &CcConfig) -> Self {
         let epoch = Epoch { since: Time::ZERO, beta: p.beta_min, rtt_max: Dur::ZERO, rate: 0.0, last_rate: 0.0 };
         Self { w: Window::new(config), p: p.clone(), epoch, before: epoch, rtt_min: Dur::MAX, round: 0, delivered: 0, began: Time::ZERO }
     }

@@ -10,9 +10,9 @@
 //! - An acknowledgment adds in slow start at most 65535 segments, the bound of the window in Linux.
 //! - Packet spacing, which the paper recommends, and timestamps are the parameters `pacing` and `timestamps` of TCP.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use fairlane_units::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl Algorithm for HyblaParams {
 
 impl Hybla {
     /// Creates the state before the connection opens.
-    pub fn new(p: &HyblaParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &HyblaParams, config: &CcConfig) -> Self {
         let beta_ecn = if config.abe { super::reno::BETA_ECN } else { super::reno::BETA };
         Self { w: Window::new(config), rtt0: p.rtt0.max(Dur::from_us(1)), beta_ecn, rtt: Dur::ZERO, rho: 1.0, up: 1.0, part: 0.0 }
     }

@@ -16,8 +16,8 @@
 //! start it watches no other before a timeout. All of that holds in both.
 
 use super::AckSample;
+use super::CcConfig;
 use crate::choices::{HystartRounds, SlowStart};
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 
 /// Measurements per round before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3); HyStart judges from the next one on
@@ -101,7 +101,7 @@ enum Kind {
 
 impl HyStart {
     /// Creates the state; `None` for standard slow start.
-    pub fn new(kind: SlowStart, config: &TcpConfig) -> Option<Self> {
+    pub fn new(kind: SlowStart, config: &CcConfig) -> Option<Self> {
         let smss = f64::from(config.smss);
         let kind = match kind {
             SlowStart::Standard => return None,

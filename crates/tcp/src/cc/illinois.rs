@@ -7,10 +7,10 @@
 //!
 //! Deviations: none known. After a timeout alpha and beta are Reno's until the next round trip (section 4; Linux too).
 
+use super::CcConfig;
 use super::rtt_stats::RttStats;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ impl Algorithm for IllinoisParams {
 
 impl Illinois {
     /// Creates the state before the connection opens.
-    pub fn new(p: &IllinoisParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &IllinoisParams, config: &CcConfig) -> Self {
         let w = Window::new(config);
         Self { w, p: p.clone(), delays: RttStats::default(), alpha: p.alpha_max, beta: RENO.1, above: false, low: 0 }
     }

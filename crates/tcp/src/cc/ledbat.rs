@@ -8,9 +8,9 @@
 //!
 //! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ impl Algorithm for LedbatParams {
 
 impl Ledbat {
     /// Creates the state before the connection opens.
-    pub fn new(p: &LedbatParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &LedbatParams, config: &CcConfig) -> Self {
         let one_way = p.delay == LedbatDelay::OneWay && config.timestamps;
         let history = History::new(p.base_history, p.current_filter);
         Self { w: Window::new(config), p: p.clone(), history, queueing: Dur::ZERO, one_way, held: if config.tso { 1.0 } else { 0.0 } }

@@ -5,6 +5,7 @@ mod algorithm;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+mod config;
 mod control;
 pub mod cubic;
 pub mod dctcp;
@@ -31,11 +32,12 @@ pub mod windowed_max;
 pub mod yeah;
 
 pub use algorithm::{Algorithm, CcContext};
+pub use config::{CcConfig, WindowRules};
 pub use control::{
     AckSample, CloneCc, CongestionControl, CongestionEvent, CongestionKind, CustomCc, FineClock, LostSample, MarkSample, RateSample,
     RecoveryExit, SampleSource, Wants,
 };
-pub use plugin::{CcPlugin, PluginCc, RegisterCcError, WindowRules, announced_cc, cc_plugins, register_cc, register_cc_plugin};
+pub use plugin::{CcPlugin, PluginCc, RegisterCcError, announced_cc, cc_plugins, register_cc, register_cc_plugin};
 pub use registry::{AnyCc, CcParams};
 pub use registry_macro::CcInfo;
 pub use reno::Reno;

@@ -4,11 +4,11 @@
 //! [`register_cc_plugin`] for others (Python classes, shared libraries). Afterwards `cc` may name it. Parameters that were read keep the
 //! algorithm they found, so a later registration of the same name does not change them.
 
+use super::CcConfig;
 use super::registry::{AnyCc, BoxedCc};
 use super::{Algorithm, CcContext, CustomCc};
 use crate::cc::CcParams;
-use crate::choices::{EcnMode, LossBasis, Scheme};
-use crate::config::TcpConfig;
+use crate::choices::{EcnMode, Scheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,50 +17,13 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Window parameters of TCP in bytes, for algorithms that keep their own window instead of a [`super::Window`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowRules {
-    /// Largest payload of a segment (SMSS).
-    pub mss: u32,
-    /// Initial slow-start threshold; `u64::MAX`: arbitrarily high.
-    pub initial_ssthresh: u64,
-    /// Limit of the send window; `u64::MAX`: none.
-    pub cap: u64,
-    /// Most segments that an acknowledgment counts for (RFC 3465); `None`: one each.
-    pub byte_counting: Option<u32>,
-    /// True if the window grows only while it limits the sender (RFC 7661 section 4.3).
-    pub cwnd_validation: bool,
-    /// Base of the reduction after a loss.
-    pub loss_basis: LossBasis,
-    /// True if the slow-start threshold is a whole number of segments.
-    pub whole_segments: bool,
-    /// True if each timeout in a row lowers the threshold again.
-    pub timeout_cuts_again: bool,
-}
-
-impl TcpConfig {
-    /// Window parameters for plug-ins.
-    pub fn window_rules(&self) -> WindowRules {
-        WindowRules {
-            mss: self.smss,
-            initial_ssthresh: self.initial_ssthresh,
-            cap: self.window,
-            byte_counting: self.byte_counting,
-            cwnd_validation: self.cwnd_validation,
-            loss_basis: self.loss_basis,
-            whole_segments: self.ssthresh_whole_segments,
-            timeout_cuts_again: self.timeout_cuts_again,
-        }
-    }
-}
-
 /// Constructor of algorithms from tables of parameters.
 pub trait CcPlugin: Send + Sync {
     /// Checks these parameters, which satisfy their schema, together.
     ///
     /// # Errors
     /// The mistake, and what to write instead.
-    fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String>;
+    fn check(&self, params: &Map<String, Value>, config: &CcConfig) -> Result<(), String>;
     /// Builds the algorithm with these parameters, which have passed the check.
     fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc>;
     /// Recovery scheme implied.
@@ -162,7 +125,7 @@ impl<P: Algorithm + DeserializeOwned + Default> Typed<P> {
 }
 
 impl<P: Algorithm + DeserializeOwned + Default> CcPlugin for Typed<P> {
-    fn check(&self, params: &Map<String, Value>, _: &TcpConfig) -> Result<(), String> {
+    fn check(&self, params: &Map<String, Value>, _: &CcConfig) -> Result<(), String> {
         Self::read(params)?.check()
     }
     fn build(&self, params: &Map<String, Value>, context: &CcContext<'_>) -> Box<dyn CustomCc> {
@@ -244,7 +207,7 @@ impl PluginCc {
         Ok(())
     }
     /// Checks its parameters together.
-    pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
+    pub(crate) fn check(&self, config: &CcConfig) -> Result<(), String> {
         let found = self.entry.as_ref().map_or(Ok(()), |e| e.plugin.check(&self.params, config));
         found.map_err(|m| format!("`{}`: {m}", self.name))
     }

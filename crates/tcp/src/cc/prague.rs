@@ -18,11 +18,11 @@
 //! each round trip; no detection of a classic queue's marks. Up to version 0.6 of the implementation, with which most published measurements were made,
 //! `transition` was 500.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
-use crate::config::TcpConfig;
 use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl Algorithm for PragueParams {
 
 impl Prague {
     /// Creates the state before the connection opens.
-    pub fn new(p: &PragueParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &PragueParams, config: &CcConfig) -> Self {
         Self {
             w: Window::new(config).counting_all(),
             p: p.clone(),

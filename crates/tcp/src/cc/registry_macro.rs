@@ -1,10 +1,10 @@
 //! Macro that makes the choice of an algorithm from the lines of `registry.rs`: names, parameters, and construction.
 
+use super::CcConfig;
 use super::plugin::{self, PluginCc};
 use super::registry::{AnyCc, CcParams};
 use super::{CcContext, CongestionControl, Reno, Wants};
 use crate::choices::{EcnMode, Scheme};
-use crate::config::TcpConfig;
 use schemars::Schema;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -43,7 +43,7 @@ macro_rules! algorithms {
             SampleSource, Wants,
         };
         use crate::choices::{EcnMode, Scheme};
-        use crate::config::TcpConfig;
+        use super::CcConfig;
         use fairlane_units::{Dur, Rate, Time};
         use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
         use serde::de::MapAccess;
@@ -105,7 +105,7 @@ macro_rules! algorithms {
                 }
             }
             /// Checks the parameters together.
-            pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
+            pub(crate) fn check(&self, config: &CcConfig) -> Result<(), String> {
                 match self {
                     $(Self::$like(_) => Ok(()),)*
                     $(Self::$variant(p) => p.check(),)*
@@ -205,7 +205,7 @@ impl CcParams {
         if let Self::Plugin(p) = self { p.ecn() } else { self.info().map_or(EcnMode::Off, |a| a.ecn) }
     }
     /// Builds the algorithm in its initial state, outside of any network.
-    pub fn build(&self, config: &TcpConfig) -> AnyCc {
+    pub fn build(&self, config: &CcConfig) -> AnyCc {
         self.build_at(&CcContext::of(config))
     }
     /// Checks that an algorithm that is not built in is loaded, and that its parameters are declared.
@@ -214,7 +214,7 @@ impl CcParams {
     }
     /// Algorithm for an end that sends no data: a placeholder for a user-defined one, and for a large one with no more requirements than
     /// Reno.
-    pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
+    pub fn build_passive(&self, config: &CcConfig, active: &AnyCc) -> AnyCc {
         let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default();
         if like_reno || matches!(self, Self::Plugin(_)) { AnyCc::Reno(Reno::idle(config)) } else { active.clone() }
     }

@@ -2,9 +2,9 @@
 //!
 //! Tahoe, Reno, NewReno and SACK share it; they differ in loss detection and recovery.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +29,14 @@ pub struct Reno {
 
 impl Reno {
     /// Creates the state before the connection opens.
-    pub fn new(_: &RenoParams, config: &TcpConfig) -> Self {
+    pub fn new(_: &RenoParams, config: &CcConfig) -> Self {
         Self { w: Window::new(config), beta_ecn: if config.abe { BETA_ECN } else { BETA } }
     }
 }
 
 impl Reno {
     /// Placeholder at an end that sends no data.
-    pub(crate) fn idle(config: &TcpConfig) -> Self {
+    pub(crate) fn idle(config: &CcConfig) -> Self {
         Self { w: Window::new(config).without_hystart(), beta_ecn: BETA }
     }
 }

@@ -7,10 +7,10 @@
 //! Deviations: none. Linux (`net/ipv4/tcp_scalable.c`) grows by one segment for each min(cwnd, 100) acknowledged and always loses an eighth:
 //! in these words a legacy window of 100 segments with `legacy_decrease = 0.125`. ns-3.37 has 50 and 0.02 there. Both are in the presets.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
-use crate::config::TcpConfig;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Algorithm for ScalableParams {
 
 impl Scalable {
     /// Creates the state before the connection opens.
-    pub fn new(p: &ScalableParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &ScalableParams, config: &CcConfig) -> Self {
         let w = Window::new(config);
         let legacy = len_bytes(p.legacy_window, u64::from(config.mss())) as f64 / w.smss;
         Self { w, increase: p.increase, decrease: p.decrease, legacy, legacy_decrease: p.legacy_decrease }

@@ -13,11 +13,11 @@
 //! segments. Other readings are values of `reading`: `ns2` (Agent/TCP/Vegas of ns-2.35), `ns3` (TcpVegas of ns-3.37), `linux` (tcp_vegas.c
 //! of 6.x).
 
+use super::CcConfig;
 use super::rtt_stats::{ENOUGH, queued, ratio};
 use super::window::Window;
 use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
 use crate::choices::Scheme;
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ impl Algorithm for VegasParams {
 
 impl Vegas {
     /// Creates the state before the connection opens.
-    pub fn new(p: &VegasParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &VegasParams, config: &CcConfig) -> Self {
         Self {
             w: Window::new(config),
             p: p.clone(),

@@ -7,10 +7,10 @@
 //! Deviations: growth with every other acknowledgment is half the growth with each. A timeout leaves half as threshold, whatever the queue
 //! (section III-B describes fast retransmit only). `rtt = "last"` uses the last measurement, as Linux does.
 
+use super::CcConfig;
 use super::rtt_stats::{RttStats, queued};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Algorithm for VenoParams {
 
 impl Veno {
     /// Creates the state before the connection opens.
-    pub fn new(p: &VenoParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &VenoParams, config: &CcConfig) -> Self {
         Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), n: 0.0 }
     }
 

@@ -10,9 +10,9 @@
 //! A loss never raises the window. Other readings are values: `filter = "tustin"` with `from_zero` is ns-3.37's, `filter = "cascade"` with
 //! weight 7/8 and `interval = "50ms"` is that of Linux.
 
+use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, Wants};
-use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ impl Algorithm for WestwoodParams {
 
 impl Westwood {
     /// Creates the state before the connection opens.
-    pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &WestwoodParams, config: &CcConfig) -> Self {
         Self {
             w: Window::new(config),
             bandwidth: Bandwidth::new(p),

@@ -3,10 +3,10 @@
 //! Such an algorithm implements [`LossBased`]: the growth of the window in congestion avoidance, and its reduction by congestion.
 //! [`Window`] does the rest.
 
+use super::CcConfig;
 use super::hystart::HyStart;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, SampleSource, Wants};
 use crate::choices::{GrowthUnit, LossBasis, SlowStart};
-use crate::config::TcpConfig;
 use fairlane_units::{Rate, Time};
 
 /// Unit of growth beyond the threshold.
@@ -58,12 +58,12 @@ pub fn segments(bytes: u64, smss: f64) -> f64 {
 
 impl Window {
     /// Creates the window before the connection opens; slow start as configured, or the standard one.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &CcConfig) -> Self {
         Self::with_slow_start(config, SlowStart::Standard)
     }
 
     /// Creates a window whose default slow start is `own`.
-    pub fn with_slow_start(config: &TcpConfig, own: SlowStart) -> Self {
+    pub fn with_slow_start(config: &CcConfig, own: SlowStart) -> Self {
         let smss = f64::from(config.smss);
         Self {
             cwnd: 1.0,

@@ -8,10 +8,10 @@
 //! Deviations: none known; where the paper only requires measurements in a round trip, three are required, as in Linux (tcp_yeah.c of 6.x). Below a hundred
 //! segments the fast mode grows as Reno does, as in Linux and ns-3: Scalable TCP's own rule there is the legacy window.
 
+use super::CcConfig;
 use super::rtt_stats::{ENOUGH, RttStats, queued, ratio};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
-use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl Algorithm for YeahParams {
 
 impl Yeah {
     /// Creates the state before the connection opens.
-    pub fn new(p: &YeahParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &YeahParams, config: &CcConfig) -> Self {
         Self { w: Window::new(config), p: p.clone(), delays: RttStats::default(), queue: 0.0, reno: LEAST, slow: 0, fast: 0 }
     }
 

@@ -112,7 +112,7 @@ impl Tcp<AnyCc> {
     /// Those of [`TcpParams::check`].
     pub fn pair(params: &TcpParams, class: Class) -> Result<(Self, Self), ParamsError> {
         let cfg = TcpConfig::new(params, class)?;
-        let (a, b) = (params.cc.build(&cfg), params.cc.build(&cfg));
+        let (a, b) = (params.cc.build(cfg.congestion()), params.cc.build(cfg.congestion()));
         Ok((Self::active(cfg.clone(), a), Self::passive(cfg, b)))
     }
 }

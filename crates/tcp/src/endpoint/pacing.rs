@@ -57,7 +57,7 @@ impl<C: CongestionControl> Tcp<C> {
         let pacer = &mut self.ext.get_or_create().pacer;
         if now >= pacer.next() {
             let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
-            pacer.begin_burst(now, if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) });
+            pacer.begin_burst(now, if self.cfg.tso { 0 } else { self.cfg.congestion().quantum.at(rate) });
         }
         pacer.on_sent(bytes);
         // A burst counts as a whole: the one with the last free segment in it is paced.

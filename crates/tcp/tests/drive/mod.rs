@@ -35,7 +35,7 @@ impl Drive {
         }
         let p = resolve_params(table).unwrap();
         let config = TcpConfig::new(&p, Class(0)).unwrap();
-        let mut cc = p.cc.build(&config);
+        let mut cc = p.cc.build(config.congestion());
         let now = Time::ZERO + Dur::from_secs(1);
         cc.on_established(now, 10 * MSS);
         Self { cc, now, rtt, min_rtt: rtt, round: 0, every: 1, app_limited: false, left: 10, acked: 0 }

@@ -46,7 +46,7 @@ extern "C" {
 /* Bits of fairlane_cc_ack.flags. */
 #define FAIRLANE_CC_CWND_LIMITED 1u /* the window was what limited the sender (RFC 7661 section 4.3) */
 #define FAIRLANE_CC_APP_LIMITED 2u  /* the sender ran out of data */
-#define FAIRLANE_CC_REORDERING 4u   /* the path reorders, as far as is known */
+/* 4u is reserved: always 0 */
 #define FAIRLANE_CC_IN_RECOVERY 8u  /* losses are being repaired */
 #define FAIRLANE_CC_MAY_GROW 16u    /* the window may grow: always set, except during fast recovery (FAIRLANE_CC_WANTS_EVERY_ACK) */
 

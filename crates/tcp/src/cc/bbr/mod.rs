@@ -16,8 +16,8 @@ mod model;
 use super::ack_aggregation::AckAggregation;
 use super::windowed_max::WindowedMax;
 use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
+use crate::cc::CcConfig;
 use crate::choices::len_bytes;
-use crate::config::TcpConfig;
 use crate::quantum::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
@@ -174,13 +174,13 @@ impl Algorithm for BbrParams {
 
 impl Bbr {
     /// Creates the state before the connection opens.
-    pub fn new(p: &BbrParams, config: &TcpConfig) -> Self {
+    pub fn new(p: &BbrParams, config: &CcConfig) -> Self {
         let smss = u64::from(config.mss());
         Self {
             smss,
             initial_window: config.initial_window,
             min_window: len_bytes(p.min_window, smss).max(smss),
-            quantum: config.pacing_quantum(),
+            quantum: config.quantum,
             random: Stream::new(0, "cc", "", "bbr"),
             mode: Mode::Startup,
             pacing_gain: p.startup_gain,

@@ -19,8 +19,8 @@ use super::ack_aggregation::AckAggregation;
 use super::{
     AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants,
 };
+use crate::cc::CcConfig;
 use crate::choices::{EcnMode, len_bytes};
-use crate::config::TcpConfig;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Marks;
@@ -224,7 +224,7 @@ impl Algorithm for Bbr3Params {
 
 impl Bbr3 {
     /// Creates the state before the connection opens.
-    pub fn new(p: &Bbr3Params, config: &TcpConfig) -> Self {
+    pub fn new(p: &Bbr3Params, config: &CcConfig) -> Self {
         let smss = u64::from(config.mss());
         Self {
             smss,
