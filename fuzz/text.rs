@@ -1,7 +1,7 @@
 //! Scenarios that are nearly right: texts of the shipped examples with words, lines and bytes changed, through the reader, and what was accepted through it again.
 
 use crate::draws::Draws;
-use fairlane_scenario::{Format, MOST_TOLD, resolve, resolve_bytes};
+use fairlane_scenario::{Format, MOST_REPORTED, resolve, resolve_bytes};
 use std::path::{Path, PathBuf};
 
 /// Texts read in a life.
@@ -194,7 +194,7 @@ fn read(bytes: &[u8], name: &str, format: Format) -> Result<(), String> {
         Err(wrong) => {
             let told = wrong.to_string();
             let placed = wrong.list.iter().all(|x| !x.message.is_empty() && !x.file.is_empty() && x.line != Some(0));
-            return match told.len() <= LONGEST && wrong.list.len() <= MOST_TOLD && !wrong.list.is_empty() && placed {
+            return match told.len() <= LONGEST && wrong.list.len() <= MOST_REPORTED && !wrong.list.is_empty() && placed {
                 true if !told.contains('\x1b') && !told.contains('\0') => Ok(()),
                 _ => Err(format!("{} findings in {} bytes", wrong.list.len(), told.len())),
             };

@@ -1,7 +1,7 @@
 //! The reference pages: one for each kind of algorithm, the scenario file, presets and metrics.
 
 use crate::params::{Param, params};
-use fairlane_scenario::{Listed, MOST_TOLD, codes_listing, metrics_listing, presets_listing, registry_listing, schema, series_listing};
+use fairlane_scenario::{Listed, MOST_REPORTED, codes_listing, metrics_listing, presets_listing, registry_listing, schema, series_listing};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -214,7 +214,7 @@ fn diagnostics() -> String {
     let mut text = format!(
         "{NOTE}# Diagnostics\n\nWhat is wrong with a scenario, and what to check before a result is trusted, has a message for people and a code for programs: \
          `code` in each of `ScenarioError.diagnostics`, and of each of `Result.warnings` (empty where a result was read from a folder, which keeps the messages). Messages may be worded better; codes stay. \
-         The first {MOST_TOLD} findings of a file are told, of the others there is a count (`ScenarioError.more`).\n"
+         The first {MOST_REPORTED} findings of a file are told, of the others there is a count (`ScenarioError.more`).\n"
     );
     let all = codes_listing();
     for (kind, title) in [("error", "Errors"), ("warning", "Warnings")] {

@@ -2,7 +2,7 @@
 
 use fairlane_engine::{QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_scenario::{
-    Apart, CaptureRequest, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
+    CaptureRequest, Format, Options, Parallel, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
     run_traced, run_with,
 };
 use std::fs;
@@ -53,7 +53,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
             }
             ("threads", _) => options.threads = value.parse().map_err(|_| USAGE)?,
             // Cut wherever possible, even on one thread: for counting the cost of parts.
-            ("parts", _) => (options.threads, options.parts) = (value.parse().map_err(|_| USAGE)?, Apart::Always),
+            ("parts", _) => (options.threads, options.parts) = (value.parse().map_err(|_| USAGE)?, Parallel::Always),
             _ => sets.push((key.to_owned(), value.to_owned())),
         }
     }

@@ -1,21 +1,21 @@
 //! The Python extension `fairlane._core`: the functions of `fairlane-scenario` in Python's types, and nothing else.
 
+mod capture_import;
 mod cc;
 mod error;
 mod events;
-mod hand;
 mod interrupt;
 mod live;
 mod quantity;
 mod queue;
-mod reading;
 #[cfg(unix)]
 mod relay;
 #[cfg(not(unix))]
-#[path = "no_relay.rs"]
+#[path = "relay_unsupported.rs"]
 mod relay;
 mod resolved;
 mod run;
+mod session;
 mod tcp;
 
 use fairlane_scenario::{Code, Format, Remark};
@@ -26,9 +26,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_library, register_cc};
+    use super::capture_import::read_capture;
     #[pymodule_export]
-    use super::hand::{Simulation, event_columns, picoseconds};
+    use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_library, register_cc};
     #[pymodule_export]
     use super::interrupt::interrupt;
     #[pymodule_export]
@@ -38,18 +38,18 @@ mod _core {
     #[pymodule_export]
     use super::queue::{PyPacket, QueueHandle, bench_queue, plugins, register_queue};
     #[pymodule_export]
-    use super::reading::read_capture;
-    #[pymodule_export]
     use super::relay::relay;
     #[pymodule_export]
     use super::resolved::{Resolved, resolve};
     #[pymodule_export]
     use super::run::{Run, run, write_series};
     #[pymodule_export]
+    use super::session::{Simulation, event_columns, picoseconds};
+    #[pymodule_export]
     use super::tcp::TcpEndpoint;
     /// Findings of a file that are told; of the others there is a count.
     #[pymodule_export]
-    const MOST_TOLD: usize = fairlane_scenario::MOST_TOLD;
+    const MOST_TOLD: usize = fairlane_scenario::MOST_REPORTED;
     #[pymodule_export]
     use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, version};
 }

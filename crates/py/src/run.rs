@@ -5,7 +5,7 @@ use crate::events::{self, Asked};
 use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
-    Apart, CaptureRequest, Captures, Options, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted,
+    CaptureRequest, Captures, Options, Parallel, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted,
     cell, run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
@@ -61,9 +61,9 @@ pub(crate) fn run(
         seeds.push(resolved.scenario.seed);
     }
     let parts = match apart {
-        None => Apart::Pays,
-        Some(true) => Apart::Always,
-        Some(false) => Apart::Never,
+        None => Parallel::Pays,
+        Some(true) => Parallel::Always,
+        Some(false) => Parallel::Never,
     };
     let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), why };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;

@@ -7,7 +7,7 @@ use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::time::Instant;
 
-/// Flows that take turns.
+/// Flows that take changes.
 const FLOWS: u32 = 16;
 /// Packets that wait, about two milliseconds at 100 Mbit/s: below the target of every law, so that storing is measured and not dropping.
 const BACKLOG: u64 = 20;

@@ -1,9 +1,10 @@
 //! From a resolved scenario to the world that runs.
 
-use crate::endpoint::{AnyEndpoint, BuiltIn};
+use crate::components::BuiltIn;
+use crate::endpoint::AnyEndpoint;
 use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::registry::AnyApp;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{

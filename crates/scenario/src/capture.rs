@@ -3,7 +3,7 @@
 use crate::channel::ChannelAt;
 use crate::diag::nearest;
 use crate::expand::{LinkDir, Member, Transport};
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, NodeId, PortId, World};
 use fairlane_tcp::Scheme;
@@ -170,7 +170,7 @@ impl Captures {
         scenario: &Resolved,
         run: usize,
         seed: u64,
-        world: &World<crate::plugs::BuiltIn, H>,
+        world: &World<crate::components::BuiltIn, H>,
     ) -> Result<Option<Capture>, CaptureError> {
         if self.requests.is_empty() {
             return Ok(None);
@@ -192,7 +192,7 @@ struct Map<'a, H: EventQueue> {
     scenario: &'a Resolved,
     members: &'a [Member],
     nodes: HashMap<&'a str, u32>,
-    world: &'a World<crate::plugs::BuiltIn, H>,
+    world: &'a World<crate::components::BuiltIn, H>,
 }
 
 impl<H: EventQueue> Map<'_, H> {

@@ -1,8 +1,8 @@
 //! A channel in single parts: where its stations stand, who hears whom how well, and the medium made from that.
 
 use crate::expand::numbered;
+use crate::mobility::Moving;
 use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, Place, RateControlSpec};
-use crate::walks::Moving;
 use fairlane_engine::Stream;
 use fairlane_units::Rate;
 use fairlane_wireless::air::{AirError, near_enough};

@@ -6,11 +6,11 @@
 //! `fl-file` with `x-reads` for paths of files, in whose place their numbers are put.
 
 pub(crate) mod file;
-mod place;
+mod point;
 mod quantity;
 
 pub use file::parse as parse_file;
-pub(crate) use file::walk::points as walk_points;
+pub(crate) use file::waypoints::points as walk_points;
 
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
@@ -253,7 +253,7 @@ impl<'a> Checker<'a> {
 
     fn list(&mut self, node: &mut Node, schema: &'a J) {
         if schema.get("x-place").is_some()
-            && let Some(key) = place::as_list(node)
+            && let Some(key) = point::as_list(node)
         {
             self.path.push(key.to_owned());
             self.fail(Code::MissingKey, node.span, format!("`{key}` is missing"), format!("write {key} = ..., or a place as [x, y]"));

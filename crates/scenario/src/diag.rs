@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// Findings that are told; of the others there is a count. Nobody reads more, and one mistake in a long list makes thousands.
-pub const MOST_TOLD: usize = 20;
+pub const MOST_REPORTED: usize = 20;
 
 /// Where a piece of a scenario was written: a byte range in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -185,7 +185,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What is wrong with a scenario, in the order of the file: at most [`MOST_TOLD`] findings, and how many more there are.
+/// What is wrong with a scenario, in the order of the file: at most [`MOST_REPORTED`] findings, and how many more there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     /// The findings that are told.
@@ -220,7 +220,7 @@ impl Diagnostics {
     }
     /// Whether one more would be told.
     pub(crate) fn has_room(&self) -> bool {
-        self.list.len() < MOST_TOLD
+        self.list.len() < MOST_REPORTED
     }
     /// Findings, told or not.
     pub(crate) fn count(&self) -> usize {

@@ -1,22 +1,10 @@
-//! The endpoints of a built-in world.
+//! The endpoints of a simulation.
 
-use crate::plugs::DynEndpoint;
-use crate::registry::{AnyApp, AnyControl, AnyQdisc};
-use fairlane_net::{Components, Cx, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers};
+use crate::dynamic::DynEndpoint;
+use fairlane_net::{Cx, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
-
-/// The types of a world made from a scenario.
-#[derive(Clone, Debug)]
-pub enum BuiltIn {}
-
-impl Components for BuiltIn {
-    type Qdisc = AnyQdisc;
-    type Endpoint = AnyEndpoint;
-    type App = AnyApp;
-    type Control = AnyControl;
-}
 
 /// One end of a flow.
 #[derive(Clone, Debug)]

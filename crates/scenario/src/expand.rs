@@ -1,10 +1,10 @@
 //! From the description to single parts: nodes, link directions, flow members.
 
 use crate::channel::ChannelAt;
-use crate::load::{Pair, derangement};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Place, Wire};
 use crate::topology::{Builder, TopologySpec};
+use crate::traffic_matrix::{Pair, derangement};
 use fairlane_engine::Stream;
 use fairlane_net::NodeId;
 use fairlane_tcp::{TcpConfig, TcpParams};

@@ -1,8 +1,9 @@
 //! What exists, as data: for `explain`, reference pages and the Python classes.
 
-use crate::plugs::Listed;
-use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
+use crate::registry_entry::Listed;
 use crate::spec::PropagationSpec;
+use crate::topology::TopologySpec;
 use fairlane_tcp::{CcParams, TcpParams};
 use fairlane_traffic::UdpParams;
 use serde::Serialize;
@@ -74,31 +75,4 @@ pub fn presets_listing() -> Vec<PresetListed> {
         with: p.with.clone(),
     });
     queues.chain(tcp).collect()
-}
-
-/// A one-key table `{ NAME = {...} }` of a queue with the values of the preset it names laid under the others, and the same
-/// for every queue inside it.
-pub(crate) fn under_preset(table: &Value) -> Value {
-    let Some((name, written)) = table.as_object().and_then(|t| t.iter().next()) else { return table.clone() };
-    let Some(written) = written.as_object() else { return table.clone() };
-    let preset = written.get("preset").and_then(Value::as_str);
-    let preset = QueueSpec::presets(name).iter().find(|p| Some(p.name) == preset);
-    let mut values: Map<String, Value> = preset.and_then(|p| serde_json::from_str(p.values).ok()).unwrap_or_default();
-    for (key, value) in written.iter().filter(|(k, _)| preset.is_none() || *k != "preset") {
-        values.insert(key.clone(), value.clone());
-    }
-    for (key, value) in &mut values {
-        inner_presets(key, value);
-    }
-    Value::Object(Map::from_iter([(name.clone(), Value::Object(values))]))
-}
-
-/// The queues inside a value: under the key `queue`, at any depth.
-fn inner_presets(key: &str, value: &mut Value) {
-    match value {
-        Value::Object(_) if key == "queue" => *value = under_preset(value),
-        Value::Object(table) => table.iter_mut().for_each(|(k, v)| inner_presets(k, v)),
-        Value::Array(list) => list.iter_mut().for_each(|v| inner_presets("", v)),
-        _ => {}
-    }
 }

@@ -5,8 +5,9 @@
 //! implement [`Discipline`], [`register_queue`] for anything else (the Python package). From then on every scenario may
 //! name it. Resolved scenarios hold what they found, so a later announcement of the same name does not change them.
 
-use crate::plugs::{DynQdisc, Listed};
-use crate::registry::{AnyQdisc, BoxedQdisc, QueueSpec};
+use crate::dynamic::DynQdisc;
+use crate::registry::QueueSpec;
+use crate::registry_entry::Listed;
 use fairlane_net::BuildContext;
 use fairlane_queue::{Capabilities, Discipline, Problem};
 use fairlane_units::Time;
@@ -150,12 +151,9 @@ impl PluginParams {
     pub fn name(&self) -> &str {
         &self.name
     }
-    pub(crate) fn build_any(&self, context: &BuildContext<'_>) -> AnyQdisc {
-        match &self.entry {
-            Some(e) => AnyQdisc::Boxed(BoxedQdisc::Dyn(e.plugin.build(&self.params, context))),
-            // Never reached: the check refuses a name that nobody announced.
-            None => QueueSpec::default().build(context),
-        }
+    /// The queue; none if no plug-in of this name is loaded, which the check refuses.
+    pub(crate) fn build_boxed(&self, context: &BuildContext<'_>) -> Option<Box<dyn DynQdisc>> {
+        self.entry.as_ref().map(|e| e.plugin.build(&self.params, context))
     }
     pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         match &self.entry {

@@ -1,7 +1,7 @@
 //! Observers of a run, combined into one. The loop is compiled once for all of them.
 
 use crate::capture::CaptureError;
-use crate::endpoint::BuiltIn;
+use crate::components::BuiltIn;
 use fairlane_engine::EventQueue;
 use fairlane_net::{
     DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, Interest, LimitEvent, Observer, PortId, ReceiveEvent,
@@ -9,9 +9,9 @@ use fairlane_net::{
 };
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
+use fairlane_trace::limits::LimitReport;
 use fairlane_trace::pcapng::Capture;
 use fairlane_trace::scene::Scene;
-use fairlane_trace::why::LimitReport;
 
 /// Interests of all observers together. The loop asks for them several times per packet, so they are evaluated once.
 #[derive(Debug, Default)]

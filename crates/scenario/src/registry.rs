@@ -4,9 +4,9 @@
 //! Aliases are the names ns-2 and tc give to the same thing. Adding an algorithm is adding a line; validation, schema,
 //! `explain`, the reference pages, the Python classes and the conformance suites follow from it.
 
-pub(crate) use crate::topology::TopologySpec;
-
-use crate::plugs::{controls, queues, sources};
+use crate::endpoint::AnyEndpoint;
+use crate::plugin::PluginParams;
+use crate::registry_macros::{controls, queues, sources};
 use fairlane_queue as q;
 use fairlane_traffic::{self as traffic, source};
 
@@ -52,6 +52,7 @@ queues! {
         "srtcm" ["srTCM"] => Srtcm: q::SrtcmParams<QueueSpec>;
         "trtcm" ["trTCM"] => Trtcm: q::TrtcmParams<QueueSpec>;
     }
+    plugin PluginParams;
 }
 
 sources! {
@@ -66,7 +67,7 @@ sources! {
     "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: source::replay::ReplayParams;
     "request_response" ["request-response", "rpc"] => RequestResponse: source::request_response::RequestResponseParams;
     "web" ["http"] => Web: source::web::WebParams;
-    carriers {
+    carriers of AnyEndpoint {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;
     }

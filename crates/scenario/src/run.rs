@@ -1,21 +1,21 @@
 //! Runs a scenario once or with many seeds, on threads of its own, and hands back tables.
 
-use crate::apart::{self, Apart};
 use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
-use crate::course::Course;
+use crate::components::BuiltIn;
 use crate::expand::{Group, Hop, LinkDir, Member};
+use crate::limits;
 use crate::metrics::{Columns, Rows, measure};
+use crate::parallel::{self, Parallel};
 use crate::plugin::{on_thread, take_fault};
-use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::progress::Progress;
+use crate::resolved::Resolved;
 use crate::run_error::RunError;
-use crate::sampled::SeriesTable;
-use crate::spec::Resolved;
+use crate::series_table::SeriesTable;
+use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
-use crate::why;
 use fairlane_engine::EventQueue;
 use fairlane_net::{NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
@@ -41,7 +41,7 @@ pub struct Options {
     /// Threads at most; zero counts as one. Where there are more of them than runs, the rest go into the runs.
     pub threads: usize,
     /// Whether runs are cut into parts that several threads carry out.
-    pub parts: Apart,
+    pub parts: Parallel,
     /// Measures `router_path_delay_mean`, with the loop compiled for observers.
     pub hop_probe: bool,
     /// Files with packets.
@@ -130,7 +130,7 @@ pub fn run_traced(
 ) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
     options.captures.check(scenario)?;
-    why::check(scenario, options.why)?;
+    limits::check(scenario, options.why)?;
     tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
@@ -208,11 +208,11 @@ struct Watch<'a> {
     run: usize,
     /// Threads that it may take.
     threads: usize,
-    parts: Apart,
+    parts: Parallel,
 }
 
 /// The number of runs in hand, which are no set.
-pub(crate) const IN_HAND: u64 = u64::MAX;
+pub(crate) const SESSION: u64 = u64::MAX;
 
 /// Marks the calling thread as one that carries out the set of runs with this number while `work` does.
 pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
@@ -276,7 +276,7 @@ pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, 
     run_watched::<H>(
         scenario,
         Setup::new(scenario, seed),
-        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0, threads: 1, parts: Apart::Never },
+        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0, threads: 1, parts: Parallel::Never },
         progress,
     )
     .map(|done| done.output)
@@ -292,13 +292,13 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
-        why: watch.why.then(|| why::watch(&world, from)),
+        why: watch.why.then(|| limits::watch(&world, from)),
         deaf: true,
         ..Probes::default()
     };
-    let cut = apart::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
+    let cut = parallel::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
     if let Some(cut) = cut {
-        let (world, cpu_s) = apart::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
+        let (world, cpu_s) = parallel::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
         return Ok(Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None });
     }
     // Controls act only in the loop that is compiled for observers.
@@ -316,7 +316,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let cpu_s = clock.seconds();
     let now = world.now();
     let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
-    output.why = probes.why.take().map(|w| why::told(w, scenario, seed, now));
+    output.why = probes.why.take().map(|w| limits::told(w, scenario, seed, now));
     Ok(Done { output, written })
 }
 
@@ -341,10 +341,10 @@ fn drive<H: EventQueue>(
     progress: &Progress,
 ) -> Result<(), RunError> {
     let end = Time::ZERO + scenario.duration;
-    let mut course = Course::new(scenario, seed);
+    let mut timeline = Timeline::new(scenario, seed);
     let (mut parts, mut events) = (0, 0);
     loop {
-        let there = course.advance(scenario, world, end, STRETCH, obs)?;
+        let there = timeline.advance(scenario, world, end, STRETCH, obs)?;
         let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
         progress.moved(now - parts, world.events() - events);
         (parts, events) = (now, world.events());

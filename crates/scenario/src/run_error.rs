@@ -3,7 +3,7 @@
 use crate::capture::CaptureError;
 use crate::plugin::Fault;
 use crate::registry::QueueSpec;
-use crate::spec::Resolved;
+use crate::resolved::Resolved;
 use fairlane_net::{BuildError, Standstill};
 use fairlane_units::{Dur, Time};
 

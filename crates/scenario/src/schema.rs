@@ -3,9 +3,10 @@
 //! Documents want it whole ([`schema`]). The checks of a file read its top and, one by one, what the file names ([`definition`]): most
 //! scenarios name two or three algorithms of a hundred.
 
-use crate::plugs::Part;
-use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
+use crate::registry_entry::Part;
 use crate::spec::{PropagationSpec, Scenario};
+use crate::topology::TopologySpec;
 use fairlane_tcp::CcParams;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ pub(crate) fn definition(reference: &str) -> Option<&'static Value> {
     all.get(name).copied()
 }
 
-/// A generator that leaves the parameters of algorithms out ([`crate::plugs::parameters`]).
+/// A generator that leaves the parameters of algorithms out ([`crate::registry_entry::parameters`]).
 fn in_parts() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).into_generator()
 }

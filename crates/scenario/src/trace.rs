@@ -2,7 +2,7 @@
 
 use crate::capture::{CaptureError, Kind, unknown};
 use crate::expand::{Hop, LinkDir, Member, Transport};
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::spec;
 use fairlane_net::NodeId;
 use fairlane_trace::events::{Ends, Failure, Filter, Format, Kind as Event, Names, Recorder, Wire};

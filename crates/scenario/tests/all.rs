@@ -1,7 +1,6 @@
 //! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-scenario --test all MODULE::`.
 
 mod again;
-mod apart;
 mod bad_inputs;
 mod bench_scenarios;
 mod codes;
@@ -14,6 +13,7 @@ mod gauges;
 mod groups;
 mod links;
 mod moving;
+mod parallel;
 mod plugin;
 mod plugin_cc;
 mod populations;

@@ -1,6 +1,6 @@
 //! A table of what people get wrong: each input gives these findings, with place and hint.
 
-use fairlane_scenario::{Format, MOST_TOLD, resolve, resolve_bytes};
+use fairlane_scenario::{Format, MOST_REPORTED, resolve, resolve_bytes};
 
 /// A scenario that is right; the cases replace or add one line.
 const GOOD: &str = r#"duration = "10s"
@@ -234,13 +234,13 @@ fn thousands_of_mistakes_are_counted() {
     let keys = |n: usize| (0..n).map(|i| format!("\"k{i}\":1")).collect::<Vec<_>>().join(",");
     let on_a_line = resolve(&format!("{{{}}}", keys(8000)), "x.json", Format::Json, &[]).unwrap_err();
     // `duration` is missing besides.
-    assert_eq!((on_a_line.list.len(), on_a_line.more()), (MOST_TOLD, 8000 + 1 - MOST_TOLD), "{on_a_line}");
+    assert_eq!((on_a_line.list.len(), on_a_line.more()), (MOST_REPORTED, 8000 + 1 - MOST_REPORTED), "{on_a_line}");
     let text = on_a_line.to_string();
     assert!(text.ends_with("\nand 7,981 more\n") && text.len() < 20_000, "{} bytes\n{text}", text.len());
     assert!(text.lines().all(|l| l.len() < 200));
-    let lines: String = (1..MOST_TOLD).map(|i| format!("k{i} = 1\n")).collect();
+    let lines: String = (1..MOST_REPORTED).map(|i| format!("k{i} = 1\n")).collect();
     let few = resolve(&format!("{lines}{GOOD}"), "x.toml", Format::Toml, &[]).unwrap_err();
-    assert_eq!((few.list.len(), few.more()), (MOST_TOLD - 1, 0), "{few}");
+    assert_eq!((few.list.len(), few.more()), (MOST_REPORTED - 1, 0), "{few}");
     assert!(!few.to_string().contains("more"));
 }
 

@@ -1,16 +1,16 @@
 //! Observers: probes that measure more than every run needs, event tables, time series as files, and packet capture.
 
+pub mod capture_import;
 pub mod events;
 mod hop_delay;
-mod long;
+pub mod limits;
+mod long_table;
 mod parquet;
 pub mod pcapng;
-pub mod reading;
 pub mod scene;
 mod series;
 mod varint;
-pub mod why;
 
 pub use hop_delay::HopDelay;
-pub use long::{LongTable, Of, Subjects};
+pub use long_table::{LongTable, Of, Subjects};
 pub use series::SeriesFile;

@@ -4,16 +4,16 @@ mod bottleneck;
 mod channels;
 mod controls;
 mod flows;
-mod impair;
+mod impairments;
 mod links;
 mod network;
 mod pairs;
-mod warn;
+mod warnings;
 
 use crate::code::{Code, Warning};
 use crate::diag::{Diagnostics, Sources, Span};
 use crate::expand::{Expanded, Group, LinkDir, Member};
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::source::{Node, join};
 use crate::spec::{RouteBy, Scenario};
 use fairlane_units::Name;
@@ -122,7 +122,7 @@ fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Resu
         scenario,
         expanded: Expanded { nodes, positions, links, channels, flows, controls, groups },
         warnings: s.warnings,
-        turns: Vec::new(),
+        changes: Vec::new(),
     })
 }
 

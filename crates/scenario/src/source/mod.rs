@@ -1,18 +1,18 @@
 //! The text of a scenario as one tree of values, each with the place it was written at.
 
 mod json;
-mod lay;
+mod merge;
+mod overlay;
 mod path;
-mod set;
 mod toml;
 
 use crate::code::Code;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
-pub(crate) use lay::Names;
+pub(crate) use merge::Names;
+pub(crate) use overlay::overlay;
 pub(crate) use path::{join, split};
-pub(crate) use set::overlay;
 
 /// The notation of a scenario file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Wireless channels: who stands where, and how the stations behave.
 
 use super::link::Place;
+use super::mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec};
 use super::propagation::PropagationSpec;
 use super::table::QueueTable;
-use super::walk::{RandomWaypointSpec, RoutesSpec, WalkSpec};
 use fairlane_units::{Bytes, Dur, Rate};
 use fairlane_wireless::{Standard, phy::STANDARDS};
 use indexmap::IndexMap;

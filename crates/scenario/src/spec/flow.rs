@@ -1,7 +1,7 @@
 //! Flow groups.
 
 use super::classes::Classes;
-use super::load::{LoadSpec, PairsSpec};
+use super::pairs::{LoadSpec, PairsSpec};
 use super::table::{SourceTable, TcpTable};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Bytes, Dur};

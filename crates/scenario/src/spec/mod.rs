@@ -1,31 +1,30 @@
 //! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
 //! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
 
-mod at;
+mod changes;
 mod channel;
 mod classes;
 mod control;
 mod flow;
 mod link;
-mod load;
+mod mobility;
+mod pairs;
 mod propagation;
 mod table;
-mod walk;
 
-pub(crate) use crate::resolve::Resolved;
-pub use at::AtSpec;
+pub use changes::AtSpec;
 pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateControlSpec, RingPlaces, ScatterPlaces, StandardName};
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
 pub use link::{Direction, LinkSpec, OutageSpec, Pipe, Place, RateStep, Wire};
-pub use load::{DemandSpec, GravityPairs, LoadSpec, MatrixPairs, PairsSpec, RandomPairs};
+pub use mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec, Waypoint};
+pub use pairs::{DemandSpec, GravityPairs, LoadSpec, MatrixPairs, PairsSpec, RandomPairs};
 pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
-pub use walk::{RandomWaypointSpec, RoutesSpec, WalkSpec, Waypoint};
 
-use crate::registry::TopologySpec;
+use crate::topology::TopologySpec;
 use fairlane_units::Dur;
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! How signals get weaker with the distance: one struct of parameters for each model, and a line in the list.
 
-use crate::plugs::spec;
+use crate::registry_macros::spec;
 use fairlane_wireless::Propagation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

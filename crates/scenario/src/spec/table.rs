@@ -62,7 +62,7 @@ macro_rules! table {
             /// The algorithm with all its parameters, those of its preset included.
             pub fn spec(&self) -> $spec {
                 // A table that passed validation reads; the default is never taken.
-                serde_json::from_value(crate::listing::under_preset(&self.0)).unwrap_or_default()
+                serde_json::from_value(under_preset(&self.0)).unwrap_or_default()
             }
         }
 
@@ -86,13 +86,13 @@ table! {
 impl QueueTable {
     /// Whether all layers together are a queue: an option may have reached into a list that none of them has.
     pub(crate) fn reads(&self) -> bool {
-        serde_json::from_value::<QueueSpec>(crate::listing::under_preset(&self.0)).is_ok()
+        serde_json::from_value::<QueueSpec>(under_preset(&self.0)).is_ok()
     }
     /// `over` on `base`. A preset stands for its values in the layer that names it.
     pub fn over(over: Option<&Self>, base: Option<&Self>) -> Option<Self> {
         let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
-        let mut v = crate::listing::under_preset(&b.0);
-        lay_json(&mut v, &crate::listing::under_preset(&o.0), true);
+        let mut v = under_preset(&b.0);
+        lay_json(&mut v, &under_preset(&o.0), true);
         Some(Self(v))
     }
 }
@@ -126,5 +126,32 @@ impl TcpTable {
             Ok(_) => Err(ParamsError::Read("not a table".to_owned())),
             Err(e) => Err(ParamsError::Read(e.to_string())),
         }
+    }
+}
+
+/// A one-key table `{ NAME = {...} }` of a queue with the values of the preset it names laid under the others, and the same
+/// for every queue inside it.
+fn under_preset(table: &Value) -> Value {
+    let Some((name, written)) = table.as_object().and_then(|t| t.iter().next()) else { return table.clone() };
+    let Some(written) = written.as_object() else { return table.clone() };
+    let preset = written.get("preset").and_then(Value::as_str);
+    let preset = QueueSpec::presets(name).iter().find(|p| Some(p.name) == preset);
+    let mut values: Map<String, Value> = preset.and_then(|p| serde_json::from_str(p.values).ok()).unwrap_or_default();
+    for (key, value) in written.iter().filter(|(k, _)| preset.is_none() || *k != "preset") {
+        values.insert(key.clone(), value.clone());
+    }
+    for (key, value) in &mut values {
+        inner_presets(key, value);
+    }
+    Value::Object(Map::from_iter([(name.clone(), Value::Object(values))]))
+}
+
+/// The queues inside a value: under the key `queue`, at any depth.
+fn inner_presets(key: &str, value: &mut Value) {
+    match value {
+        Value::Object(_) if key == "queue" => *value = under_preset(value),
+        Value::Object(table) => table.iter_mut().for_each(|(k, v)| inner_presets(k, v)),
+        Value::Array(list) => list.iter_mut().for_each(|v| inner_presets("", v)),
+        _ => {}
     }
 }

@@ -19,8 +19,8 @@ mod field;
 
 pub use field::{FieldParams, Islands};
 
-use crate::plugs::topologies;
 use crate::registry::QueueSpec;
+use crate::registry_macros::topologies;
 use crate::spec::{Direction, Pipe, Place, QueueTable};
 use fairlane_units::{Dur, Name, Rate};
 use indexmap::IndexMap;

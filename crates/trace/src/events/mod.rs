@@ -3,9 +3,9 @@
 //! Rows are collected in batches and handed to a thread that makes files of them; so memory is flat however long the run.
 
 mod dictionary;
-mod ears;
 mod filter;
 mod import;
+mod listeners;
 mod nam;
 mod ns2;
 mod output;
@@ -17,12 +17,12 @@ pub use ns2::Ends;
 pub use output::{Failure, Format};
 pub use table::{columns, texts};
 
-use ears::Ears;
 use fairlane_net::{
     Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Interest, Observer, Packet, PacketRef, PortId,
     ReceiveEvent, Segment, SendEvent, SenderState, StateEvent,
 };
 use fairlane_units::Time;
+use listeners::Listeners;
 use output::{Output, Sink};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -224,7 +224,7 @@ pub struct Recorder {
     values: [Vec<Vec<(u8, u64)>>; 2],
     files: Files,
     /// Who listens while the run goes on.
-    ears: Option<Ears>,
+    listeners: Option<Listeners>,
 }
 
 /// Where rows go; nowhere in tests.
@@ -272,7 +272,7 @@ impl Recorder {
         let before = vec![None; names.flows.len()];
         let values = [vec![Vec::new(); names.links.len()], vec![Vec::new(); names.flows.len()]];
         let (rows, known, gauges) = (Vec::with_capacity(ROWS), Vec::new(), Vec::new());
-        Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default(), ears: None }
+        Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default(), listeners: None }
     }
 
     /// Why events cannot be written, if they cannot.
@@ -319,13 +319,13 @@ impl Recorder {
         if !self.filter.lets(self.kinds, &row) {
             return;
         }
-        if let Some(ears) = &mut self.ears
-            && !ears.hear(&row)
+        if let Some(listeners) = &mut self.listeners
+            && !listeners.hear(&row)
         {
             return;
         }
         self.rows.push(row);
-        if self.rows.len() >= ROWS && self.ears.is_none() {
+        if self.rows.len() >= ROWS && self.listeners.is_none() {
             self.flush();
         }
     }
@@ -385,7 +385,7 @@ impl Observer for Recorder {
 
     #[inline]
     fn enough(&self) -> bool {
-        self.ears.as_ref().is_some_and(|ears| ears.enough(self.rows.len()))
+        self.listeners.as_ref().is_some_and(|listeners| listeners.enough(self.rows.len()))
     }
 
     fn on_gauge(&mut self, e: &GaugeEvent) {

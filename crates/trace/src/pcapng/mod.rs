@@ -8,30 +8,30 @@
 //! Ports and sequence number are there to be read, but an analyser has no whole TCP header to take for a segment on the wire.
 
 mod block;
-mod form;
+mod comment;
 mod frame;
-mod listen;
-mod note;
+mod monitor;
 mod points;
 mod radiotap;
 mod sink;
+mod template;
 
 pub use frame::{FlowFacts, NO_SHIFT, ipv4, ipv6, mac};
 pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
+use comment::{COMMENT_MAX, Note};
 use fairlane_net::{
     DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Interest, Observer, Packet, PortId, ReceiveEvent, Segment, SendEvent,
 };
 use fairlane_units::Time;
-use form::{Forms, Key};
 use frame::{HEAD, Lengths, Seen, render, store};
-use listen::Listener;
-use note::{COMMENT_MAX, Note};
+use monitor::Listener;
 use sink::{Sink, Unnamed, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
+use template::{Forms, Key};
 
 /// Bytes of the transport header that stay of a packet that was dropped (RFC 792: "64 bits of original data datagram").
 const QUOTED: usize = 8;

@@ -5,9 +5,9 @@
 //! begins to be sent should reach the far end, and when a packet that arrived is offered to the next queue: at once. So such times are not
 //! written; a packet that comes at another time than the rate and the delay of its link say has an event of its own.
 
-mod code;
+mod encoding;
 
-use code::{Zeros, apart, put, zigzag};
+use encoding::{Zeros, apart, put, zigzag};
 use fairlane_net::{
     DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Interest, Observer, Packet, PacketRef, ReceiveEvent, SendEvent, StateEvent,
 };

@@ -1,6 +1,6 @@
 //! A chunk read back by the rules of its own documentation, against what was put in.
 
-use super::code::{Zeros, apart, put, zigzag};
+use super::encoding::{Zeros, apart, put, zigzag};
 use super::*;
 
 fn numbers(mut bytes: &[u8]) -> Vec<u64> {

@@ -1,16 +1,16 @@
 //! Traffic matrices: kept as the bytes of their text.
 
-use crate::load;
+use crate::traffic_matrix;
 
 /// The bytes of a text that is a matrix.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-    load::demands(text)?;
+    traffic_matrix::demands(text)?;
     Ok(bytes.iter().map(|&b| u64::from(b)).collect())
 }
 
 pub(super) fn check(values: &[u64]) -> Result<(), String> {
-    load::demands(&text(values)).map(|_| ())
+    traffic_matrix::demands(&text(values)).map(|_| ())
 }
 
 /// The text that was kept.

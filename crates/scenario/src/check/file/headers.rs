@@ -4,7 +4,7 @@
 //! captures of both versions. Lengths come from the IP headers, so a capture of the headers alone will do. Payload is what follows the TCP or UDP header;
 //! of other protocols, and of fragments but the first, what follows the IP header.
 
-use super::packets::Frame;
+use super::frame::Frame;
 
 const ETHERNET: u32 = 1;
 const NULL: u32 = 0;

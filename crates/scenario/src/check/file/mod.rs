@@ -1,12 +1,13 @@
 //! Files that a scenario names: read when the scenario is, so that a resolved scenario needs no other file.
 
 mod demands;
+mod frame;
 mod headers;
 mod opportunities;
 mod packets;
 mod pcap;
 mod pcapng;
-pub(crate) mod walk;
+pub(crate) mod waypoints;
 
 pub(crate) use demands::text as matrix_text;
 
@@ -41,8 +42,8 @@ const KINDS: [Kind; 5] = [
     Kind {
         name: "walk",
         noun: "a text file with seconds and a place in metres on each line: 2.5, 10, -3",
-        read: walk::read,
-        check: walk::check,
+        read: waypoints::read,
+        check: waypoints::check,
     },
     Kind {
         name: "packets",

@@ -6,19 +6,8 @@
 //! A text has a packet on each line: its time in seconds, to the nanosecond, and its size in bytes, which stands for both lengths:
 //! `0.001500 1200`. The first time is where the recording begins, whatever it is.
 
+use super::frame::Frame;
 use super::{headers, pcap, pcapng};
-
-/// A packet of a capture.
-pub(super) struct Frame<'a> {
-    /// Nanoseconds since the epoch of the capture.
-    pub(super) time: i128,
-    /// Type of the link it was captured on.
-    pub(super) link: u32,
-    /// As much of it as was captured.
-    pub(super) bytes: &'a [u8],
-    /// Its length on the wire.
-    pub(super) length: u32,
-}
 
 /// Numbers of a packet in the list.
 const ENTRIES: usize = 3;

@@ -170,7 +170,7 @@ fn payload_is_what_follows_the_transport_header() {
     assert_eq!(lengths_of(229, &v6, 0), Ok(Some((100, 156))));
 }
 
-/// Wireshark's own programs write what we read, where they are installed: text2pcap makes a capture, editcap turns it into every other kind.
+/// Wireshark's own programs write what we read, where they are installed: text2pcap makes a capture, editcap changes it into every other kind.
 #[test]
 fn files_of_wiresharks_programs() {
     let dir = std::env::temp_dir().join(format!("fairlane-captures-{}", std::process::id()));

@@ -1,6 +1,6 @@
 //! pcap files (draft-ietf-opsawg-pcap): a header, then packets with their times in micro- or nanoseconds, in either byte order.
 
-use super::packets::Frame;
+use super::frame::Frame;
 
 /// Magic numbers of micro- and nanoseconds.
 const MICRO: u32 = 0xa1b2_c3d4;

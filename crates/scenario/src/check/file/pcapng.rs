@@ -3,7 +3,7 @@
 //! Read are the section header, interface descriptions with `if_tsresol` and `if_tsoffset`, and enhanced packets and the packet blocks before them. Simple packets have no
 //! time and are refused; all other blocks are passed over.
 
-use super::packets::Frame;
+use super::frame::Frame;
 
 /// Types of blocks.
 const SECTION: u32 = 0x0a0d_0d0a;

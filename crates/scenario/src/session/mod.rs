@@ -1,43 +1,50 @@
 //! A run in hand: it goes on as far as it is asked to, is looked at, changed, and branched.
 
-mod ears;
-mod now;
-mod picture;
+mod listeners;
+mod scene;
+mod state;
 
-pub use ears::Heard;
-pub use now::{Live, Row};
-pub use picture::Seek;
+pub use listeners::Batch;
+pub use scene::Seek;
+pub use state::{Row, StateValue};
 
 use crate::build;
+use crate::changes::{self, shown};
 use crate::code::Code;
-use crate::course::Course;
+use crate::components::BuiltIn;
 use crate::diag::{Diagnostics, Sources, Span};
-use crate::endpoint::BuiltIn;
+use crate::limits;
 use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::run::{self, CpuClock, RunOutput};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
-use crate::turns::{self, shown};
-use crate::why;
+use crate::timeline::Timeline;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, PortId, SenderState, Waiting, World};
+use fairlane_trace::limits::LimitReport;
 use fairlane_trace::scene::{Scene, Still};
-use fairlane_trace::why::LimitReport;
 use fairlane_units::{Name, Time};
-use now::{flow_now, queue_now, waiting_now};
 use serde_json::Value;
+use state::{flow_now, queue_now, waiting_now};
 use std::sync::Arc;
 
 /// A world whatever structure its event queue has.
 trait Running: Send {
     fn branch(&self) -> Box<dyn Running>;
-    fn advance(&mut self, scenario: &Resolved, course: &mut Course, to: Time, budget: u64, probes: &mut Probes) -> Result<bool, RunError>;
+    fn advance(
+        &mut self,
+        scenario: &Resolved,
+        timeline: &mut Timeline,
+        to: Time,
+        budget: u64,
+        probes: &mut Probes,
+    ) -> Result<bool, RunError>;
     fn change(
         &mut self,
         scenario: &Resolved,
-        course: &mut Course,
+        timeline: &mut Timeline,
         next: Arc<Resolved>,
         waiting: Waiting,
         probes: &mut Probes,
@@ -62,28 +69,35 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     fn branch(&self) -> Box<dyn Running> {
         Box::new(self.clone())
     }
-    fn advance(&mut self, scenario: &Resolved, course: &mut Course, to: Time, budget: u64, probes: &mut Probes) -> Result<bool, RunError> {
+    fn advance(
+        &mut self,
+        scenario: &Resolved,
+        timeline: &mut Timeline,
+        to: Time,
+        budget: u64,
+        probes: &mut Probes,
+    ) -> Result<bool, RunError> {
         // Controls act only in the loop that is compiled for observers.
         if probes.any() || !scenario.expanded.controls.is_empty() {
             probes.ask(self);
-            course.advance(scenario, self, to, budget, probes)
+            timeline.advance(scenario, self, to, budget, probes)
         } else {
-            course.advance(scenario, self, to, budget, &mut ())
+            timeline.advance(scenario, self, to, budget, &mut ())
         }
     }
     fn change(
         &mut self,
         scenario: &Resolved,
-        course: &mut Course,
+        timeline: &mut Timeline,
         next: Arc<Resolved>,
         waiting: Waiting,
         probes: &mut Probes,
     ) -> Result<(), RunError> {
         if probes.any() || !scenario.expanded.controls.is_empty() {
             probes.ask(self);
-            course.change(scenario, next, waiting, self, probes)
+            timeline.change(scenario, next, waiting, self, probes)
         } else {
-            course.change(scenario, next, waiting, self, &mut ())
+            timeline.change(scenario, next, waiting, self, &mut ())
         }
     }
     fn reseed(&mut self, number: u64) {
@@ -99,7 +113,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         self.fingerprint()
     }
     fn watch(&self, from: Time) -> LimitReport {
-        why::watch(self, from)
+        limits::watch(self, from)
     }
     fn moments(&self) -> Vec<Option<SenderState>> {
         let flows = (0..).zip(self.flows());
@@ -137,11 +151,11 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     }
     fn still(&self, gauges: bool) -> Still {
         if !(0..self.ports().len()).any(|p| self.is_due(PortId(p as u32))) {
-            return picture::still(self, gauges);
+            return scene::still(self, gauges);
         }
         let mut world = self.clone();
         world.settle(&mut ());
-        picture::still(&world, gauges)
+        scene::still(&world, gauges)
     }
 }
 
@@ -158,7 +172,7 @@ pub enum SetError {
 pub struct Simulation {
     scenario: Arc<Resolved>,
     seed: u64,
-    course: Course,
+    timeline: Timeline,
     world: Box<dyn Running>,
     probes: Probes,
     /// Changes that were made from outside.
@@ -177,17 +191,17 @@ impl Simulation {
     /// # Errors
     /// The world cannot be built, or the code of a plug-in failed on the way.
     pub fn new(scenario: Arc<Resolved>, seed: u64, why: bool) -> Result<Self, RunError> {
-        why::check(&scenario, why)?;
+        limits::check(&scenario, why)?;
         take_fault();
         let clock = CpuClock::start();
-        let world = run::as_run(run::IN_HAND, || make(&scenario, seed))?;
+        let world = run::as_run(run::SESSION, || make(&scenario, seed))?;
         if let Some(fault) = take_fault() {
             return Err(RunError::Plugin(fault));
         }
-        let course = Course::new(&scenario, seed);
+        let timeline = Timeline::new(&scenario, seed);
         let (setup_s, made) = (clock.seconds(), Vec::new());
         let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
-        Ok(Self { scenario, seed, course, world, probes, made, loads: None, broken: None, cpu_s: 0.0, setup_s })
+        Ok(Self { scenario, seed, timeline, world, probes, made, loads: None, broken: None, cpu_s: 0.0, setup_s })
     }
 
     /// The seed.
@@ -212,7 +226,7 @@ impl Simulation {
     }
     /// The scenario as it stands, with every change up to now as if it had been so from the beginning.
     pub fn state(&self) -> &Resolved {
-        self.course.state(&self.scenario)
+        self.timeline.state(&self.scenario)
     }
 
     /// Goes on to `to`, by a few milliseconds of work at most; whether it is there. A time that has passed changes nothing.
@@ -221,7 +235,7 @@ impl Simulation {
     /// The code of a plug-in failed, or a change could not be. The run cannot go on then.
     pub fn advance(&mut self, to: Time) -> Result<bool, RunError> {
         let end = to.min(self.end()).max(self.now());
-        self.guarded(|Self { scenario, course, world, probes, .. }| world.advance(scenario, course, end, run::SLICE, probes))
+        self.guarded(|Self { scenario, timeline, world, probes, .. }| world.advance(scenario, timeline, end, run::SLICE, probes))
     }
 
     /// Lets the world go on; what fails in that ends the run.
@@ -231,7 +245,7 @@ impl Simulation {
         }
         take_fault();
         let clock = CpuClock::start();
-        let mut done = run::as_run(run::IN_HAND, || go(self));
+        let mut done = run::as_run(run::SESSION, || go(self));
         if let Some(fault) = take_fault() {
             done = Err(RunError::Plugin(fault));
         }
@@ -249,14 +263,14 @@ impl Simulation {
     /// The same state with a future of its own: without a number the very same future as long as nothing is changed, with one that of other random numbers.
     #[must_use]
     pub fn branch(&self, number: Option<u64>) -> Self {
-        let mut world = run::as_run(run::IN_HAND, || self.world.branch());
+        let mut world = run::as_run(run::SESSION, || self.world.branch());
         if let Some(number) = number {
             world.reseed(number);
         }
         Self {
             scenario: self.scenario.clone(),
             seed: self.seed,
-            course: self.course.clone(),
+            timeline: self.timeline.clone(),
             world,
             probes: Probes { why: self.probes.why.clone(), scene: self.probes.scene.clone(), ..Probes::default() },
             made: self.made.clone(),
@@ -282,17 +296,17 @@ impl Simulation {
         };
         self.probes.deaf = false;
         quiet.map_err(SetError::Run)?;
-        let next = turns::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?;
+        let next = changes::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?;
         let refused = |e| SetError::Refused(refused(sets, e));
-        turns::check(self.state(), &next, self.now()).map_err(refused)?;
-        let then = self.course.relaid(&next).map_err(SetError::Refused)?;
-        let Self { scenario, course, world, probes, .. } = self;
-        let changed = run::as_run(run::IN_HAND, || world.change(scenario, course, Arc::new(next), waiting, probes));
+        changes::check(self.state(), &next, self.now()).map_err(refused)?;
+        let then = self.timeline.relaid(&next).map_err(SetError::Refused)?;
+        let Self { scenario, timeline, world, probes, .. } = self;
+        let changed = run::as_run(run::SESSION, || world.change(scenario, timeline, Arc::new(next), waiting, probes));
         if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
             self.broken = Some(e.clone());
             return Err(SetError::Run(e));
         }
-        self.course.put(then);
+        self.timeline.put(then);
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(AtSpec { time: shown(self.now()), set, waiting });
         Ok(())
@@ -337,8 +351,8 @@ impl Simulation {
     /// See [`Self::scenario`].
     pub fn output(&self) -> Result<(Arc<Resolved>, RunOutput), RunError> {
         let scenario = self.scenario()?;
-        let mut output = run::as_run(run::IN_HAND, || self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
-        output.why = self.probes.why.clone().map(|w| why::told(w, &scenario, self.seed, self.now()));
+        let mut output = run::as_run(run::SESSION, || self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
+        output.why = self.probes.why.clone().map(|w| limits::told(w, &scenario, self.seed, self.now()));
         Ok((scenario, output))
     }
 
@@ -348,11 +362,11 @@ impl Simulation {
     }
     /// The queue of a link direction at present, by its number.
     pub fn queue(&self, link: u32) -> Row {
-        run::as_run(run::IN_HAND, || self.world.queue(PortId(link)))
+        run::as_run(run::SESSION, || self.world.queue(PortId(link)))
     }
     /// For each flow with packets there its number, packets and bytes; none if the queue does not tell.
     pub fn waiting(&self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
-        run::as_run(run::IN_HAND, || self.world.waiting(PortId(link)))
+        run::as_run(run::SESSION, || self.world.waiting(PortId(link)))
     }
     /// The members of the scenario in this run.
     pub fn flow_names(&self) -> Vec<Name> {
@@ -372,7 +386,7 @@ fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
 }
 
 /// A refusal at the option that asks for it.
-fn refused(sets: &[(String, String)], e: turns::Refused) -> Diagnostics {
+fn refused(sets: &[(String, String)], e: changes::Refused) -> Diagnostics {
     let asked = sets.iter().find(|(path, _)| path.starts_with(&e.at) || e.at.starts_with(path.as_str())).or_else(|| sets.first());
     let mut sources = Sources::default();
     let (path, value) = asked.map_or(("", ""), |(p, v)| (p.as_str(), v.as_str()));

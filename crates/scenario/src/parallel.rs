@@ -1,9 +1,9 @@
 //! One run on several threads: where the network of a scenario is cut, and the course of its parts.
 
-use crate::endpoint::BuiltIn;
+use crate::components::BuiltIn;
 use crate::plugin;
 use crate::progress::Progress;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::run::CpuClock;
 use crate::run_error::RunError;
 use fairlane_engine::{EventQueue, QuadHeap};
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 /// Whether runs are cut into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Apart {
+pub enum Parallel {
     /// Where there are threads for it and it is expected to take less time.
     #[default]
     Pays,
@@ -35,7 +35,7 @@ fn topology(scenario: &Resolved, seed: u64) -> Topology {
 
 /// What of a scenario, beside its network, keeps a run in one piece.
 fn whole(scenario: &Resolved) -> Option<&'static str> {
-    if !scenario.turns.is_empty() {
+    if !scenario.changes.is_empty() {
         return Some("the network changes during the run");
     }
     let own = !plugin::plugins().is_empty() || !fairlane_tcp::cc_plugins().is_empty();
@@ -63,24 +63,24 @@ pub(crate) fn cut<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
     world: &World<BuiltIn, H>,
-    parts: Apart,
+    parts: Parallel,
     threads: usize,
 ) -> Option<Partition> {
     let asked = match parts {
-        Apart::Never => false,
+        Parallel::Never => false,
         // More threads than cores would only wait for each other.
-        Apart::Pays => threads.min(cores()) > 1,
-        Apart::Always => true,
+        Parallel::Pays => threads.min(cores()) > 1,
+        Parallel::Always => true,
     };
     if !asked || whole(scenario).is_some() {
         return None;
     }
     let threads = match parts {
         // On one thread all parts stay as they are.
-        Apart::Always => Some(threads).filter(|&n| n > 1),
+        Parallel::Always => Some(threads).filter(|&n| n > 1),
         _ => Some(threads.min(cores())),
     };
-    Partition::new(world, &topology(scenario, seed), threads).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
+    Partition::new(world, &topology(scenario, seed), threads).ok().filter(|c| parts == Parallel::Always || idle(scenario, c).is_none())
 }
 
 /// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
@@ -88,7 +88,7 @@ pub(crate) fn drive<H: EventQueue>(
     (scenario, seed): (&Resolved, u64),
     world: World<BuiltIn, H>,
     partition: Partition,
-    (asked, threads): (Apart, usize),
+    (asked, threads): (Parallel, usize),
     progress: &Progress,
 ) -> Result<(World<BuiltIn, H>, f64), RunError> {
     let clock = CpuClock::start();
@@ -105,7 +105,7 @@ pub(crate) fn drive<H: EventQueue>(
         }
         !progress.stopped()
     };
-    let threads = if asked == Apart::Always { threads } else { threads.min(cores()) };
+    let threads = if asked == Parallel::Always { threads } else { threads.min(cores()) };
     for until in [warm, end] {
         if until == Time::ZERO || until > end {
             continue;

@@ -156,5 +156,5 @@ impl Form {
 }
 
 #[cfg(test)]
-#[path = "form_tests.rs"]
+#[path = "template_tests.rs"]
 mod tests;

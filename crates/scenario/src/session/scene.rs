@@ -1,7 +1,7 @@
 //! A run in hand as a moving picture: chunks of what happened, and how the network is at the end of each.
 
 use super::Simulation;
-use crate::endpoint::BuiltIn;
+use crate::components::BuiltIn;
 use crate::run;
 use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
@@ -59,7 +59,7 @@ pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> S
 impl Simulation {
     fn still(&self) -> Still {
         let few = self.scenario.link_directions().len() + self.scenario.members_at(self.seed).len() <= GAUGES;
-        run::as_run(run::IN_HAND, || self.world.still(few))
+        run::as_run(run::SESSION, || self.world.still(few))
     }
 
     /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told. Whatever was told before is told anew.
@@ -87,9 +87,9 @@ impl Simulation {
             scene.seek(what);
         }
         let end = to.min(self.end()).max(self.now());
-        self.guarded(|Self { scenario, course, world, probes, .. }| {
+        self.guarded(|Self { scenario, timeline, world, probes, .. }| {
             for _ in 0..run::SLICE {
-                let there = world.advance(scenario, course, end, 1, probes)?;
+                let there = world.advance(scenario, timeline, end, 1, probes)?;
                 if probes.scene.as_ref().is_some_and(|s| s.found().is_some()) {
                     return Ok(Seek::Found);
                 }

@@ -7,7 +7,7 @@ use crate::trace::{TraceRequest, names};
 use fairlane_trace::events::{self, Recorder};
 
 /// Who hears of it, and rows of 64 bytes.
-pub type Heard = (u32, Vec<u8>);
+pub type Batch = (u32, Vec<u8>);
 
 impl Simulation {
     /// Somebody listens from now on to what is asked for: the number under which rows come. `at_once`: of each event before the next one.
@@ -21,7 +21,7 @@ impl Simulation {
         let recorder = probes.recorder.get_or_insert_with(|| Recorder::listening(names(scenario, *seed), world.moments(), now));
         let id = recorder.listen(request.filter(scenario, *seed), at_once);
         probes.changed();
-        run::as_run(run::IN_HAND, || world.look(probes));
+        run::as_run(run::SESSION, || world.look(probes));
         Ok(id)
     }
 
@@ -44,7 +44,7 @@ impl Simulation {
     }
 
     /// What those have to hear who take rows together.
-    pub fn batches(&mut self) -> Vec<Heard> {
+    pub fn batches(&mut self) -> Vec<Batch> {
         self.probes.recorder.as_mut().map(Recorder::batches).unwrap_or_default()
     }
 

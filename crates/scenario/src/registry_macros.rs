@@ -1,118 +1,5 @@
-//! What a line of the registry expands to: the spec enum with its names, the enum that runs, and the trait as matches.
-//! The macros hold no logic; `Dyn` variants carry algorithms that are not built in.
-
-pub(crate) use crate::endpoint::BuiltIn;
-use fairlane_net::{App, Endpoint, Qdisc};
-use schemars::{Schema, SchemaGenerator};
-use serde_json::{Map, Value, json};
-use std::borrow::Cow;
-
-macro_rules! boxed {
-    ($(#[$doc:meta])* $name:ident: $base:ident) => {
-        $(#[$doc])*
-        pub trait $name: $base + std::fmt::Debug {
-            /// A copy, so that a world can be branched.
-            fn boxed_clone(&self) -> Box<dyn $name>;
-        }
-        impl<T: $base + Clone + std::fmt::Debug + 'static> $name for T {
-            fn boxed_clone(&self) -> Box<dyn $name> {
-                Box::new(self.clone())
-            }
-        }
-        impl Clone for Box<dyn $name> {
-            fn clone(&self) -> Self {
-                (**self).boxed_clone()
-            }
-        }
-    };
-}
-
-boxed! {
-    /// A queue discipline that is not built in.
-    DynQdisc: Qdisc
-}
-boxed! {
-    /// An application that is not built in.
-    DynApp: App
-}
-boxed! {
-    /// An endpoint that is not built in.
-    DynEndpoint: Endpoint
-}
-
-/// An algorithm of the registry as listings show it.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Listed {
-    /// queue, cc, source, control, topology or transport.
-    pub kind: &'static str,
-    /// Name in scenario files.
-    pub name: &'static str,
-    /// Other spellings that are understood.
-    pub aliases: &'static [&'static str],
-    /// What it is and where it comes from.
-    pub doc: String,
-    /// JSON Schema of its parameters.
-    pub schema: Value,
-}
-
-impl Listed {
-    pub(crate) fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str, aliases: &'static [&'static str]) -> Self {
-        let schema = schemars::generate::SchemaSettings::draft2020_12()
-            .with(|s| s.inline_subschemas = true)
-            .into_generator()
-            .into_root_schema_for::<P>();
-        let schema = schema.to_value();
-        let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Self { kind, name, aliases, doc, schema }
-    }
-}
-
-/// An algorithm of the registry as schemas need it.
-pub(crate) struct Part {
-    /// queue, source, control or topology.
-    pub(crate) kind: &'static str,
-    /// Name in scenario files.
-    pub(crate) name: &'static str,
-    /// Name of its parameters among the definitions of a schema.
-    pub(crate) definition: fn() -> Cow<'static, str>,
-    /// Makes their schema.
-    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
-}
-
-impl Part {
-    pub(crate) const fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str) -> Self {
-        Self { kind, name, definition: P::schema_name, schema: |g| g.subschema_for::<P>() }
-    }
-}
-
-/// The schema of an algorithm's parameters, or a reference to it.
-///
-/// A generator that names no meta-schema makes what the checks of files read ([`crate::schema::top`]): there it stays a reference until a
-/// file names the algorithm.
-pub(crate) fn parameters<P: schemars::JsonSchema>(g: &mut SchemaGenerator) -> Schema {
-    if g.settings().meta_schema.is_some() || P::inline_schema() {
-        return g.subschema_for::<P>();
-    }
-    schemars::json_schema!({ "$ref": format!("#/$defs/{}", P::schema_name()) })
-}
-
-/// The schema of "a name, or a table with that one key".
-pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)>, aliases: &[(&str, &[&str])]) -> Schema {
-    let mut names: Vec<&str> = entries.iter().map(|e| e.0).collect();
-    names.extend(aliases.iter().flat_map(|a| a.1));
-    let properties: Map<String, Value> = entries.iter().map(|(n, s)| ((*n).to_owned(), s.clone().to_value())).collect();
-    let spelt: Map<String, Value> = aliases.iter().flat_map(|(n, a)| a.iter().map(|a| ((*a).to_owned(), Value::from(*n)))).collect();
-    let schema = json!({
-        "description": doc,
-        "x-registry": kind,
-        "x-aliases": spelt,
-        "anyOf": [
-            { "type": "string", "enum": names },
-            { "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1 },
-        ],
-    });
-    Schema::try_from(schema).unwrap_or_default()
-}
+//! Macros that expand a line of the registry into the spec enum with its names, the enum that runs, and the trait as matches.
+//! They hold no logic; `Dyn` variants carry algorithms that are not built in.
 
 /// The enum of parameters of one kind of algorithm.
 macro_rules! spec {
@@ -138,18 +25,18 @@ macro_rules! spec {
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$variant(<$params>::default())),*]
             }
-            pub(crate) fn listing() -> Vec<$crate::plugs::Listed> {
-                vec![$($crate::plugs::Listed::new::<$params>($kind, $name, &[$($alias),*])),*]
+            pub(crate) fn listing() -> Vec<$crate::registry_entry::Listed> {
+                vec![$($crate::registry_entry::Listed::new::<$params>($kind, $name, &[$($alias),*])),*]
             }
-            pub(crate) const PARTS: &'static [$crate::plugs::Part] = &[
-                $($crate::plugs::Part::new::<$params>($kind, $name),)*
-                $($crate::plugs::Part::new::<$uparams>($kind, $uname),)?
+            pub(crate) const PARTS: &'static [$crate::registry_entry::Part] = &[
+                $($crate::registry_entry::Part::new::<$params>($kind, $name),)*
+                $($crate::registry_entry::Part::new::<$uparams>($kind, $uname),)?
             ];
             /// The schema of the parameters of each.
             pub(crate) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
                 vec![
-                    $(($name, $crate::plugs::parameters::<$params>(g)),)*
-                    $(($uname, $crate::plugs::parameters::<$uparams>(g)),)?
+                    $(($name, $crate::registry_entry::parameters::<$params>(g)),)*
+                    $(($uname, $crate::registry_entry::parameters::<$uparams>(g)),)?
                 ]
             }
         }
@@ -159,7 +46,7 @@ macro_rules! spec {
                 stringify!($spec).into()
             }
             fn json_schema(g: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::plugs::registry_schema($kind, $about, Self::schemas(g), Self::NAMES)
+                $crate::registry_entry::registry_schema($kind, $about, Self::schemas(g), Self::NAMES)
             }
         }
     };
@@ -167,13 +54,14 @@ macro_rules! spec {
 
 macro_rules! queues {
     (inline { $($iname:literal [$($ialias:literal),*] => $ivar:ident: $iparams:ty;)* }
-     boxed { $($bname:literal [$($balias:literal),*] => $bvar:ident: $bparams:ty;)* }) => {
-        $crate::plugs::spec! {
+     boxed { $($bname:literal [$($balias:literal),*] => $bvar:ident: $bparams:ty;)* }
+     plugin $plugin:ty;) => {
+        $crate::registry_macros::spec! {
             /// A queue discipline with its parameters.
             QueueSpec, "queue", "Queue discipline: its name, or a table of its parameters under its name.";
             $($iname [$($ialias),*] => $ivar: $iparams;)*
             $($bname [$($balias),*] => $bvar: $bparams;)*
-            unlisted "plugin" => Plugin: $crate::plugin::PluginParams;
+            unlisted "plugin" => Plugin: $plugin;
         }
 
         /// A queue discipline that runs. The common ones lie in the port itself, the others behind a pointer.
@@ -189,7 +77,7 @@ macro_rules! queues {
         pub enum BoxedQdisc {
             $(#[doc = concat!("`", $bname, "`")] $bvar(Box<<$bparams as fairlane_queue::Discipline>::Queue>),)*
             /// One that is not built in.
-            Dyn(Box<dyn $crate::plugs::DynQdisc>),
+            Dyn(Box<dyn $crate::dynamic::DynQdisc>),
         }
 
         impl fairlane_queue::Discipline for QueueSpec {
@@ -198,7 +86,11 @@ macro_rules! queues {
                 match self {
                     $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, context)),)*
                     $(Self::$bvar(p) => AnyQdisc::Boxed(BoxedQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, context)))),)*
-                    Self::Plugin(p) => p.build_any(context),
+                    // A plug-in that is not loaded did not pass the check.
+                    Self::Plugin(p) => match p.build_boxed(context) {
+                        Some(queue) => AnyQdisc::Boxed(BoxedQdisc::Dyn(queue)),
+                        None => Self::default().build(context),
+                    },
                 }
             }
             fn check(&self, context: &fairlane_net::BuildContext<'_>) -> Result<(), fairlane_queue::Problem> {
@@ -229,8 +121,8 @@ macro_rules! queues {
             }
         }
 
-        $crate::plugs::forward_qdisc!(#[inline] AnyQdisc: $($ivar)* Boxed);
-        $crate::plugs::forward_qdisc!(#[inline(never)] BoxedQdisc: $($bvar)* Dyn);
+        $crate::registry_macros::forward_qdisc!(#[inline] AnyQdisc: $($ivar)* Boxed);
+        $crate::registry_macros::forward_qdisc!(#[inline(never)] BoxedQdisc: $($bvar)* Dyn);
     };
 }
 
@@ -291,8 +183,8 @@ macro_rules! forward_qdisc {
 
 macro_rules! sources {
     ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*
-     carriers { $($cname:literal [$($calias:literal),*] => $carrier:ident: $cparams:ty;)* }) => {
-        $crate::plugs::spec! {
+     carriers of $endpoint:ty { $($cname:literal [$($calias:literal),*] => $carrier:ident: $cparams:ty;)* }) => {
+        $crate::registry_macros::spec! {
             /// A source of traffic with its parameters.
             SourceSpec, "source", "Source of traffic: its name, or a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
@@ -304,7 +196,7 @@ macro_rules! sources {
         pub enum AnyApp {
             $(#[doc = concat!("`", $name, "`")] $variant(Box<<$params as fairlane_traffic::Source>::App>),)*
             /// One that is not built in.
-            Dyn(Box<dyn $crate::plugs::DynApp>),
+            Dyn(Box<dyn $crate::dynamic::DynApp>),
         }
 
         impl fairlane_traffic::Source for SourceSpec {
@@ -350,7 +242,7 @@ macro_rules! sources {
                 &self,
                 udp: &fairlane_traffic::UdpParams,
                 class: fairlane_net::Class,
-            ) -> Option<($crate::endpoint::AnyEndpoint, $crate::endpoint::AnyEndpoint)> {
+            ) -> Option<($endpoint, $endpoint)> {
                 match self {
                     $(Self::$carrier(p) => {
                         let (sender, receiver) = p.endpoints(udp, class);
@@ -361,7 +253,7 @@ macro_rules! sources {
             }
         }
 
-        $crate::plugs::forward_app!(AnyApp: $($variant)* Dyn);
+        $crate::registry_macros::forward_app!(AnyApp: $($variant)* Dyn);
     };
 }
 
@@ -391,7 +283,7 @@ macro_rules! forward_app {
 
 macro_rules! controls {
     ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
-        $crate::plugs::spec! {
+        $crate::registry_macros::spec! {
             /// A control of flows at their source with its parameters.
             ControlSpec, "control", "Control of flows at their source: a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
@@ -447,20 +339,20 @@ macro_rules! topologies {
         $(mod $module;)*
         $(pub use $module::$variant;)*
 
-        $crate::plugs::spec! {
+        $crate::registry_macros::spec! {
             /// A builder of a regular network with its parameters.
             TopologySpec, "topology", "Builder of a regular network: a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $variant;)*
         }
 
-        impl $crate::topology::Builder for TopologySpec {
+        impl Builder for TopologySpec {
             fn filled(&self) -> Self {
                 match self { $(Self::$variant(b) => Self::$variant(b.filled())),* }
             }
-            fn check(&self) -> Vec<$crate::topology::Misfit> {
+            fn check(&self) -> Vec<Misfit> {
                 match self { $(Self::$variant(b) => b.check()),* }
             }
-            fn graph(&self) -> $crate::topology::Graph {
+            fn graph(&self) -> Graph {
                 match self { $(Self::$variant(b) => b.graph()),* }
             }
             fn hosts(&self) -> String {

@@ -4,7 +4,7 @@ use crate::error;
 use crate::events::{self, Listening};
 use crate::resolved::Resolved;
 use crate::run::Run;
-use fairlane_scenario::{Live, Row, Seek, SetError, Sought, Waiting, within_run};
+use fairlane_scenario::{Row, Seek, SetError, Sought, StateValue, Waiting, within_run};
 use fairlane_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -208,10 +208,10 @@ fn grouped(py: Python<'_>, row: Row) -> PyResult<Bound<'_, PyDict>> {
             }
         };
         match value {
-            Live::Number(x) => own.set_item(name, x)?,
-            Live::Count(n) => own.set_item(name, n)?,
-            Live::Word(w) => own.set_item(name, w)?,
-            Live::Nothing => own.set_item(name, py.None())?,
+            StateValue::Number(x) => own.set_item(name, x)?,
+            StateValue::Count(n) => own.set_item(name, n)?,
+            StateValue::Word(w) => own.set_item(name, w)?,
+            StateValue::Nothing => own.set_item(name, py.None())?,
         }
     }
     Ok(out)

@@ -1,7 +1,7 @@
 //! What a study keeps of a run: the numbers of all its tables, and what tells of the run itself, as one long table.
 
 use crate::run::{RunOutput, Table};
-use crate::sampled::SeriesTable;
+use crate::series_table::SeriesTable;
 use fairlane_trace::{LongTable, Of, Subjects};
 use std::collections::HashSet;
 use std::io;
@@ -18,7 +18,7 @@ pub type Wanted = (String, String, Vec<String>);
 ///
 /// # Errors
 /// A series that was put aside cannot be read.
-pub fn cell(run: &RunOutput, key: &str, engine: &str, wanted: Option<&[Wanted]>) -> io::Result<Vec<u8>> {
+pub fn long_table(run: &RunOutput, key: &str, engine: &str, wanted: Option<&[Wanted]>) -> io::Result<Vec<u8>> {
     let fingerprint = format!("{:016x}", run.fingerprint);
     let mut out = Tables { long: LongTable::new(key), wanted };
     let facts = [("seed", run.seed), ("events", run.events), ("packet_hops", run.packet_hops), ("peak_packets", run.peak_packets as u64)];

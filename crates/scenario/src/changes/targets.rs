@@ -3,7 +3,7 @@
 use super::{MAY, Refused};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, suggest};
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::source::{Node, Value, overlay};
 
 /// What a change may speak of. Topologies and words are compared with what was there; whatever else a scenario has stays as it is.

@@ -11,7 +11,7 @@ const MOST: usize = 1 << 16;
 const BYTES: usize = 64;
 
 /// Somebody who listens.
-struct Ear {
+struct Listener {
     id: u32,
     filter: Filter,
     kinds: u16,
@@ -21,7 +21,7 @@ struct Ear {
     since: usize,
 }
 
-impl Ear {
+impl Listener {
     fn lets(&self, row: &Row) -> bool {
         self.filter.lets(self.kinds, row)
     }
@@ -29,8 +29,8 @@ impl Ear {
 
 /// All who listen to a run.
 #[derive(Default)]
-pub(super) struct Ears {
-    list: Vec<Ear>,
+pub(super) struct Listeners {
+    list: Vec<Listener>,
     given: u32,
     /// Rows that those have heard of who hear of each.
     told: usize,
@@ -40,15 +40,15 @@ pub(super) struct Ears {
     began: Time,
 }
 
-impl Ears {
+impl Listeners {
     /// Whether somebody wants to hear of it.
     #[inline]
     pub(super) fn hear(&mut self, row: &Row) -> bool {
         let mut wanted = false;
-        for ear in &self.list {
-            if ear.lets(row) {
+        for listener in &self.list {
+            if listener.lets(row) {
                 wanted = true;
-                self.urgent |= ear.at_once;
+                self.urgent |= listener.at_once;
             }
         }
         wanted
@@ -65,7 +65,7 @@ impl Recorder {
     pub fn listening(names: Names, moments: Vec<Option<SenderState>>, now: Time) -> Self {
         let mut recorder = Self::collecting(Filter::default(), Arc::new(names));
         recorder.before = moments;
-        recorder.ears = Some(Ears { began: now, ..Ears::default() });
+        recorder.listeners = Some(Listeners { began: now, ..Listeners::default() });
         recorder.renew();
         recorder
     }
@@ -73,47 +73,47 @@ impl Recorder {
     /// One more listens from now on, under the number returned. `at_once`: hears of each event before the next one.
     pub fn listen(&mut self, filter: Filter, at_once: bool) -> u32 {
         let rows = self.rows.len();
-        let Some(ears) = &mut self.ears else { return 0 };
-        ears.given += 1;
-        let (id, kinds) = (ears.given, filter.set());
-        ears.list.push(Ear { id, filter, kinds, at_once, since: rows });
+        let Some(listeners) = &mut self.listeners else { return 0 };
+        listeners.given += 1;
+        let (id, kinds) = (listeners.given, filter.set());
+        listeners.list.push(Listener { id, filter, kinds, at_once, since: rows });
         self.renew();
         id
     }
 
     /// Somebody listens no more; whether anybody does.
     pub fn leave(&mut self, id: u32) -> bool {
-        if let Some(ears) = &mut self.ears {
-            ears.list.retain(|e| e.id != id);
+        if let Some(listeners) = &mut self.listeners {
+            listeners.list.retain(|e| e.id != id);
         }
         self.renew();
-        self.ears.as_ref().is_some_and(|e| !e.list.is_empty())
+        self.listeners.as_ref().is_some_and(|e| !e.list.is_empty())
     }
 
     fn renew(&mut self) {
-        let Some(ears) = &self.ears else { return };
-        let all = ears.list.iter().map(|e| e.filter.clone()).reduce(|all, one| all.or(&one));
+        let Some(listeners) = &self.listeners else { return };
+        let all = listeners.list.iter().map(|e| e.filter.clone()).reduce(|all, one| all.or(&one));
         self.kinds = all.as_ref().map_or(0, Filter::set);
         self.filter = all.unwrap_or_default();
     }
 
     /// Whether there is something to be heard before the run goes on.
     pub fn pending(&self) -> bool {
-        self.ears.as_ref().is_some_and(|ears| ears.enough(self.rows.len()))
+        self.listeners.as_ref().is_some_and(|listeners| listeners.enough(self.rows.len()))
     }
 
     /// What those have to hear who hear of each event: who, and the row.
     pub fn told(&mut self) -> Vec<(u32, [u8; BYTES])> {
-        let Some(ears) = &mut self.ears else { return Vec::new() };
+        let Some(listeners) = &mut self.listeners else { return Vec::new() };
         let mut out = Vec::new();
-        if std::mem::take(&mut ears.urgent) {
-            for (i, row) in self.rows.iter().enumerate().skip(ears.told) {
-                let hears = ears.list.iter().filter(|e| e.at_once && i >= e.since && e.lets(row));
+        if std::mem::take(&mut listeners.urgent) {
+            for (i, row) in self.rows.iter().enumerate().skip(listeners.told) {
+                let hears = listeners.list.iter().filter(|e| e.at_once && i >= e.since && e.lets(row));
                 out.extend(hears.map(|e| (e.id, row.bytes())));
             }
         }
-        ears.told = self.rows.len();
-        if ears.list.iter().all(|e| e.at_once) {
+        listeners.told = self.rows.len();
+        if listeners.list.iter().all(|e| e.at_once) {
             self.clear();
         }
         out
@@ -121,30 +121,30 @@ impl Recorder {
 
     /// The rows of those who take them in batches: who, and the rows one after the other.
     pub fn batches(&mut self) -> Vec<(u32, Vec<u8>)> {
-        let Some(ears) = &self.ears else { return Vec::new() };
-        let of = |ear: &Ear| {
-            let own = self.rows.get(ear.since..).unwrap_or_default();
+        let Some(listeners) = &self.listeners else { return Vec::new() };
+        let of = |listener: &Listener| {
+            let own = self.rows.get(listener.since..).unwrap_or_default();
             // Whole rows at a time: collecting single bytes took most of the time of whoever listens to everything.
             let mut out = Vec::with_capacity(own.len() * BYTES);
-            own.iter().filter(|row| ear.lets(row)).for_each(|row| out.extend_from_slice(&row.bytes()));
-            (ear.id, out)
+            own.iter().filter(|row| listener.lets(row)).for_each(|row| out.extend_from_slice(&row.bytes()));
+            (listener.id, out)
         };
-        let out = ears.list.iter().filter(|e| !e.at_once).map(of).filter(|(_, rows)| !rows.is_empty()).collect();
+        let out = listeners.list.iter().filter(|e| !e.at_once).map(of).filter(|(_, rows)| !rows.is_empty()).collect();
         self.clear();
         out
     }
 
     fn clear(&mut self) {
         self.rows.clear();
-        if let Some(ears) = &mut self.ears {
-            (ears.told, ears.urgent) = (0, false);
-            ears.list.iter_mut().for_each(|e| e.since = 0);
+        if let Some(listeners) = &mut self.listeners {
+            (listeners.told, listeners.urgent) = (0, false);
+            listeners.list.iter_mut().for_each(|e| e.since = 0);
         }
     }
 
     /// A packet waited there before anybody listened.
     pub(super) fn waits_unknown(&self, at: Time) -> bool {
-        self.ears.as_ref().is_some_and(|ears| ears.began > Time::ZERO && at <= ears.began)
+        self.listeners.as_ref().is_some_and(|listeners| listeners.began > Time::ZERO && at <= listeners.began)
     }
 
     /// What rows give by number.

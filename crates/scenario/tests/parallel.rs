@@ -1,12 +1,12 @@
 //! One run on several threads: whatever the cut, and however many threads there are, results are those of the run in one piece, to the bit.
 
 use fairlane_engine::Stream;
-use fairlane_scenario::{Apart, Format, Options, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, partition, resolve, run_all};
+use fairlane_scenario::{Format, Options, Parallel, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, partition, resolve, run_all};
 use fairlane_tcp::CcParams;
 use std::fs;
 use std::path::PathBuf;
 
-fn go(scenario: &Resolved, parts: Apart, threads: usize) -> RunOutput {
+fn go(scenario: &Resolved, parts: Parallel, threads: usize) -> RunOutput {
     let options = Options { seeds: vec![scenario.seed], threads, parts, ..Options::default() };
     run_all(scenario, &options, &Progress::default()).unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
@@ -34,10 +34,10 @@ fn same(whole: &RunOutput, parts: &RunOutput, what: &str) {
 /// Runs a scenario whole, and in parts on so many threads. The number of its parts.
 fn check(scenario: &Resolved, threads: &[usize], what: &str) -> usize {
     let parts = partition(scenario, scenario.seed, None).unwrap()["parts"].as_array().unwrap().len();
-    let whole = go(scenario, Apart::Never, 1);
+    let whole = go(scenario, Parallel::Never, 1);
     if parts > 0 {
         for &n in threads {
-            same(&whole, &go(scenario, Apart::Always, n), &format!("{what} on {n} threads"));
+            same(&whole, &go(scenario, Parallel::Always, n), &format!("{what} on {n} threads"));
         }
     }
     parts
@@ -201,6 +201,6 @@ fn what_cannot_be_cut_is_not() {
         let told = partition(&scenario, 1, None).unwrap();
         assert_eq!((told["whole"].as_str(), told["parts"].as_array().map(Vec::len)), (Some(why), Some(0)), "{bottleneck} {flow} {rest}");
         // Asked for all the same, it runs in one piece.
-        same(&go(&scenario, Apart::Never, 1), &go(&scenario, Apart::Always, 4), "in one piece");
+        same(&go(&scenario, Parallel::Never, 1), &go(&scenario, Parallel::Always, 4), "in one piece");
     }
 }

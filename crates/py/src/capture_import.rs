@@ -1,7 +1,7 @@
 //! Captures of packets as event tables.
 
 use crate::error;
-use fairlane_scenario::reading::{Flow, ReadError, capture};
+use fairlane_scenario::capture_import::{Flow, ReadError, capture};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
 //! The course of a run: where it stops on its way, at the end of the warm-up and at changes of the network, and what it does there.
 
-use crate::endpoint::BuiltIn;
-use crate::resolve::Resolved;
+use crate::changes::{self, Task};
+use crate::components::BuiltIn;
+use crate::resolved::{Change, Resolved};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
-use crate::turns::{self, Task, Turn};
 use fairlane_engine::EventQueue;
 use fairlane_net::{Observer, Waiting, World};
 use fairlane_units::Time;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 /// The course of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct Timeline {
     seed: u64,
     warmup: Time,
     warm: bool,
     /// Changes that are still to come, the next one last; and what they say.
-    turns: Vec<Turn>,
+    changes: Vec<Change>,
     specs: Vec<AtSpec>,
     /// Flows that a change lets stop or begin again, the next one last.
     tasks: Vec<Task>,
@@ -25,11 +25,11 @@ pub(crate) struct Course {
     state: Option<Arc<Resolved>>,
 }
 
-impl Course {
+impl Timeline {
     /// That of a run which begins.
     pub(crate) fn new(scenario: &Resolved, seed: u64) -> Self {
-        let (turns, specs) = (scenario.turns.iter().rev().cloned().collect(), scenario.at.iter().rev().cloned().collect());
-        Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, turns, specs, tasks: Vec::new(), state: None }
+        let (changes, specs) = (scenario.changes.iter().rev().cloned().collect(), scenario.at.iter().rev().cloned().collect());
+        Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, changes, specs, tasks: Vec::new(), state: None }
     }
 
     /// The scenario as it stands.
@@ -40,9 +40,9 @@ impl Course {
     /// When it stops next, at `end` the latest.
     fn next(&self, end: Time) -> Time {
         let warm = if self.warm { Time::MAX } else { self.warmup };
-        let turn = self.turns.last().map_or(Time::MAX, |t| t.time);
+        let change = self.changes.last().map_or(Time::MAX, |t| t.time);
         let task = self.tasks.last().map_or(Time::MAX, |t| t.time);
-        warm.min(turn).min(task).min(end)
+        warm.min(change).min(task).min(end)
     }
 
     /// Moves a world towards `end` by at most `budget` events; whether it is there, with all that is to be done there.
@@ -81,10 +81,10 @@ impl Course {
             }
         }
         quiet &= !self.work(scenario, world, obs);
-        while self.turns.last().is_some_and(|t| t.time <= now) {
+        while self.changes.last().is_some_and(|t| t.time <= now) {
             self.specs.pop();
-            if let Some(turn) = self.turns.pop() {
-                self.change(scenario, turn.state, turn.waiting, world, obs)?;
+            if let Some(change) = self.changes.pop() {
+                self.change(scenario, change.state, change.waiting, world, obs)?;
                 quiet = false;
             }
         }
@@ -123,8 +123,8 @@ impl Course {
     ) -> Result<(), RunError> {
         let now = self.state.take();
         let now = now.as_deref().unwrap_or(scenario);
-        let tasks = turns::change(world, (now, &next), waiting, self.seed, obs)
-            .map_err(|e| RunError::Change(format!("the network cannot change at {}: {e}", turns::shown(world.now()))))?;
+        let tasks = changes::change(world, (now, &next), waiting, self.seed, obs)
+            .map_err(|e| RunError::Change(format!("the network cannot change at {}: {e}", changes::shown(world.now()))))?;
         // Of each flow the newest one is in force; of several at one time the first comes first.
         self.tasks.retain(|old| tasks.iter().all(|new| new.flow != old.flow));
         for task in tasks {
@@ -140,15 +140,15 @@ impl Course {
     ///
     /// # Errors
     /// They do not fit it.
-    pub(crate) fn relaid(&self, next: &Resolved) -> Result<Vec<Turn>, crate::diag::Diagnostics> {
+    pub(crate) fn relaid(&self, next: &Resolved) -> Result<Vec<Change>, crate::diag::Diagnostics> {
         let specs: Vec<AtSpec> = self.specs.iter().rev().cloned().collect();
-        let mut turns = turns::relay(next, &specs)?;
-        turns.reverse();
-        Ok(turns)
+        let mut changes = changes::relay(next, &specs)?;
+        changes.reverse();
+        Ok(changes)
     }
 
     /// Puts others in the place of the changes that are still to come.
-    pub(crate) fn put(&mut self, turns: Vec<Turn>) {
-        self.turns = turns;
+    pub(crate) fn put(&mut self, changes: Vec<Change>) {
+        self.changes = changes;
     }
 }

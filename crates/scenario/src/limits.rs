@@ -1,11 +1,11 @@
 //! What a run says of why its flows sent no more.
 
 use crate::expand::Member;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
 use fairlane_net::{Components, EpId, FlowId, Limit, World};
-use fairlane_trace::why::LimitReport;
+use fairlane_trace::limits::LimitReport;
 use fairlane_units::Time;
 use serde_json::{Map, Value, json};
 
@@ -33,8 +33,8 @@ pub(crate) fn told(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Ti
         .filter(|(i, f)| members.get(*i as usize).is_some_and(Member::is_there) || times(f.times()).values().any(|t| *t != 0))
         .map(|(i, f)| json!({ "flow": name(i), "picoseconds": times(f.times()), "timeouts": f.timeouts() }))
         .collect();
-    let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::why::QueueWhy)| {
-        let share = |(&flow, s): (&u32, &fairlane_trace::why::Share)| json!({ "flow": name(flow), "byte_seconds": s.waited as f64 / fairlane_units::PS_PER_SEC as f64, "drops": s.drops, "marks": s.marks });
+    let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::limits::QueueWhy)| {
+        let share = |(&flow, s): (&u32, &fairlane_trace::limits::Share)| json!({ "flow": name(flow), "byte_seconds": s.waited as f64 / fairlane_units::PS_PER_SEC as f64, "drops": s.drops, "marks": s.marks });
         let shares: Vec<Value> = q.shares.iter().filter(|(_, s)| s.waited > 0 || s.drops + s.marks > 0).map(share).collect();
         json!({ "link": link.name, "flows": shares, "starved_ps": q.starved, "wanted_ps": q.wanted })
     };

@@ -3,13 +3,14 @@
 //! A change is what two scenarios differ in. So its values are read, completed and checked by the reader of scenarios, and what it means for
 //! the world is said once, here, for `[[at]]` in a file and for a run in hand.
 
-mod there;
+mod targets;
 
 use crate::code::Code;
+use crate::components::BuiltIn;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
-use crate::endpoint::BuiltIn;
 use crate::expand::{LinkDir, Member};
-use crate::resolve::{Resolved, resolve};
+use crate::resolve::resolve;
+use crate::resolved::{Change, Resolved};
 use crate::source::{Format, Node, split};
 use crate::spec::{AtSpec, FlowSpec, Wire};
 use fairlane_engine::EventQueue;
@@ -21,17 +22,6 @@ use std::sync::Arc;
 
 /// What may change, in words.
 const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows, as often as wanted";
-
-/// The scenario from a time on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
-    /// When.
-    pub time: Time,
-    /// What becomes of packets in queues that are replaced.
-    pub waiting: Waiting,
-    /// The scenario as if it had been so from the beginning.
-    pub state: Arc<Resolved>,
-}
 
 /// What a change lets a flow do later, if nothing else is said until then.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +55,7 @@ impl Refused {
 
 /// The scenario with other values from `now` on.
 pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
-    there::look(state, sets)?;
+    targets::look(state, sets)?;
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
         table.remove("at");
@@ -87,14 +77,14 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time)
 /// The states that the changes of a scenario lead to; each is checked.
 pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut found = Diagnostics::default();
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut changes: Vec<Change> = Vec::new();
     for (i, at) in resolved.scenario.at.iter().enumerate() {
         let (number, time) = (i.to_string(), Time::ZERO + at.time);
         let mut fail = |path: &[&str], code, message: String, help: String| {
             let path: Vec<&str> = ["at", &number].into_iter().chain(path.iter().copied()).collect();
             found.push(sources.diagnostic(code, root.place(&path), &path.join("."), message, help));
         };
-        let before = turns.last().map_or(Time::ZERO, |t| t.time);
+        let before = changes.last().map_or(Time::ZERO, |t| t.time);
         if at.time > resolved.scenario.duration {
             let message = format!("the run is over after {}", resolved.scenario.duration);
             fail(&["time"], Code::ChangeUnfit, message, "write an earlier time, or a longer duration".to_owned());
@@ -104,10 +94,10 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
             fail(&["time"], Code::ChangeUnfit, message, "write changes in the order of time".to_owned());
             break;
         }
-        let state = turns.last().map_or(&resolved, |t| &*t.state);
+        let state = changes.last().map_or(&resolved, |t| &*t.state);
         match next_state(state, &at.sets(), time) {
             Ok(next) => match check(state, &next, time) {
-                Ok(()) => turns.push(Turn { time, waiting: at.waiting, state: Arc::new(next) }),
+                Ok(()) => changes.push(Change { time, waiting: at.waiting, state: Arc::new(next) }),
                 Err(Refused { at: place, message, help }) => {
                     let key =
                         at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));
@@ -126,7 +116,7 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
         }
     }
     if found.is_empty() {
-        resolved.turns = turns;
+        resolved.changes = changes;
         Ok(resolved)
     } else {
         Err(found)
@@ -151,13 +141,13 @@ fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str)
 }
 
 /// The states that changes lead to from another one on: those that are still to come after one was put in before them.
-pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Turn>, Diagnostics> {
-    let mut turns: Vec<Turn> = Vec::new();
+pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, Diagnostics> {
+    let mut changes: Vec<Change> = Vec::new();
     for at in then {
-        let next = next_state(turns.last().map_or(state, |t| &*t.state), &at.sets(), Time::ZERO + at.time)?;
-        turns.push(Turn { time: Time::ZERO + at.time, waiting: at.waiting, state: Arc::new(next) });
+        let next = next_state(changes.last().map_or(state, |t| &*t.state), &at.sets(), Time::ZERO + at.time)?;
+        changes.push(Change { time: Time::ZERO + at.time, waiting: at.waiting, state: Arc::new(next) });
     }
-    Ok(turns)
+    Ok(changes)
 }
 
 /// Whether a run can go from one state to another at this time.

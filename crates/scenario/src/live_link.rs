@@ -6,7 +6,7 @@
 use crate::build::flow_infos;
 use crate::expand::LinkDir;
 use crate::registry::AnyQdisc;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 use fairlane_engine::Stream;
 use fairlane_net::{BuildContext, Class, Device, Drops, Ecn, FlowId, Impair, Outcome, Packet, PacketRef, Proto, QCx, Qdisc, Schedule};
 use fairlane_queue::Discipline;
@@ -312,5 +312,5 @@ fn set_ecn(packet: &mut [u8], ecn: Ecn) {
 }
 
 #[cfg(test)]
-#[path = "live_tests.rs"]
+#[path = "live_link_tests.rs"]
 mod tests;

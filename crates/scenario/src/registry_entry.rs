@@ -1,0 +1,79 @@
+//! One algorithm of the registry: its names, its documentation and the schema of its parameters.
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// An algorithm of the registry as listings show it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Listed {
+    /// queue, cc, source, control, topology or transport.
+    pub kind: &'static str,
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// Other spellings that are understood.
+    pub aliases: &'static [&'static str],
+    /// What it is and where it comes from.
+    pub doc: String,
+    /// JSON Schema of its parameters.
+    pub schema: Value,
+}
+
+impl Listed {
+    pub(crate) fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str, aliases: &'static [&'static str]) -> Self {
+        let schema = schemars::generate::SchemaSettings::draft2020_12()
+            .with(|s| s.inline_subschemas = true)
+            .into_generator()
+            .into_root_schema_for::<P>();
+        let schema = schema.to_value();
+        let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self { kind, name, aliases, doc, schema }
+    }
+}
+
+/// An algorithm of the registry as schemas need it.
+pub(crate) struct Part {
+    /// queue, source, control or topology.
+    pub(crate) kind: &'static str,
+    /// Name in scenario files.
+    pub(crate) name: &'static str,
+    /// Name of its parameters among the definitions of a schema.
+    pub(crate) definition: fn() -> Cow<'static, str>,
+    /// Makes their schema.
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Part {
+    pub(crate) const fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str) -> Self {
+        Self { kind, name, definition: P::schema_name, schema: |g| g.subschema_for::<P>() }
+    }
+}
+
+/// The schema of an algorithm's parameters, or a reference to it.
+///
+/// A generator that names no meta-schema makes what the checks of files read ([`schema::top`]): there it stays a reference until a
+/// file names the algorithm.
+pub(crate) fn parameters<P: schemars::JsonSchema>(g: &mut SchemaGenerator) -> Schema {
+    if g.settings().meta_schema.is_some() || P::inline_schema() {
+        return g.subschema_for::<P>();
+    }
+    schemars::json_schema!({ "$ref": format!("#/$defs/{}", P::schema_name()) })
+}
+
+/// The schema of "a name, or a table with that one key".
+pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)>, aliases: &[(&str, &[&str])]) -> Schema {
+    let mut names: Vec<&str> = entries.iter().map(|e| e.0).collect();
+    names.extend(aliases.iter().flat_map(|a| a.1));
+    let properties: Map<String, Value> = entries.iter().map(|(n, s)| ((*n).to_owned(), s.clone().to_value())).collect();
+    let spelt: Map<String, Value> = aliases.iter().flat_map(|(n, a)| a.iter().map(|a| ((*a).to_owned(), Value::from(*n)))).collect();
+    let schema = json!({
+        "description": doc,
+        "x-registry": kind,
+        "x-aliases": spelt,
+        "anyOf": [
+            { "type": "string", "enum": names },
+            { "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1 },
+        ],
+    });
+    Schema::try_from(schema).unwrap_or_default()
+}
