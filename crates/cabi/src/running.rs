@@ -43,7 +43,7 @@ mod watched {
         (libc::SIGABRT, "SIGABRT (abort)"),
     ];
     /// Threads that have a place; further ones run unnamed.
-    const PLACES: usize = 512;
+    const THREADS: usize = 512;
     /// Bytes of the stack on which a handler runs: that of the thread may be what ended.
     const STACK: usize = 1 << 16;
     /// Exit code of a run whose code of the user's failed.
@@ -51,14 +51,15 @@ mod watched {
 
     /// Foreign code that a thread runs, on a cache line of its own.
     #[repr(align(128))]
-    struct Place {
-        /// `pthread_self` of the thread, 0 if nobody has the place.
+    struct ThreadEntry {
+        /// `pthread_self` of the thread, 0 if nobody has the entry.
         thread: AtomicUsize,
         /// Words that name what it runs, null if that is no foreign code.
         runs: AtomicPtr<c_char>,
     }
 
-    static TABLE: [Place; PLACES] = [const { Place { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; PLACES];
+    static TABLE: [ThreadEntry; THREADS] =
+        [const { ThreadEntry { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; THREADS];
 
     /// Handlers that were installed for these signals before ours.
     struct Before(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
@@ -73,14 +74,14 @@ mod watched {
 
     /// The place of this thread, and its stack for handlers; both are given back when the thread ends.
     struct Mine {
-        place: Option<&'static Place>,
+        entry: Option<&'static ThreadEntry>,
         stack: *mut c_void,
     }
 
     impl Mine {
         fn take() -> Self {
-            let free = |p: &&Place| p.thread.compare_exchange(0, me(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
-            Self { place: TABLE.iter().find(free), stack: handlers_stack() }
+            let free = |p: &&ThreadEntry| p.thread.compare_exchange(0, me(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            Self { entry: TABLE.iter().find(free), stack: handlers_stack() }
         }
     }
 
@@ -88,7 +89,7 @@ mod watched {
         fn drop(&mut self) {
             // `exit` ends what belongs to the thread first, so this is where it is seen; `pthread_exit` comes here, too.
             on_exit();
-            if let Some(p) = self.place {
+            if let Some(p) = self.entry {
                 p.runs.store(ptr::null_mut(), Ordering::Relaxed);
                 p.thread.store(0, Ordering::Release);
             }
@@ -139,8 +140,8 @@ mod watched {
     #[inline]
     #[must_use]
     pub fn running(code: Code) -> Running {
-        let place = MINE.try_with(|m| m.place).ok().flatten();
-        Running { runs: place.map(|p| (&p.runs, p.runs.swap(code.0.as_ptr().cast_mut(), Ordering::Relaxed))) }
+        let entry = MINE.try_with(|m| m.entry).ok().flatten();
+        Running { runs: entry.map(|p| (&p.runs, p.runs.swap(code.0.as_ptr().cast_mut(), Ordering::Relaxed))) }
     }
 
     impl Drop for Running {

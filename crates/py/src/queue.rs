@@ -88,7 +88,7 @@ impl PyPacket {
 struct State {
     now: Time,
     rng: Stream,
-    held: Backlog,
+    packets: Backlog,
     drops: Vec<(u32, DropReason)>,
     marks: Vec<u32>,
 }
@@ -110,7 +110,7 @@ impl QueueHandle {
     #[new]
     fn new() -> Self {
         let rng = Stream::new(0, "queue", "", "plug-in");
-        Self { state: Mutex::new(State { now: Time::ZERO, rng, held: Backlog::default(), drops: Vec::new(), marks: Vec::new() }) }
+        Self { state: Mutex::new(State { now: Time::ZERO, rng, packets: Backlog::default(), drops: Vec::new(), marks: Vec::new() }) }
     }
     /// Simulated time in seconds.
     #[getter]
@@ -120,18 +120,18 @@ impl QueueHandle {
     /// Packets that wait.
     #[getter]
     fn packets(&self) -> u32 {
-        self.state().held.pkts
+        self.state().packets.pkts
     }
     /// Bytes that wait.
     #[getter]
     fn bytes(&self) -> u64 {
-        self.state().held.bytes
+        self.state().packets.bytes
     }
     /// A number from the queue's own random stream, uniform in [0, 1).
     fn random(&self) -> f64 {
         self.state().rng.uniform()
     }
-    /// Drops a packet that was offered or is held.
+    /// Drops a packet that was offered or is packets.
     fn drop(&self, packet: &PyPacket, why: &str) -> PyResult<()> {
         let known = || DropReason::ALL.iter().filter(|w| w.by_queue()).map(|w| w.name());
         let Some(reason) = DropReason::ALL.into_iter().find(|w| w.by_queue() && w.name() == why) else {
@@ -140,7 +140,7 @@ impl QueueHandle {
         };
         let mut s = self.state();
         s.drops.push((packet.pkt.id.0, reason));
-        s.held.sub(&packet.pkt);
+        s.packets.sub(&packet.pkt);
         Ok(())
     }
     /// Sets congestion experienced.
@@ -158,9 +158,9 @@ impl QueueHandle {
 
 /// Packets by their numbers, which are places in the network's store and so stay small.
 #[derive(Clone, Default)]
-struct Held(Vec<Option<Packet>>);
+struct PacketSlots(Vec<Option<Packet>>);
 
-impl Held {
+impl PacketSlots {
     fn insert(&mut self, p: Packet) {
         let at = p.id.0 as usize;
         if at >= self.0.len() {
@@ -182,7 +182,7 @@ struct PyQdisc {
     code: Code,
     queue: Py<PyAny>,
     handle: Option<Py<QueueHandle>>,
-    held: Held,
+    packets: PacketSlots,
     backlog: Backlog,
     has_timer: bool,
     has_ready: bool,
@@ -203,7 +203,7 @@ impl Clone for PyQdisc {
                 name: Arc::clone(&self.name),
                 queue: self.queue.clone_ref(py),
                 handle: None,
-                held: self.held.clone(),
+                packets: self.packets.clone(),
                 failed: self.failed,
                 ..*self
             };
@@ -265,11 +265,11 @@ impl PyQdisc {
             };
             let answer = answer.and_then(|r| {
                 for id in marks {
-                    let p = self.held.get_mut(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    let p = self.packets.get_mut(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
                     cx.mark(p);
                 }
                 for (id, why) in drops {
-                    let p = self.held.remove(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    let p = self.packets.remove(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
                     self.backlog.sub(&p);
                     cx.drop(p, why);
                 }
@@ -289,7 +289,7 @@ impl PyQdisc {
     /// Gives back every packet, in the order of their numbers, so that the books balance.
     fn abandon(&mut self, cx: &mut QCx<'_>) {
         self.backlog = Backlog::default();
-        self.held.0.drain(..).flatten().for_each(|p| cx.drop(p, DropReason::Overflow));
+        self.packets.0.drain(..).flatten().for_each(|p| cx.drop(p, DropReason::Overflow));
     }
 }
 
@@ -300,7 +300,7 @@ impl Qdisc for PyQdisc {
         if self.failed {
             return cx.drop(p, DropReason::Overflow);
         }
-        self.held.insert(p);
+        self.packets.insert(p);
         self.backlog.add(&p);
         self.call(cx, |q, py| {
             let packet = Py::new(py, PyPacket { pkt: p })?;
@@ -318,7 +318,7 @@ impl Qdisc for PyQdisc {
         let now = cx.now;
         match chosen {
             Some(id) => {
-                let sent = self.held.remove(id);
+                let sent = self.packets.remove(id);
                 if let Some(p) = &sent {
                     self.backlog.sub(p);
                 } else {
@@ -422,8 +422,8 @@ impl QueuePlugin for PyPlugin {
             let (queue, handle) = made.map_or((py.None(), None), |(q, h)| (q, Some(h)));
             let (has_timer, has_ready) = (self.has_timer, self.has_ready);
             let (name, code) = (Arc::clone(&self.name), self.code);
-            let (held, backlog) = (Held::default(), Backlog::default());
-            let mut q = PyQdisc { name, code, queue, handle, held, backlog, has_timer, has_ready, failed: false };
+            let (packets, backlog) = (PacketSlots::default(), Backlog::default());
+            let mut q = PyQdisc { name, code, queue, handle, packets, backlog, has_timer, has_ready, failed: false };
             if let Some(e) = error {
                 q.fault(py, Time::ZERO, &e);
             }

@@ -2,7 +2,7 @@
 
 use crate::expand::numbered;
 use crate::mobility::Moving;
-use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, Place, RateControlSpec};
+use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, Point, RateControlSpec};
 use fairlane_engine::Stream;
 use fairlane_units::Rate;
 use fairlane_wireless::air::{AirError, near_enough};
@@ -78,7 +78,7 @@ impl ChannelSpec {
                 put(numbered(&f.name, i).to_string(), x, y);
             }
         }
-        for (node, &Place { x, y }) in &self.nodes {
+        for (node, &Point { x, y }) in &self.nodes {
             put(node.clone(), x, y);
         }
         self.walkers(&mut all);

@@ -2,7 +2,7 @@
 
 use crate::channel::ChannelAt;
 use crate::registry::SourceSpec;
-use crate::spec::{FlowSpec, Place, Wire};
+use crate::spec::{FlowSpec, Point, Wire};
 use crate::topology::{Builder, TopologySpec};
 use crate::traffic_matrix::{Pair, derangement};
 use fairlane_engine::Stream;
@@ -25,11 +25,11 @@ pub struct Positions {
     /// Of how many.
     pub(crate) built: usize,
     /// Of others, and of those that are drawn elsewhere than the builder has them.
-    pub(crate) others: IndexMap<Name, Place, FxBuildHasher>,
+    pub(crate) others: IndexMap<Name, Point, FxBuildHasher>,
 }
 
 impl Positions {
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<Point> {
         self.builder.as_ref().map_or_else(Vec::new, |b| b.graph().places)
     }
 }
@@ -76,8 +76,8 @@ impl Expanded {
         }
     }
     /// Where nodes are drawn, by name.
-    pub fn places(&self) -> IndexMap<&str, Place> {
-        let mut all: IndexMap<&str, Place> = self.nodes.iter().map(Name::as_str).zip(self.positions.places()).collect();
+    pub fn places(&self) -> IndexMap<&str, Point> {
+        let mut all: IndexMap<&str, Point> = self.nodes.iter().map(Name::as_str).zip(self.positions.places()).collect();
         all.extend(self.positions.others.iter().map(|(name, place)| (name.as_str(), *place)));
         all
     }

@@ -83,7 +83,7 @@ pub use session::{Batch, Row, Seek, SetError, Simulation, StateValue};
 pub use source::{Format, decode};
 pub use spec::{
     AfterTimeoutSpec, AtSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec,
-    FreeSpaceParams, GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Place,
+    FreeSpaceParams, GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Point,
     PropagationSpec, QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec,
     ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };

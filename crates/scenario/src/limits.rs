@@ -21,7 +21,7 @@ pub(crate) fn watch<P: Components, H: EventQueue>(world: &World<P, H>, from: Tim
 }
 
 /// What it saw up to `now`: times in picoseconds as whole numbers, so that they add up; bytes times seconds of waiting.
-pub(crate) fn told(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Time) -> Value {
+pub(crate) fn report(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Time) -> Value {
     why.close(now);
     let (members, links) = (scenario.members_at(seed), scenario.link_directions());
     let name = |flow: u32| members.get(flow as usize).map_or("", |m| m.name.as_str());
@@ -33,7 +33,7 @@ pub(crate) fn told(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Ti
         .filter(|(i, f)| members.get(*i as usize).is_some_and(Member::is_there) || times(f.times()).values().any(|t| *t != 0))
         .map(|(i, f)| json!({ "flow": name(i), "picoseconds": times(f.times()), "timeouts": f.timeouts() }))
         .collect();
-    let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::limits::QueueWhy)| {
+    let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::limits::QueueLimits)| {
         let share = |(&flow, s): (&u32, &fairlane_trace::limits::Share)| json!({ "flow": name(flow), "byte_seconds": s.waited as f64 / fairlane_units::PS_PER_SEC as f64, "drops": s.drops, "marks": s.marks });
         let shares: Vec<Value> = q.shares.iter().filter(|(_, s)| s.waited > 0 || s.drops + s.marks > 0).map(share).collect();
         json!({ "link": link.name, "flows": shares, "starved_ps": q.starved, "wanted_ps": q.wanted })

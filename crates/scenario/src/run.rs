@@ -316,7 +316,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let cpu_s = clock.seconds();
     let now = world.now();
     let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
-    output.why = probes.why.take().map(|w| limits::told(w, scenario, seed, now));
+    output.why = probes.why.take().map(|w| limits::report(w, scenario, seed, now));
     Ok(Done { output, written })
 }
 

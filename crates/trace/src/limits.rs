@@ -14,7 +14,7 @@ pub type Times = [u64; Limit::COUNT];
 
 /// A flow.
 #[derive(Clone, Debug, Default)]
-pub struct FlowWhy {
+pub struct FlowLimits {
     limit: Limit,
     since: Time,
     /// Time since it last heard of the other end, or since it sent when nothing was out: should the timer run out, it waited for that.
@@ -31,7 +31,7 @@ pub struct FlowWhy {
     route: Vec<u32>,
 }
 
-impl FlowWhy {
+impl FlowLimits {
     /// Picoseconds by limit.
     pub fn times(&self) -> &Times {
         &self.times
@@ -71,7 +71,7 @@ pub struct Share {
 
 /// A queue.
 #[derive(Clone, Debug, Default)]
-pub struct QueueWhy {
+pub struct QueueLimits {
     /// By flow.
     pub shares: BTreeMap<u32, Share>,
     /// Picoseconds in which nothing waited though a flow on its way here had data to send.
@@ -83,7 +83,7 @@ pub struct QueueWhy {
     since: Time,
 }
 
-impl QueueWhy {
+impl QueueLimits {
     fn pass(&mut self, now: Time, from: Time) {
         let span = now.since(self.since.max(from)).as_ps();
         if self.wanting > 0 {
@@ -96,7 +96,7 @@ impl QueueWhy {
 
 /// A packet at a queue: the port, and whether it came with a mark.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct QueuedPacket {
     port: u32,
     marked: bool,
 }
@@ -105,17 +105,17 @@ struct Held {
 #[derive(Clone, Debug)]
 pub struct LimitReport {
     from: Time,
-    flows: Vec<FlowWhy>,
-    queues: Vec<QueueWhy>,
+    flows: Vec<FlowLimits>,
+    queues: Vec<QueueLimits>,
     /// By the packet's place in the arena.
-    held: Vec<Held>,
+    queued: Vec<QueuedPacket>,
 }
 
 impl LimitReport {
     /// Counts from `from` on; `routes`: the ports on the way of each flow.
     pub fn new(routes: Vec<Vec<u32>>, ports: usize, from: Time) -> Self {
-        let flows = routes.into_iter().map(|route| FlowWhy { route, ..FlowWhy::default() }).collect();
-        Self { from, flows, queues: vec![QueueWhy::default(); ports], held: Vec::new() }
+        let flows = routes.into_iter().map(|route| FlowLimits { route, ..FlowLimits::default() }).collect();
+        Self { from, flows, queues: vec![QueueLimits::default(); ports], queued: Vec::new() }
     }
 
     /// Counts up to `now`.
@@ -129,11 +129,11 @@ impl LimitReport {
         }
     }
     /// The flows.
-    pub fn flows(&self) -> &[FlowWhy] {
+    pub fn flows(&self) -> &[FlowLimits] {
         &self.flows
     }
     /// The queues, one a port.
-    pub fn queues(&self) -> &[QueueWhy] {
+    pub fn queues(&self) -> &[QueueLimits] {
         &self.queues
     }
 
@@ -141,12 +141,12 @@ impl LimitReport {
         now > self.from || self.from == Time::ZERO
     }
 
-    fn held(&mut self, id: PacketRef) -> &mut Held {
+    fn queued(&mut self, id: PacketRef) -> &mut QueuedPacket {
         let i = id.0 as usize;
-        if i >= self.held.len() {
-            self.held.resize(i + 1, Held { port: NONE, marked: false });
+        if i >= self.queued.len() {
+            self.queued.resize(i + 1, QueuedPacket { port: NONE, marked: false });
         }
-        &mut self.held[i]
+        &mut self.queued[i]
     }
 
     fn level(&mut self, port: PortId, now: Time, waits: u32) {
@@ -216,27 +216,27 @@ impl Observer for LimitReport {
                 f.acked = f.acked.max(e.seg.ack);
             }
         }
-        *self.held(e.pkt.id) = Held { port: NONE, marked: false };
+        *self.queued(e.pkt.id) = QueuedPacket { port: NONE, marked: false };
     }
 
     fn on_enqueue(&mut self, e: &EnqueueEvent) {
-        *self.held(e.pkt.id) = Held { port: e.port.0, marked: e.pkt.ecn == Ecn::Ce };
+        *self.queued(e.pkt.id) = QueuedPacket { port: e.port.0, marked: e.pkt.ecn == Ecn::Ce };
         self.level(e.port, e.time, e.backlog.pkts);
     }
 
     fn on_dequeue(&mut self, e: &DequeueEvent) {
-        let (held, counts) = (*self.held(e.pkt.id), self.counts(e.time));
+        let (queued, counts) = (*self.queued(e.pkt.id), self.counts(e.time));
         let share = self.waited(e.port, e.pkt.flow.0, e.pkt.len, e.pkt.at, e.time);
-        share.marks += u64::from(counts && e.pkt.ecn == Ecn::Ce && held.port == e.port.0 && !held.marked);
+        share.marks += u64::from(counts && e.pkt.ecn == Ecn::Ce && queued.port == e.port.0 && !queued.marked);
         self.level(e.port, e.time, e.backlog.pkts);
     }
 
     fn on_drop(&mut self, e: &DropEvent) {
-        let held = std::mem::replace(self.held(e.pkt.id), Held { port: NONE, marked: false });
+        let queued = std::mem::replace(self.queued(e.pkt.id), QueuedPacket { port: NONE, marked: false });
         if e.why.on_link() {
             return;
         }
-        let (counts, let_in) = (self.counts(e.time), held.port == e.port.0);
+        let (counts, let_in) = (self.counts(e.time), queued.port == e.port.0);
         let at = if let_in { e.pkt.at } else { e.time };
         self.waited(e.port, e.pkt.flow.0, e.pkt.len, at, e.time).drops += u64::from(counts);
         self.level(e.port, e.time, e.backlog.pkts);

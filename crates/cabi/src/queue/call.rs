@@ -43,7 +43,7 @@ impl Library {
             // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
             d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const context, values.as_ptr()) })
         })?;
-        Ok(Foreign { state, discipline: Arc::clone(d), code: self.code, held: Held::default(), failed: false })
+        Ok(Foreign { state, discipline: Arc::clone(d), code: self.code, packets: PacketSlots::default(), failed: false })
     }
 }
 
@@ -56,7 +56,7 @@ impl QueuePlugin for Library {
             let message = format!("queue `{}`: init: {m}", self.discipline.name);
             fail(Fault { what: "queue", time: Time::ZERO, message, interrupted: false });
             let state = State::zeroed(self.discipline.state_size, None, None, self.code);
-            Foreign { state, discipline: Arc::clone(&self.discipline), code: self.code, held: Held::default(), failed: true }
+            Foreign { state, discipline: Arc::clone(&self.discipline), code: self.code, packets: PacketSlots::default(), failed: true }
         }))
     }
     fn capabilities(&self) -> Capabilities {
@@ -66,34 +66,34 @@ impl QueuePlugin for Library {
 
 /// The packets of a queue.
 #[derive(Clone, Default)]
-struct Held {
-    places: Vec<Option<Packet>>,
+struct PacketSlots {
+    slots: Vec<Option<Packet>>,
     free: Vec<u32>,
     backlog: Backlog,
 }
 
-impl Held {
+impl PacketSlots {
     fn put(&mut self, p: Packet) -> u32 {
         self.backlog.add(&p);
         if let Some(id) = self.free.pop() {
-            self.places[id as usize] = Some(p);
+            self.slots[id as usize] = Some(p);
             return id;
         }
-        self.places.push(Some(p));
-        self.places.len() as u32 - 1
+        self.slots.push(Some(p));
+        self.slots.len() as u32 - 1
     }
     fn take(&mut self, id: u32) -> Option<Packet> {
-        let p = self.places.get_mut(id as usize)?.take()?;
+        let p = self.slots.get_mut(id as usize)?.take()?;
         self.free.push(id);
         self.backlog.sub(&p);
         Some(p)
     }
     fn get(&self, id: u32) -> Option<&Packet> {
-        self.places.get(id as usize)?.as_ref()
+        self.slots.get(id as usize)?.as_ref()
     }
 }
 
-fn told(id: u32, p: &Packet) -> PacketC {
+fn packet_c(id: u32, p: &Packet) -> PacketC {
     let bit = |on: bool, bit: u8| if on { bit } else { 0 };
     PacketC {
         arrived_ps: p.at.as_ps(),
@@ -109,7 +109,7 @@ fn told(id: u32, p: &Packet) -> PacketC {
 
 /// What the functions of a call act on.
 struct Host<'a, 'b> {
-    held: &'a mut Held,
+    packets: &'a mut PacketSlots,
     cx: &'a mut QCx<'b>,
     wrong: Option<String>,
 }
@@ -139,18 +139,18 @@ unsafe extern "C" fn drop_packet(cx: *mut CxC, id: u32, why: u32) {
         host.wrong.get_or_insert_with(|| format!("{why} is no reason of a drop: see FAIRLANE_QUEUE_OVERFLOW"));
         return;
     };
-    match host.held.take(id) {
+    match host.packets.take(id) {
         Some(p) => host.cx.drop(p, why),
         None => host.strange("drop", id),
     }
-    let b = host.held.backlog;
+    let b = host.packets.backlog;
     // SAFETY: as above.
     unsafe { ((*cx).packets, (*cx).bytes) = (b.pkts, b.bytes) };
 }
 
 unsafe extern "C" fn mark(cx: *mut CxC, id: u32) -> c_int {
     let host = unsafe { host(cx) };
-    match host.held.places.get_mut(id as usize).and_then(Option::as_mut) {
+    match host.packets.slots.get_mut(id as usize).and_then(Option::as_mut) {
         Some(p) if p.ecn.capable() => {
             host.cx.mark(p);
             1
@@ -165,9 +165,9 @@ unsafe extern "C" fn mark(cx: *mut CxC, id: u32) -> c_int {
 
 unsafe extern "C" fn look(cx: *mut CxC, id: u32, packet: *mut PacketC) {
     let host = unsafe { host(cx) };
-    match host.held.get(id) {
+    match host.packets.get(id) {
         // SAFETY: the header asks for room for a packet.
-        Some(p) => unsafe { ptr::write(packet, told(id, p)) },
+        Some(p) => unsafe { ptr::write(packet, packet_c(id, p)) },
         None => host.strange("look", id),
     }
 }
@@ -182,13 +182,13 @@ struct Foreign {
     state: State,
     discipline: Arc<Read>,
     code: Code,
-    held: Held,
+    packets: PacketSlots,
     failed: bool,
 }
 
 impl fmt::Debug for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Foreign").field("name", &self.discipline.name).field("backlog", &self.held.backlog).finish_non_exhaustive()
+        f.debug_struct("Foreign").field("name", &self.discipline.name).field("backlog", &self.packets.backlog).finish_non_exhaustive()
     }
 }
 
@@ -198,8 +198,8 @@ impl Foreign {
         if self.failed {
             return None;
         }
-        let (now, b) = (cx.now, self.held.backlog);
-        let mut host = Host { held: &mut self.held, cx, wrong: None };
+        let (now, b) = (cx.now, self.packets.backlog);
+        let mut host = Host { packets: &mut self.packets, cx, wrong: None };
         let mut c = CxC {
             now_ps: now.as_ps(),
             bytes: b.bytes,
@@ -227,8 +227,8 @@ impl Foreign {
     fn wrong(&mut self, cx: &mut QCx<'_>, what: &str) {
         self.failed = true;
         fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name), interrupted: false });
-        for id in 0..self.held.places.len() as u32 {
-            if let Some(p) = self.held.take(id) {
+        for id in 0..self.packets.slots.len() as u32 {
+            if let Some(p) = self.packets.take(id) {
                 cx.drop(p, DropReason::Overflow);
             }
         }
@@ -240,8 +240,8 @@ impl Qdisc for Foreign {
         let (false, Some(f)) = (self.failed, self.discipline.calls.enqueue) else {
             return cx.drop(p, DropReason::Overflow);
         };
-        let id = self.held.put(p);
-        let packet = told(id, &p);
+        let id = self.packets.put(p);
+        let packet = packet_c(id, &p);
         // SAFETY, here and below: the state went through init, and what is pointed to lives through the call.
         self.call(cx, |s, c| unsafe { f(s, &raw const packet, c) });
     }
@@ -250,13 +250,13 @@ impl Qdisc for Foreign {
         let f = self.discipline.calls.dequeue?;
         let id = self.call(cx, |s, c| unsafe { f(s, c) })?;
         if id != NONE {
-            let sent = self.held.take(id);
+            let sent = self.packets.take(id);
             if sent.is_none() {
                 self.wrong(cx, &format!("dequeue() gave {id}, which is no packet in the queue: each is sent or dropped once"));
             }
             return sent;
         }
-        let n = self.held.backlog.pkts;
+        let n = self.packets.backlog.pkts;
         if n > 0 && self.ready_at().is_none_or(|t| t <= cx.now) {
             self.wrong(cx, &format!("dequeue() gave no packet although {n} wait: a shaper says in ready() when it may send"));
         }
@@ -264,7 +264,7 @@ impl Qdisc for Foreign {
     }
 
     fn backlog(&self) -> Backlog {
-        self.held.backlog
+        self.packets.backlog
     }
 
     fn ready_at(&self) -> Option<Time> {

@@ -19,7 +19,7 @@ pub(super) struct Bottlenecks {
 
 /// Flows that share a link.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct LinkShare {
     flows: u32,
     /// Where their rates begin among all.
     first: usize,
@@ -32,35 +32,35 @@ impl Bottlenecks {
     pub(super) fn new<P: Components, H: EventQueue>(world: &World<P, H>, flows: &[usize], names: &[Name]) -> Self {
         let channels = channels(world);
         let of = |port: PortId| channels.get(port.0 as usize).copied().unwrap_or(port.0);
-        let mut places = vec![Place::default(); world.ports().len()];
+        let mut shares = vec![LinkShare::default(); world.ports().len()];
         // The ways of all flows one after the other, each link as often as the flow takes it.
         let (mut ways, mut ends): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(flows.len()));
         for &i in flows {
             let first = ways.len();
             ways.extend(world.passed(EpId(2 * i as u32)).into_iter().map(of));
             ways[first..].sort_unstable();
-            ways[first..].chunk_by(|a, b| a == b).for_each(|taken| places[taken[0] as usize].flows += 1);
+            ways[first..].chunk_by(|a, b| a == b).for_each(|taken| shares[taken[0] as usize].flows += 1);
             ends.push(ways.len());
         }
         let mut all = 0;
-        for (i, place) in (0..).zip(&mut places).filter(|(_, p)| p.flows > 0) {
-            (place.first, place.room) = (all, room(world, PortId(i), &channels));
-            all += place.flows as usize;
+        for (i, share) in (0..).zip(&mut shares).filter(|(_, p)| p.flows > 0) {
+            (share.first, share.room) = (all, room(world, PortId(i), &channels));
+            all += share.flows as usize;
         }
         let received = |i: usize| world.flows()[i].counters.received_bytes;
-        let (mut rates, mut filled) = (vec![0; all], vec![0; places.len()]);
+        let (mut rates, mut filled) = (vec![0; all], vec![0; shares.len()]);
         let way = |k: usize| &ways[if k == 0 { 0 } else { ends[k - 1] }..ends[k]];
         for (k, &i) in flows.iter().enumerate() {
             for taken in way(k).chunk_by(|a, b| a == b) {
                 let link = taken[0] as usize;
-                rates[places[link].first + filled[link]] = received(i) * taken.len() as u64;
+                rates[shares[link].first + filled[link]] = received(i) * taken.len() as u64;
                 filled[link] += 1;
             }
         }
         drop(filled);
         let mut sums = rates.clone();
-        for place in places.iter().filter(|p| p.flows > 0) {
-            let own = place.first..place.first + place.flows as usize;
+        for share in shares.iter().filter(|p| p.flows > 0) {
+            let own = share.first..share.first + share.flows as usize;
             rates[own.clone()].sort_unstable();
             let mut sum = 0;
             for (total, rate) in sums[own.clone()].iter_mut().zip(&rates[own]) {
@@ -76,11 +76,11 @@ impl Bottlenecks {
             let mut best: Option<(u32, f64)> = None;
             for taken in way(k).chunk_by(|a, b| a == b) {
                 let (link, times) = (taken[0], taken.len() as u64);
-                let place = places[link as usize];
-                let own = place.first..place.first + place.flows as usize;
-                let level = level(&rates[own.clone()], &sums[own], received(i) * times, place.room) / times as f64;
+                let share = shares[link as usize];
+                let own = share.first..share.first + share.flows as usize;
+                let level = level(&rates[own.clone()], &sums[own], received(i) * times, share.room) / times as f64;
                 let closer = |&(other, least): &(u32, f64)| {
-                    let more = places[other as usize].flows.cmp(&place.flows);
+                    let more = shares[other as usize].flows.cmp(&share.flows);
                     level.total_cmp(&least).then(more).then_with(|| name(link).cmp(name(other))) == Ordering::Less
                 };
                 if best.as_ref().is_none_or(closer) {
@@ -131,11 +131,11 @@ fn room<P: Components, H: EventQueue>(world: &World<P, H>, port: PortId, channel
 /// in order; `sums`: of each and those before it together.
 fn level(rates: &[u64], sums: &[u64], own: u64, room: u64) -> f64 {
     let others = rates.len() - 1;
-    let place = rates.partition_point(|rate| *rate < own);
+    let share = rates.partition_point(|rate| *rate < own);
     let all = |k: usize| if k == 0 { 0 } else { sums[k - 1] };
     // The `k` others that got least want so much together; the next one wants so much.
-    let least = |k: usize| if k <= place { all(k) } else { all(k + 1) - own };
-    let next = |k: usize| if k < place { rates[k] } else { rates[k + 1] };
+    let least = |k: usize| if k <= share { all(k) } else { all(k + 1) - own };
+    let next = |k: usize| if k < share { rates[k] } else { rates[k + 1] };
     let (mut low, mut high) = (0, others);
     while low < high {
         let k = low.midpoint(high);

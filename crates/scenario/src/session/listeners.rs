@@ -39,8 +39,8 @@ impl Simulation {
     }
 
     /// What those have to hear who hear of each event.
-    pub fn told(&mut self) -> Vec<(u32, [u8; 64])> {
-        self.probes.recorder.as_mut().map(Recorder::told).unwrap_or_default()
+    pub fn prompt_rows(&mut self) -> Vec<(u32, [u8; 64])> {
+        self.probes.recorder.as_mut().map(Recorder::prompt_rows).unwrap_or_default()
     }
 
     /// What those have to hear who take rows together.

@@ -352,7 +352,7 @@ impl Simulation {
     pub fn output(&self) -> Result<(Arc<Resolved>, RunOutput), RunError> {
         let scenario = self.scenario()?;
         let mut output = run::as_run(run::SESSION, || self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
-        output.why = self.probes.why.clone().map(|w| limits::told(w, &scenario, self.seed, self.now()));
+        output.why = self.probes.why.clone().map(|w| limits::report(w, &scenario, self.seed, self.now()));
         Ok((scenario, output))
     }
 

@@ -1,6 +1,6 @@
 //! Wireless channels: who stands where, and how the stations behave.
 
-use super::link::Place;
+use super::link::Point;
 use super::mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec};
 use super::propagation::PropagationSpec;
 use super::table::QueueTable;
@@ -160,7 +160,7 @@ pub struct ChannelSpec {
     /// is not above that of the data (IEEE 802.11-2016 clause 10.7.6.5.2).
     pub control_rate: Option<Rate>,
     /// Where stations stand, by node, in metres.
-    pub nodes: IndexMap<String, Place>,
+    pub nodes: IndexMap<String, Point>,
     /// Stations on a grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridPlaces>,

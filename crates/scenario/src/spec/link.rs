@@ -128,29 +128,29 @@ pub struct Direction {
 /// A place in a plane: written `[x, y]`, and read as `{ x = ..., y = ... }`, too, which the checks of a file turn into that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
-pub struct Place {
+pub struct Point {
     /// To the right, or to the east.
     pub x: f64,
     /// Upwards, or to the north.
     pub y: f64,
 }
 
-impl From<[f64; 2]> for Place {
+impl From<[f64; 2]> for Point {
     fn from([x, y]: [f64; 2]) -> Self {
         Self { x, y }
     }
 }
-impl From<Place> for [f64; 2] {
-    fn from(p: Place) -> Self {
+impl From<Point> for [f64; 2] {
+    fn from(p: Point) -> Self {
         [p.x, p.y]
     }
 }
-impl JsonSchema for Place {
+impl JsonSchema for Point {
     fn inline_schema() -> bool {
         true
     }
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Place".into()
+        "Point".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2, "x-place": true })

@@ -1,6 +1,6 @@
 //! Stations of a wireless channel that move.
 
-use super::link::Place;
+use super::link::Point;
 use fairlane_units::{DataFile, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Waypoint {
     #[schemars(extend("x-max" = "1000h"))]
     pub at: Dur,
     /// Where that is, in metres.
-    pub place: Place,
+    pub place: Point,
 }
 
 /// Where a station is at which times: it walks straight and at one speed from one to the next, and rests after the last.

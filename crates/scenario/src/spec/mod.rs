@@ -17,7 +17,7 @@ pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateCon
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
-pub use link::{Direction, LinkSpec, OutageSpec, Pipe, Place, RateStep, Wire};
+pub use link::{Direction, LinkSpec, OutageSpec, Pipe, Point, RateStep, Wire};
 pub use mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec, Waypoint};
 pub use pairs::{DemandSpec, GravityPairs, LoadSpec, MatrixPairs, PairsSpec, RandomPairs};
 pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
@@ -74,7 +74,7 @@ pub struct Scenario {
     pub nodes: Option<Vec<String>>,
     /// Where nodes are drawn, by name; over what the builder says. Nothing else depends on it.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub positions: IndexMap<String, Place>,
+    pub positions: IndexMap<String, Point>,
     /// Links by name: new ones, refinements of the builder's, or queues of wireless stations' interfaces.
     #[serde(default)]
     pub links: IndexMap<String, LinkSpec>,

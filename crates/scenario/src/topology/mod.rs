@@ -21,7 +21,7 @@ pub use field::{FieldParams, Islands};
 
 use crate::registry::QueueSpec;
 use crate::registry_macros::topologies;
-use crate::spec::{Direction, Pipe, Place, QueueTable};
+use crate::spec::{Direction, Pipe, Point, QueueTable};
 use fairlane_units::{Dur, Name, Rate};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -36,7 +36,7 @@ pub struct Graph {
     /// Node names.
     pub nodes: Vec<Name>,
     /// Where each node is drawn.
-    pub places: Vec<Place>,
+    pub places: Vec<Point>,
     /// Links by name.
     pub links: IndexMap<Name, Edge, FxBuildHasher>,
     /// What the links before were like: those of large networks are alike, and share it.
@@ -76,7 +76,7 @@ impl Graph {
     /// A node, and where it is drawn: x to the right, y upwards, about 1 between neighbours.
     fn node(&mut self, name: impl Into<Name>, x: f64, y: f64) {
         self.nodes.push(name.into());
-        self.places.push(Place { x, y });
+        self.places.push(Point { x, y });
     }
     /// A link. Its name is its own: another one of that name would take its place.
     fn link(&mut self, name: impl Into<Name>, from: impl Into<Name>, to: impl Into<Name>, pipe: &Pipe) {

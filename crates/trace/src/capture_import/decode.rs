@@ -14,7 +14,7 @@ pub(super) struct End {
 
 /// A segment or datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Headers {
     pub(super) from: End,
     pub(super) to: End,
     pub(super) tcp: bool,
@@ -43,9 +43,9 @@ pub(super) struct Fragment {
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Decoded {
     /// TCP or UDP.
-    Found(Found),
+    Headers(Headers),
     /// Something else.
     Other,
     /// Cut before its headers end, or they contradict one another.
@@ -63,7 +63,7 @@ fn u32_at(b: &[u8], at: usize) -> Option<u32> {
 }
 
 /// `length`: on the wire, from the first byte of `bytes` on.
-pub(super) fn decode(link_type: u32, bytes: &[u8], length: u32) -> What {
+pub(super) fn decode(link_type: u32, bytes: &[u8], length: u32) -> Decoded {
     let skip = match link_type {
         1 => ethernet(bytes, 12),
         12 | 14 | 101 | 228 | 229 => Some(Ok(0)),
@@ -80,22 +80,22 @@ pub(super) fn decode(link_type: u32, bytes: &[u8], length: u32) -> What {
             Some(_) => Some(Err(())),
             None => None,
         },
-        _ => return What::Unknown,
+        _ => return Decoded::Unknown,
     };
     let skip = match skip {
-        None => return What::Damaged,
-        Some(Err(())) => return What::Other,
+        None => return Decoded::Damaged,
+        Some(Err(())) => return Decoded::Other,
         Some(Ok(skip)) => skip,
     };
-    let Some(ip) = bytes.get(skip..) else { return What::Damaged };
+    let Some(ip) = bytes.get(skip..) else { return Decoded::Damaged };
     let length = length.saturating_sub(skip as u32);
     let found = match ip.first().map(|b| b >> 4) {
         Some(4) => four(ip, length),
         Some(6) => six(ip, length),
-        Some(_) => return What::Other,
+        Some(_) => return Decoded::Other,
         None => None,
     };
-    found.unwrap_or(What::Damaged)
+    found.unwrap_or(Decoded::Damaged)
 }
 
 /// Where IP begins behind the EtherType at `at`, past tags of VLANs; `Err`: it is something else.
@@ -112,7 +112,7 @@ fn ethernet(b: &[u8], mut at: usize) -> Option<Result<usize, ()>> {
     Some(Err(()))
 }
 
-fn four(b: &[u8], length: u32) -> Option<What> {
+fn four(b: &[u8], length: u32) -> Option<Decoded> {
     let header = usize::from(b.first()? & 15) * 4;
     let (total, id, place) = (u16_at(b, 2)?, u16_at(b, 4)?, u16_at(b, 6)?);
     let (protocol, ecn) = (*b.get(9)?, b.get(1)? & 3);
@@ -129,7 +129,7 @@ fn four(b: &[u8], length: u32) -> Option<What> {
     transport(protocol, b.get(header..).unwrap_or_default(), total.saturating_sub(header as u32), ends, ecn, fragment)
 }
 
-fn six(b: &[u8], length: u32) -> Option<What> {
+fn six(b: &[u8], length: u32) -> Option<Decoded> {
     let (traffic, payload) = (u32_at(b, 0)? >> 20 & 0xff, u16_at(b, 4)?);
     let mut next = *b.get(6)?;
     let mut ends = [End { address: [0; 16], six: true, port: 0 }; 2];
@@ -162,18 +162,18 @@ fn six(b: &[u8], length: u32) -> Option<What> {
     transport(next, b.get(at..).unwrap_or_default(), left, ends, (traffic & 3) as u8, fragment)
 }
 
-fn transport(protocol: u8, b: &[u8], length: u32, [mut from, mut to]: [End; 2], ecn: u8, fragment: Option<Fragment>) -> Option<What> {
+fn transport(protocol: u8, b: &[u8], length: u32, [mut from, mut to]: [End; 2], ecn: u8, fragment: Option<Fragment>) -> Option<Decoded> {
     if protocol != 6 && protocol != 17 {
-        return Some(What::Other);
+        return Some(Decoded::Other);
     }
     let tcp = protocol == 6;
-    let none = Found { from, to, tcp, ecn, payload: length, seq: 0, ack: 0, flags: 0, window: 0, scale: None, whole: false, fragment };
+    let none = Headers { from, to, tcp, ecn, payload: length, seq: 0, ack: 0, flags: 0, window: 0, scale: None, whole: false, fragment };
     if fragment.is_some_and(|f| !f.first) {
-        return Some(What::Found(none));
+        return Some(Decoded::Headers(none));
     }
     (from.port, to.port) = (u16_at(b, 0)?, u16_at(b, 2)?);
     if !tcp {
-        return Some(What::Found(Found { from, to, payload: length.saturating_sub(8), whole: true, ..none }));
+        return Some(Decoded::Headers(Headers { from, to, payload: length.saturating_sub(8), whole: true, ..none }));
     }
     let (seq, ack, window) = (u32_at(b, 4)?, u32_at(b, 8)?, u16_at(b, 14)?);
     let (header, bits) = (usize::from(b.get(12)? >> 4) * 4, *b.get(13)?);
@@ -184,7 +184,7 @@ fn transport(protocol: u8, b: &[u8], length: u32, [mut from, mut to]: [End; 2], 
     let flags = bits & !0x20;
     let scale = if bits & flag::SYN != 0 { scale(b.get(20..header.min(b.len())).unwrap_or_default()) } else { None };
     let payload = length - header as u32;
-    Some(What::Found(Found { from, to, payload, seq, ack, flags, window, scale, whole: true, ..none }))
+    Some(Decoded::Headers(Headers { from, to, payload, seq, ack, flags, window, scale, whole: true, ..none }))
 }
 
 /// The option of the window's scale (RFC 7323 section 2).

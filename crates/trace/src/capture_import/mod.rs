@@ -9,8 +9,8 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 
-use crate::events::{Import, Told};
-use decode::{End, Found, What, decode};
+use crate::events::{CapturedPacket, Import};
+use decode::{Decoded, End, Headers, decode};
 pub use file::ReadError;
 use file::{Packet, Reader};
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
-use tcp::{Connection, Seen};
+use tcp::{Connection, SegmentAnalysis};
 
 /// Most flows that are told apart; packets of further ones are counted.
 const FLOWS: usize = 1 << 16;
@@ -60,12 +60,12 @@ pub struct Capture {
     /// Packets of the file; those of flows.
     pub packets: u64,
     /// Packets of flows.
-    pub told: u64,
+    pub flow_packets: u64,
     /// What to know of the rest.
     pub remarks: Vec<String>,
 }
 
-struct Known {
+struct FlowState {
     ends: [End; 2],
     tcp: bool,
     /// Counts the connections between the same ends.
@@ -85,7 +85,7 @@ type Whole = ([u8; 16], [u8; 16], u32);
 /// What is known of a file's flows, and what is not one.
 #[derive(Default)]
 struct Flows {
-    all: Vec<Known>,
+    all: Vec<FlowState>,
     now: HashMap<Key, usize>,
     /// The ports of packets in fragments, by addresses and identification.
     fragments: HashMap<Whole, (u16, u16)>,
@@ -95,25 +95,25 @@ struct Flows {
     more: u64,
 }
 
-fn key(f: &Found) -> (Key, usize) {
+fn key(f: &Headers) -> (Key, usize) {
     if f.from <= f.to { ((f.tcp, f.from, f.to), 0) } else { ((f.tcp, f.to, f.from), 1) }
 }
 
 impl Flows {
     /// The flow of a packet, its direction (0: from the smaller end) and what is in it; `None`, and it is counted, if there is none.
-    fn find(&mut self, packet: &Packet<'_>) -> Option<(usize, usize, Found)> {
+    fn find(&mut self, packet: &Packet<'_>) -> Option<(usize, usize, Headers)> {
         let link_type = packet.link_type;
         let mut found = match decode(link_type, packet.bytes, packet.length) {
-            What::Found(found) => found,
-            What::Other => {
+            Decoded::Headers(found) => found,
+            Decoded::Other => {
                 self.other += 1;
                 return None;
             }
-            What::Damaged => {
+            Decoded::Damaged => {
                 self.damaged += 1;
                 return None;
             }
-            What::Unknown => {
+            Decoded::Unknown => {
                 *self.unknown.entry(link_type).or_default() += 1;
                 return None;
             }
@@ -145,7 +145,7 @@ impl Flows {
             return None;
         }
         self.now.insert(key, self.all.len());
-        self.all.push(Known {
+        self.all.push(FlowState {
             ends: [key.1, key.2],
             tcp: found.tcp,
             turn,
@@ -174,7 +174,7 @@ fn place(end: &End) -> String {
 }
 
 /// The direction whose sender is the flow's: it sends more data, or began.
-fn leading(known: &Known, began: usize) -> usize {
+fn leading(known: &FlowState, began: usize) -> usize {
     match known.payload[0].cmp(&known.payload[1]) {
         std::cmp::Ordering::Greater => 0,
         std::cmp::Ordering::Less => 1,
@@ -199,7 +199,7 @@ fn each(
     file: &Path,
     flows: &mut Flows,
     goes_on: &dyn Fn() -> bool,
-    mut take: impl FnMut(&mut Flows, usize, usize, &Found, &Packet<'_>) -> Result<(), ReadError>,
+    mut take: impl FnMut(&mut Flows, usize, usize, &Headers, &Packet<'_>) -> Result<(), ReadError>,
 ) -> Result<First, ReadError> {
     let mut reader = Reader::new(BufReader::with_capacity(1 << 16, File::open(file)?))?;
     let (mut first, mut before) = (First::default(), i128::MIN);
@@ -274,10 +274,10 @@ fn second(
         known.packets[usize::from(back)] += 1;
         known.bytes[usize::from(back)] += u64::from(packet.length);
         let sender = known.connection.window(way, found);
-        let seen = if found.whole && found.tcp { known.connection.take(way, found, time) } else { Seen::default() };
+        let seen = if found.whole && found.tcp { known.connection.take(way, found, time) } else { SegmentAnalysis::default() };
         known.late += u64::from(seen.late && !back && found.payload > 0);
         let (seq, ack) = if found.whole && found.tcp { known.connection.numbers(way, found) } else { (0, 0) };
-        let told = Told {
+        let row = CapturedPacket {
             time_ps: (time - begin) as u64 * 1000,
             packet: number,
             flow: flow as u32,
@@ -290,13 +290,13 @@ fn second(
             flags: found.flags,
             again: seen.again && found.payload > 0,
         };
-        rows.packet(&told).map_err(ReadError::Write)?;
+        rows.packet(&row).map_err(ReadError::Write)?;
         if let Some(rtt) = seen.rtt.filter(|_| back) {
-            rows.gauge(&told, RTT, rtt as f64 / 1e9).map_err(ReadError::Write)?;
+            rows.gauge(&row, RTT, rtt as f64 / 1e9).map_err(ReadError::Write)?;
         }
         if back && found.tcp && found.whole && known.window != Some(sender) {
             known.window = Some(sender);
-            rows.gauge(&told, WINDOW, sender as f64).map_err(ReadError::Write)?;
+            rows.gauge(&row, WINDOW, sender as f64).map_err(ReadError::Write)?;
         }
         Ok(())
     })?;
@@ -316,13 +316,20 @@ fn second(
         })
         .collect();
     let span = (first.end - begin).clamp(0, LONGEST);
-    Ok(Capture { flows: told, begin, span: if first.begin.is_some() { span } else { 0 }, packets: first.packets, told: number, remarks })
+    Ok(Capture {
+        flows: told,
+        begin,
+        span: if first.begin.is_some() { span } else { 0 },
+        packets: first.packets,
+        flow_packets: number,
+        remarks,
+    })
 }
 
 /// Names that tell flows from one another.
-fn names(all: &[Known], leads: &[usize]) -> Vec<String> {
+fn names(all: &[FlowState], leads: &[usize]) -> Vec<String> {
     let ends: HashSet<[End; 2]> = all.iter().filter(|k| k.tcp).map(|k| k.ends).collect();
-    let name = |(known, &lead): (&Known, &usize)| {
+    let name = |(known, &lead): (&FlowState, &usize)| {
         let mut name = format!("{}-{}", place(&known.ends[lead]), place(&known.ends[1 - lead]));
         if !known.tcp && ends.contains(&known.ends) {
             name.push_str("/udp");

@@ -3,20 +3,20 @@
 //! The rules are those that Wireshark's manual states for its analysis of sequence numbers ("TCP Analysis"), so that counts can be compared; tests/test_import.py
 //! does so.
 
-use super::decode::Found;
+use super::decode::Headers;
 use fairlane_net::flag;
 use std::collections::VecDeque;
 
 /// Segments that wait for their acknowledgment, of one direction: more are not kept.
 const WAITING: usize = 4096;
-/// Above the highest number seen, with nothing from the other side: out of order rather than sent again, if it comes within this time.
+/// Above the highest number analysis, with nothing from the other side: out of order rather than sent again, if it comes within this time.
 const OUT_OF_ORDER: i128 = 3_000_000;
 /// After the last duplicate acknowledgment, for a fast retransmission.
 const FAST: i128 = 20_000_000;
 
 /// What a segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Seen {
+pub(super) struct SegmentAnalysis {
     /// Data, or a SYN or FIN, sent again.
     pub(super) again: bool,
     /// Data that is late, not sent again.
@@ -65,12 +65,12 @@ const fn before(a: u32, b: u32) -> bool {
 
 impl Connection {
     /// A SYN that begins another connection between the same ends.
-    pub(super) fn is_other(&self, way: usize, f: &Found) -> bool {
+    pub(super) fn is_other(&self, way: usize, f: &Headers) -> bool {
         f.flags & (flag::SYN | flag::ACK) == flag::SYN && self.halves[way].first.is_some_and(|first| first != f.seq)
     }
 
     /// Numbers of a segment that do not wrap: the first byte of it, and the one that it asks for; each counts from the first of its direction.
-    pub(super) fn numbers(&self, way: usize, f: &Found) -> (u64, u64) {
+    pub(super) fn numbers(&self, way: usize, f: &Headers) -> (u64, u64) {
         let of = |half: &Half, seq: u32| match (half.first, half.next) {
             (_, Some(next)) => half.whole.saturating_add_signed(i64::from(seq.wrapping_sub(next) as i32)),
             (Some(first), None) => u64::from(seq.wrapping_sub(first)),
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// The receive window that a segment shows, in bytes; of a connection that is older than the capture without the scale, which nothing tells.
-    pub(super) fn window(&self, way: usize, f: &Found) -> u64 {
+    pub(super) fn window(&self, way: usize, f: &Headers) -> u64 {
         let shift = if f.flags & flag::SYN != 0 { 0 } else { self.shift(way) };
         u64::from(f.window) << shift
     }
@@ -92,8 +92,8 @@ impl Connection {
     }
 
     /// The next segment, in direction `way`.
-    pub(super) fn take(&mut self, way: usize, f: &Found, time: i128) -> Seen {
-        let mut seen = Seen::default();
+    pub(super) fn take(&mut self, way: usize, f: &Headers, time: i128) -> SegmentAnalysis {
+        let mut analysis = SegmentAnalysis::default();
         let syn_or_fin = f.flags & (flag::SYN | flag::FIN) != 0;
         let length = f.payload;
         let end = f.seq.wrapping_add(length).wrapping_add(u32::from(syn_or_fin));
@@ -125,13 +125,13 @@ impl Connection {
                 let fast = rev.repeated >= 2 && rev.ack == Some(f.seq) && time - rev.ack_time < FAST;
                 let soon = time - fwd.next_time < first_rtt.unwrap_or(OUT_OF_ORDER);
                 if (length > 0 && acked) || fast || !(soon && next != end) {
-                    seen.again = true;
+                    analysis.again = true;
                 } else {
-                    seen.late = true;
+                    analysis.late = true;
                 }
             }
             if probe {
-                return self.done(way, f, time, window, seen);
+                return self.done(way, f, time, window, analysis);
             }
         } else {
             (fwd.next, fwd.next_time) = (Some(f.seq), time);
@@ -143,7 +143,7 @@ impl Connection {
             (fwd.next, fwd.next_time) = (Some(end), time);
         }
         if (length > 0 || syn_or_fin) && f.flags & flag::RST == 0 {
-            if seen.again || seen.late {
+            if analysis.again || analysis.late {
                 for waits in fwd.waits.iter_mut().filter(|w| before(f.seq, w.next) && !before(end, w.next)) {
                     waits.once = false;
                 }
@@ -154,11 +154,11 @@ impl Connection {
                 fwd.waits.push_back(Waits { next: end, time, once: true });
             }
         }
-        self.done(way, f, time, window, seen)
+        self.done(way, f, time, window, analysis)
     }
 
     /// What every segment leaves behind: its acknowledgment and window.
-    fn done(&mut self, way: usize, f: &Found, time: i128, window: u32, mut seen: Seen) -> Seen {
+    fn done(&mut self, way: usize, f: &Headers, time: i128, window: u32, mut analysis: SegmentAnalysis) -> SegmentAnalysis {
         if f.flags & flag::SYN != 0 && f.flags & flag::ACK == 0 {
             self.syn_time = Some(time);
         } else if self.first_rtt.is_none() && f.flags & flag::ACK != 0 && f.flags & flag::SYN == 0 {
@@ -169,12 +169,12 @@ impl Connection {
         let (fwd, rev) = if way == 0 { (&mut halves[0], &mut other[0]) } else { (&mut other[0], &mut halves[0]) };
         if f.flags & flag::ACK != 0 {
             while let Some(&waits) = rev.waits.front().filter(|w| !before(f.ack, w.next)) {
-                seen.rtt = (waits.next == f.ack && waits.once).then_some(time - waits.time);
+                analysis.rtt = (waits.next == f.ack && waits.once).then_some(time - waits.time);
                 rev.waits.pop_front();
             }
             (fwd.ack, fwd.ack_time) = (Some(f.ack), time);
         }
         fwd.window = window;
-        seen
+        analysis
     }
 }

@@ -2,9 +2,9 @@ use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that is gone at the end.
-struct Place(PathBuf);
+struct TestFolder(PathBuf);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let place = std::env::temp_dir().join(format!("fairlane-reading-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
@@ -20,7 +20,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -98,7 +98,7 @@ fn talk() -> Vec<Vec<u8>> {
 
 #[test]
 fn the_same_packets_in_every_kind_of_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let raw = talk();
     let framed: Vec<Vec<u8>> = raw.iter().map(|p| ethernet(p)).collect();
     let tagged: Vec<Vec<u8>> = raw.iter().map(|p| [&[0; 12][..], &[0x81, 0, 0, 7, 0x88, 0xa8, 0, 8, 8, 0], p].concat()).collect();
@@ -128,7 +128,7 @@ fn the_same_packets_in_every_kind_of_file() {
 /// Cut anywhere, a file gives what is whole, or says that it is none.
 #[test]
 fn files_that_end_anywhere() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let framed: Vec<Vec<u8>> = talk().iter().map(|p| ethernet(p)).collect();
     for bytes in [pcap(1, &framed), pcapng(false, 1, &framed)] {
         let whole = place.read(&bytes).unwrap();
@@ -148,7 +148,7 @@ fn files_that_end_anywhere() {
 /// Lengths that lie end the reading, and take no memory.
 #[test]
 fn lengths_that_lie() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let framed: Vec<Vec<u8>> = talk().iter().map(|p| ethernet(p)).collect();
     let mut bytes = pcap(1, &framed);
     bytes[24 + 8..24 + 12].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -167,7 +167,7 @@ fn lengths_that_lie() {
 /// A generator of numbers that everybody has: what matters is that nothing stops the reader.
 #[test]
 fn bytes_that_are_wrong() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let framed: Vec<Vec<u8>> = talk().iter().map(|p| ethernet(p)).collect();
     let mut state = 1_u64;
     let mut next = || {
@@ -195,7 +195,7 @@ fn bytes_that_are_wrong() {
 /// Fragments (RFC 791, RFC 8200) are of the flow that their first one names.
 #[test]
 fn fragments_belong_to_their_flow() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut first = vec![0x45, 0, 5, 220, 0, 9, 0x20, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 4, 0, 4, 1, 11, 196, 0, 0];
     first.resize(1500, 0);
     let mut second = vec![0x45, 0, 5, 220, 0, 9, 0, 185, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
@@ -218,7 +218,7 @@ fn extension_headers() {
     b.push(2);
     b.extend([60, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0]);
     b.extend(tcp);
-    let read = Place::new().read(&pcap(229, &[b])).unwrap();
+    let read = TestFolder::new().read(&pcap(229, &[b])).unwrap();
     assert_eq!(read.flows[0].name, "[::1]:1257-[::2]:1514");
 }
 
@@ -227,7 +227,7 @@ fn extension_headers() {
 fn numbers_go_on_where_they_wrap() {
     let mut c = Connection::default();
     let f = |seq: u32, payload: u32, flags: u8| match decode(101, &segment(1, 2, seq, 0, flags, payload as usize), 40 + payload) {
-        What::Found(f) => f,
+        Decoded::Headers(f) => f,
         other => panic!("{other:?}"),
     };
     let first = u32::MAX - 999;

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 
 /// A packet where it was captured.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct CapturedPacket {
     pub(crate) time_ps: u64,
     pub(crate) packet: u64,
     pub(crate) flow: u32,
@@ -49,7 +49,7 @@ impl Import {
     }
 
     /// A packet, which is sent and received where it was seen.
-    pub(crate) fn packet(&mut self, t: &Told) -> io::Result<()> {
+    pub(crate) fn packet(&mut self, t: &CapturedPacket) -> io::Result<()> {
         let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(t.ecn & 3)];
         let row = Row {
             time: Time::from_ps(t.time_ps),
@@ -69,7 +69,7 @@ impl Import {
     }
 
     /// A variable of its flow at that instant.
-    pub(crate) fn gauge(&mut self, t: &Told, name: &'static str, value: f64) -> io::Result<()> {
+    pub(crate) fn gauge(&mut self, t: &CapturedPacket, name: &'static str, value: f64) -> io::Result<()> {
         let mut gauges = self.names.gauges.lock().unwrap_or_else(PoisonError::into_inner);
         let number = gauges.iter().position(|n| *n == name).unwrap_or(gauges.len());
         if number == gauges.len() {

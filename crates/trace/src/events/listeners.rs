@@ -33,7 +33,7 @@ pub(super) struct Listeners {
     list: Vec<Listener>,
     given: u32,
     /// Rows that those have heard of who hear of each.
-    told: usize,
+    delivered: usize,
     /// There are more.
     urgent: bool,
     /// When the first one came.
@@ -103,16 +103,16 @@ impl Recorder {
     }
 
     /// What those have to hear who hear of each event: who, and the row.
-    pub fn told(&mut self) -> Vec<(u32, [u8; BYTES])> {
+    pub fn prompt_rows(&mut self) -> Vec<(u32, [u8; BYTES])> {
         let Some(listeners) = &mut self.listeners else { return Vec::new() };
         let mut out = Vec::new();
         if std::mem::take(&mut listeners.urgent) {
-            for (i, row) in self.rows.iter().enumerate().skip(listeners.told) {
+            for (i, row) in self.rows.iter().enumerate().skip(listeners.delivered) {
                 let hears = listeners.list.iter().filter(|e| e.at_once && i >= e.since && e.lets(row));
                 out.extend(hears.map(|e| (e.id, row.bytes())));
             }
         }
-        listeners.told = self.rows.len();
+        listeners.delivered = self.rows.len();
         if listeners.list.iter().all(|e| e.at_once) {
             self.clear();
         }
@@ -137,7 +137,7 @@ impl Recorder {
     fn clear(&mut self) {
         self.rows.clear();
         if let Some(listeners) = &mut self.listeners {
-            (listeners.told, listeners.urgent) = (0, false);
+            (listeners.delivered, listeners.urgent) = (0, false);
             listeners.list.iter_mut().for_each(|e| e.since = 0);
         }
     }

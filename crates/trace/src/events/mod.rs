@@ -12,7 +12,7 @@ mod output;
 mod table;
 
 pub use filter::Filter;
-pub(crate) use import::{Import, Told};
+pub(crate) use import::{CapturedPacket, Import};
 pub use ns2::Ends;
 pub use output::{Failure, Format};
 pub use table::{columns, texts};

@@ -3,7 +3,7 @@
 //! Source: nam(1), "Trace file format", and the files that ns-2.35 writes with `namtrace-all`. A network with the preset `ns2` gives the same lines as
 //! ns-2 (tests/test_nam.py), but for labels with the names of nodes.
 
-use super::ns2::Told;
+use super::ns2::TraceLine;
 use super::{Names, Row};
 use std::io::Write;
 
@@ -46,15 +46,15 @@ impl std::fmt::Display for Seconds {
 
 /// The lines of an event, if nam has some: what leaves a queue also begins to travel.
 pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
-    let Some(told) = Told::of(names, row) else { return };
-    event(out, &told, row, told.letter, i128::from(told.number));
-    if told.letter == '-' {
-        event(out, &told, row, 'h', -1);
+    let Some(line) = TraceLine::of(names, row) else { return };
+    event(out, &line, row, line.letter, i128::from(line.number));
+    if line.letter == '-' {
+        event(out, &line, row, 'h', -1);
     }
 }
 
-fn event(out: &mut Vec<u8>, told: &Told, row: &Row, letter: char, number: i128) {
-    let Told { wire: (from, to), kind, source, sink, .. } = told;
+fn event(out: &mut Vec<u8>, line: &TraceLine, row: &Row, letter: char, number: i128) {
+    let TraceLine { wire: (from, to), kind, source, sink, .. } = line;
     let _ = writeln!(
         out,
         "{letter} -t {} -s {from} -d {to} -p {kind} -e {} -c {flow} -i {} -a {flow} -x {{{}.{} {}.{} {number} {} null}}",

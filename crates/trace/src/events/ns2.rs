@@ -36,7 +36,7 @@ impl Ends {
 }
 
 /// What ns-2 and nam say of an event on a link.
-pub(super) struct Told {
+pub(super) struct TraceLine {
     pub(super) letter: char,
     pub(super) wire: (u32, u32),
     pub(super) kind: &'static str,
@@ -45,7 +45,7 @@ pub(super) struct Told {
     pub(super) number: u64,
 }
 
-impl Told {
+impl TraceLine {
     /// `None`: ns-2 has no line for it.
     pub(super) fn of(names: &Names, row: &Row) -> Option<Self> {
         let letter = match row.kind {
@@ -67,8 +67,8 @@ impl Told {
 
 /// The line of an event, if ns-2 writes one.
 pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
-    let Some(told) = Told::of(names, row) else { return };
-    let Told { letter, wire: (from, to), kind, source, sink, number } = told;
+    let Some(line) = TraceLine::of(names, row) else { return };
+    let TraceLine { letter, wire: (from, to), kind, source, sink, number } = line;
     // Writing into memory cannot fail.
     let _ = write!(out, "{letter} ");
     time(out, row.time.as_ps());

@@ -8,7 +8,7 @@ pub(super) const COMMENT_MAX: usize = 160;
 
 /// What is known of a packet beside itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Note {
+pub(super) enum Comment {
     /// An endpoint sent it, or it crossed a link.
     Plain,
     /// It reached an endpoint.
@@ -24,7 +24,7 @@ pub(super) enum Note {
     },
 }
 
-impl Note {
+impl Comment {
     /// Whether nothing is said of the packet.
     #[inline]
     pub(super) const fn silent(self) -> bool {

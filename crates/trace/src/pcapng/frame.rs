@@ -165,7 +165,7 @@ pub(super) struct Lengths {
 
 /// Where a packet is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct LinkHop {
     /// Node that sends it over this link.
     pub(super) from: u32,
     /// Node at the other end.
@@ -176,12 +176,12 @@ pub(super) struct Seen {
 
 /// Writes the headers of a packet over IPv6 or IPv4.
 #[inline]
-pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Segment, facts: &FlowFacts, seen: Seen) -> Lengths {
+pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Segment, facts: &FlowFacts, hop: LinkHop) -> Lengths {
     let (src, dst) = if pkt.back { (facts.to, facts.from) } else { (facts.from, facts.to) };
     put2(b, 0, MAC);
-    put4(b, 2, host(seen.to));
+    put4(b, 2, host(hop.to));
     put2(b, 6, MAC);
-    put4(b, 8, host(seen.from));
+    put4(b, 8, host(hop.from));
     let tcp = pkt.proto == Proto::Tcp;
     let network = ETHERNET + if SIX { IPV6 } else { IPV4 };
     // What options there are is known first: lengths and checksums depend on it.
@@ -195,7 +195,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Se
     let transport = if tcp { TCP + 4 * options.len } else { UDP };
     let inner = transport as u32 + u32::from(seg.payload);
     let class = u32::from(pkt.class.0 & 0x3F) << 2 | pkt.ecn as u32;
-    let ttl = TTL - seen.hops.min(TTL - 1);
+    let ttl = TTL - hop.hops.min(TTL - 1);
     let proto = if tcp { IP_TCP } else { IP_UDP };
     // Sum of the addresses, the same for IP and for the pseudo-header.
     let mut sum;
@@ -254,7 +254,7 @@ pub(super) fn tcp_word(seg: &Segment, header: usize, shift: u32) -> u32 {
     (header as u32 / 4) << 28 | flags << 16 | window
 }
 
-/// The same for a packet wherever it is seen, another for the next one.
+/// The same for a packet wherever it is hop, another for the next one.
 #[inline]
 pub(super) fn identification(seg: &Segment) -> u16 {
     let key = seg.sent.as_ps() ^ seg.seq.rotate_left(40) ^ seg.ack.rotate_left(20);

@@ -14,8 +14,8 @@ fn pkt(seg: &Segment, proto: Proto, back: bool) -> Packet {
 
 fn frame(p: &Packet, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {
     let mut b = [0xAA; HEAD];
-    let seen = Seen { from: p.back.into(), to: (!p.back).into(), hops: 3 };
-    let l = if six { render::<true>(&mut b, p, seg, &facts(), seen) } else { render::<false>(&mut b, p, seg, &facts(), seen) };
+    let hop = LinkHop { from: p.back.into(), to: (!p.back).into(), hops: 3 };
+    let l = if six { render::<true>(&mut b, p, seg, &facts(), hop) } else { render::<false>(&mut b, p, seg, &facts(), hop) };
     (b[..l.head].to_vec(), l)
 }
 

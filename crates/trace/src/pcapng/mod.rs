@@ -3,7 +3,7 @@
 //! Source: pcapng, draft-ietf-opsawg-pcapng. Deviations: none known; optional blocks (decryption secrets, journal, custom) are not written.
 //!
 //! An interface is one end of a link: what its node sends is stamped when transmission begins, what it receives when the last bit has arrived, as tcpdump at
-//! that node would see it. Packets that the queue before the link dropped, or the link lost, were never seen there: they go to an interface of their own,
+//! that node would see it. Packets that the queue before the link dropped, or the link lost, were never hop there: they go to an interface of their own,
 //! NAME (dropped), with the reason as a comment, cut after the first eight bytes of their transport header, which is what ICMP quotes (RFC 792).
 //! Ports and sequence number are there to be read, but an analyser has no whole TCP header to take for a segment on the wire.
 
@@ -21,17 +21,17 @@ pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use comment::{COMMENT_MAX, Note};
+use comment::{COMMENT_MAX, Comment};
 use fairlane_net::{
     DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Interest, Observer, Packet, PortId, ReceiveEvent, Segment, SendEvent,
 };
 use fairlane_units::Time;
-use frame::{HEAD, Lengths, Seen, render, store};
+use frame::{HEAD, Lengths, LinkHop, render, store};
 use monitor::Listener;
 use sink::{Sink, Unnamed, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
-use template::{Forms, Key};
+use template::{Key, Templates};
 
 /// Bytes of the transport header that stay of a packet that was dropped (RFC 792: "64 bits of original data datagram").
 const QUOTED: usize = 8;
@@ -128,7 +128,7 @@ pub struct Capture {
     starts: Vec<u32>,
     listeners: Vec<Listener>,
     files: Vec<File>,
-    forms: Forms,
+    templates: Templates,
     writer: Writer,
     last: Time,
 }
@@ -206,8 +206,8 @@ impl Capture {
         }
         let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
         let (flows, starts) = (network.flows, network.starts);
-        let forms = Forms::new(flows.len());
-        Ok(Self { forms, style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
+        let templates = Templates::new(flows.len());
+        Ok(Self { templates, style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
     }
 
     /// The file that cannot be written, and why.
@@ -239,21 +239,21 @@ impl Capture {
     }
 
     #[inline(always)]
-    fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, note: Note) {
-        if !note.silent() || self.again(tapped, of_port, time, pkt, seg).is_none() {
-            self.any_packet(tapped, of_port, time, pkt, seg, note);
+    fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, comment: Comment) {
+        if !comment.silent() || self.again(tapped, of_port, time, pkt, seg).is_none() {
+            self.any_packet(tapped, of_port, time, pkt, seg, comment);
         }
     }
 
     /// Writes a packet of which nothing is said, and of whose kind one was written before: few questions, and few values that all of them need at once.
     #[inline(never)]
     fn again(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment) -> Option<()> {
-        // Where there is to be payload nothing is kept as a form.
-        let form = self.forms.known(&Key::of(tapped, of_port, pkt, seg)?)?;
-        let file = self.files.get_mut(form.file as usize)?;
-        let (count, out) = (file.counts.get_mut(form.interface as usize)?, file.sink.room(BLOCK).first_chunk_mut::<BLOCK>()?);
+        // Where there is to be payload nothing is kept as a template.
+        let template = self.templates.known(&Key::of(tapped, of_port, pkt, seg)?)?;
+        let file = self.files.get_mut(template.file as usize)?;
+        let (count, out) = (file.counts.get_mut(template.interface as usize)?, file.sink.room(BLOCK).first_chunk_mut::<BLOCK>()?);
         let ns = time.as_ps() / PS_PER_NS;
-        let len = if self.style.ipv6 { form.write_six(out, ns, pkt, seg)? } else { form.write::<false>(out, ns, pkt, seg)? };
+        let len = if self.style.ipv6 { template.write_six(out, ns, pkt, seg)? } else { template.write::<false>(out, ns, pkt, seg)? };
         (self.last, count.packets) = (time, count.packets + 1);
         file.sink.used(len);
         Some(())
@@ -261,15 +261,15 @@ impl Capture {
 
     /// The same for one of whose kind none was written so far, or that is unlike all others.
     #[inline(never)]
-    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, note: Note) {
-        let kind = if note.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
+    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, comment: Comment) {
+        let kind = if comment.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
         // One that has arrived at its end has gone one hop further than the last link.
-        let crossed = facts.crossed(pkt, &self.starts, note == Note::Arrived);
-        let seen = Seen { from: tap.from, to: tap.to, hops: crossed };
-        let dropped = matches!(note, Note::Dropped { .. });
+        let crossed = facts.crossed(pkt, &self.starts, comment == Comment::Arrived);
+        let hop = LinkHop { from: tap.from, to: tap.to, hops: crossed };
+        let dropped = matches!(comment, Comment::Dropped { .. });
         let Some(count) = file.counts.get_mut(tap.interface as usize) else { return };
         if dropped {
             count.dropped += 1
@@ -278,20 +278,20 @@ impl Capture {
         }
         let flags = if tap.inbound { INBOUND } else { OUTBOUND };
         let interface = tap.interface + u32::from(dropped);
-        let place = Place { interface, ns: time.as_ps() / PS_PER_NS, flags, snaplen: self.style.snaplen };
+        let place = BlockHeader { interface, ns: time.as_ps() / PS_PER_NS, flags, snaplen: self.style.snaplen };
         let kind = kind.map(|key| (key, tap.file));
-        let (sink, forms) = (&mut file.sink, &mut self.forms);
+        let (sink, templates) = (&mut file.sink, &mut self.templates);
         if self.style.ipv6 {
-            write::<true>(sink, forms, kind, place, pkt, seg, facts, seen, note);
+            write::<true>(sink, templates, kind, place, pkt, seg, facts, hop, comment);
         } else {
-            write::<false>(sink, forms, kind, place, pkt, seg, facts, seen, note);
+            write::<false>(sink, templates, kind, place, pkt, seg, facts, hop, comment);
         }
     }
 }
 
 /// What an enhanced packet block (section 4.3 of the draft) says beside the packet.
 #[derive(Clone, Copy)]
-struct Place {
+struct BlockHeader {
     interface: u32,
     ns: u64,
     flags: u32,
@@ -310,24 +310,24 @@ fn word(out: &mut [u8; BLOCK], at: usize, value: u32) {
 #[allow(clippy::too_many_arguments, reason = "it is inlined where they all are at hand")]
 fn write<const SIX: bool>(
     sink: &mut Sink,
-    forms: &mut Forms,
+    templates: &mut Templates,
     kind: Option<(Key, u32)>,
-    place: Place,
+    place: BlockHeader,
     pkt: &Packet,
     seg: &Segment,
     facts: &FlowFacts,
-    seen: Seen,
-    note: Note,
+    hop: LinkHop,
+    comment: Comment,
 ) {
     let Some(out) = sink.room(BLOCK).first_chunk_mut::<BLOCK>() else { return };
     let Some(head) = out[BLOCK_HEAD..].first_chunk_mut::<HEAD>() else { return };
-    let lengths = render::<SIX>(head, pkt, seg, facts, seen);
+    let lengths = render::<SIX>(head, pkt, seg, facts, hop);
     word(out, 0, PACKET);
     word(out, 8, place.interface);
     word(out, 12, (place.ns >> 32) as u32);
     word(out, 16, place.ns as u32);
     word(out, 24, lengths.frame);
-    if place.snaplen.is_none() && note.silent() {
+    if place.snaplen.is_none() && comment.silent() {
         let kept = lengths.head;
         let end = BLOCK_HEAD + kept + padding(kept);
         word(out, BLOCK_HEAD + kept, 0);
@@ -339,25 +339,25 @@ fn write<const SIX: bool>(
         word(out, 4, total as u32);
         word(out, 20, kept as u32);
         if let (Some((key, file)), Some(block)) = (kind, out.get(..total)) {
-            forms.keep::<SIX>(block, key, (file, place.interface), pkt, facts);
+            templates.keep::<SIX>(block, key, (file, place.interface), pkt, facts);
         }
         sink.used(total);
     } else {
-        write_rest(sink, place, pkt, seg, lengths, note);
+        write_rest(sink, place, pkt, seg, lengths, comment);
     }
 }
 
 /// The same for a packet with payload, or with a comment: what comes after the headers.
 #[inline(never)]
-fn write_rest(sink: &mut Sink, place: Place, pkt: &Packet, seg: &Segment, lengths: Lengths, note: Note) {
-    let kept = match note {
-        Note::Dropped { .. } => lengths.network + QUOTED,
+fn write_rest(sink: &mut Sink, place: BlockHeader, pkt: &Packet, seg: &Segment, lengths: Lengths, comment: Comment) {
+    let kept = match comment {
+        Comment::Dropped { .. } => lengths.network + QUOTED,
         _ => place.snaplen.map_or(lengths.head, |most| most.min(lengths.frame) as usize),
     };
-    let mut comment = [0; COMMENT_MAX];
-    let text = note.write(&mut comment, pkt, seg);
+    let mut text = [0; COMMENT_MAX];
+    let length = comment.write(&mut text, pkt, seg);
     let body = kept + padding(kept);
-    let options = 8 + if text == 0 { 0 } else { 4 + text + padding(text) } + 4;
+    let options = 8 + if length == 0 { 0 } else { 4 + length + padding(length) } + 4;
     let total = BLOCK_HEAD + body + options + 4;
     // The headers are there already: only a buffer without room for the rest makes them move.
     let mut front = [0; BLOCK_HEAD + HEAD];
@@ -377,9 +377,9 @@ fn write_rest(sink: &mut Sink, place: Place, pkt: &Packet, seg: &Segment, length
     };
     put(&(u32::from(EPB_FLAGS) | 4 << 16).to_le_bytes());
     put(&place.flags.to_le_bytes());
-    if text != 0 {
-        put(&(u32::from(COMMENT) | (text as u32) << 16).to_le_bytes());
-        put(&comment[..text + padding(text)]);
+    if length != 0 {
+        put(&(u32::from(COMMENT) | (length as u32) << 16).to_le_bytes());
+        put(&text[..length + padding(length)]);
     }
     put(&[0; 4]);
     put(&ends);
@@ -415,7 +415,7 @@ impl Observer for Capture {
     fn on_send(&mut self, e: &SendEvent) {
         for tap in self.senders.at(e.endpoint.0) {
             if !self.senders.all[tap].inbound {
-                self.packet(tap, false, e.time, &e.pkt, &e.seg, Note::Plain);
+                self.packet(tap, false, e.time, &e.pkt, &e.seg, Comment::Plain);
             }
         }
     }
@@ -427,7 +427,7 @@ impl Observer for Capture {
         }
         // Packets that come back to the sender of a flow are listed under its other end.
         for tap in self.senders.at(e.endpoint.0 + 1) {
-            self.packet(tap, false, e.time, &e.pkt, &e.seg, Note::Arrived);
+            self.packet(tap, false, e.time, &e.pkt, &e.seg, Comment::Arrived);
         }
     }
 
@@ -436,8 +436,8 @@ impl Observer for Capture {
         for tap in self.ports.at(e.port.0) {
             if !self.ports.all[tap].inbound {
                 // Where the queue is not asked for, a packet that left one is like any other.
-                let note = if self.style.queue { Note::Left(e.backlog) } else { Note::Plain };
-                self.packet(tap, true, e.time, &e.pkt, &e.seg, note);
+                let comment = if self.style.queue { Comment::Left(e.backlog) } else { Comment::Plain };
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, comment);
             }
         }
     }
@@ -446,7 +446,7 @@ impl Observer for Capture {
     fn on_hop(&mut self, e: &HopEvent) {
         for tap in self.ports.at(e.port.0) {
             if self.ports.all[tap].inbound {
-                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Plain);
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, Comment::Plain);
             }
         }
     }
@@ -455,7 +455,7 @@ impl Observer for Capture {
     fn on_drop(&mut self, e: &DropEvent) {
         for tap in self.ports.at(e.port.0) {
             if !self.ports.all[tap].inbound {
-                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Dropped { why: e.why.name(), backlog: e.backlog });
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, Comment::Dropped { why: e.why.name(), backlog: e.backlog });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What hears a wireless channel.
 
 use super::block::{EPB_FLAGS, PACKET, padding};
-use super::frame::{Seen, render};
+use super::frame::{LinkHop, render};
 use super::radiotap::{Monitor, ROOM, Sender};
 use super::{Capture, INBOUND, OUTBOUND, PS_PER_NS};
 use fairlane_net::{FrameEvent, PortId};
@@ -42,11 +42,11 @@ impl Capture {
                     && let Some(facts) = self.flows.get(pkt.flow.0 as usize)
                 {
                     let node = |station: u32| l.monitor.nodes.get(station as usize).copied().unwrap_or(0);
-                    let seen = Seen { from: node(e.frame.from), to: node(e.frame.to), hops: facts.crossed(pkt, &self.starts, false) };
+                    let hop = LinkHop { from: node(e.frame.from), to: node(e.frame.to), hops: facts.crossed(pkt, &self.starts, false) };
                     sender.lengths = if self.style.ipv6 {
-                        render::<true>(&mut sender.head, pkt, seg, facts, seen)
+                        render::<true>(&mut sender.head, pkt, seg, facts, hop)
                     } else {
-                        render::<false>(&mut sender.head, pkt, seg, facts, seen)
+                        render::<false>(&mut sender.head, pkt, seg, facts, hop)
                     };
                 }
             }

@@ -110,8 +110,8 @@ impl Writer {
         let (full, incoming) = sync_channel(WAITING);
         let (outgoing, empty) = channel();
         let failure = Arc::new(OnceLock::new());
-        let seen = failure.clone();
-        let thread = std::thread::spawn(move || write(&incoming, &outgoing, &seen));
+        let hop = failure.clone();
+        let thread = std::thread::spawn(move || write(&incoming, &outgoing, &hop));
         Self { full, empty: Arc::new(std::sync::Mutex::new(empty)), failure, thread: Some(thread), files: 0 }
     }
 

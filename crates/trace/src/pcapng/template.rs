@@ -7,7 +7,7 @@ use super::frame::{ETHERNET, FlowFacts, IPV4, IPV6, NO_SHIFT, TCP, checksum, ide
 use super::{BLOCK, BLOCK_HEAD, word};
 use fairlane_net::{Packet, Proto, Segment, flag, fold};
 
-/// Longest block of a form: IPv6 with timestamps, padded, the flags and the end.
+/// Longest block of a template: IPv6 with timestamps, padded, the flags and the end.
 const ROOM: usize = BLOCK_HEAD + (ETHERNET + IPV6 + TCP + STAMPS).next_multiple_of(4) + 16;
 /// As much as a block of IPv4 takes, and what one of IPv6 takes beyond it.
 const FRONT: usize = BLOCK_HEAD + (ETHERNET + IPV4 + TCP + STAMPS).next_multiple_of(4) + 16;
@@ -31,7 +31,7 @@ impl Key {
     /// No packet has it: ECN fields have two bits.
     const NONE: Self = Self { place: u64::MAX, kind: u64::MAX };
 
-    /// That of a packet, if it has a form.
+    /// That of a packet, if it has a template.
     #[inline]
     pub(super) fn of(tap: usize, of_port: bool, pkt: &Packet, seg: &Segment) -> Option<Self> {
         if pkt.proto != Proto::Tcp || seg.sack_len() > 0 || seg.has(flag::SYN) {
@@ -49,7 +49,7 @@ impl Key {
 
 /// A block with the sums of what stays in its headers.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
+pub(super) struct Template {
     key: Key,
     /// Where it goes.
     pub(super) file: u32,
@@ -64,17 +64,17 @@ pub(super) struct Form {
 
 /// The form of each kind that was seen last, where its place is not another's.
 #[derive(Debug)]
-pub(super) struct Forms(Vec<Form>);
+pub(super) struct Templates(Vec<Template>);
 
-impl Forms {
+impl Templates {
     pub(super) fn new(flows: usize) -> Self {
         let none =
-            Form { key: Key::NONE, file: 0, interface: 0, image: [0; ROOM], total: 0, network: 0, transport: 0, isn: [0; 2], shift: 0 };
+            Template { key: Key::NONE, file: 0, interface: 0, image: [0; ROOM], total: 0, network: 0, transport: 0, isn: [0; 2], shift: 0 };
         Self(vec![none; (2 * flows).next_power_of_two().clamp(FEWEST, MOST)])
     }
 
     #[inline]
-    fn place(&mut self, key: &Key) -> Option<&mut Form> {
+    fn place(&mut self, key: &Key) -> Option<&mut Template> {
         // The directions of a flow lie beside each other, other places of the same packets elsewhere: at an even distance, or directions would meet.
         let n = (key.place as usize).wrapping_add((key.place >> 33) as usize * 74) & (self.0.len() - 1);
         self.0.get_mut(n)
@@ -82,32 +82,32 @@ impl Forms {
 
     /// The form of a kind, if one is known.
     #[inline]
-    pub(super) fn known(&mut self, key: &Key) -> Option<&Form> {
+    pub(super) fn known(&mut self, key: &Key) -> Option<&Template> {
         self.place(key).filter(|f| f.key == *key).map(|f| &*f)
     }
 
     /// Keeps the block that was made of a packet as the form of its kind.
     #[cold]
     pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, (file, interface): (u32, u32), pkt: &Packet, facts: &FlowFacts) {
-        let Some(form) = self.place(&key) else { return };
-        let (Some(image), ip) = (form.image.get_mut(..block.len()), BLOCK_HEAD + ETHERNET) else { return };
+        let Some(template) = self.place(&key) else { return };
+        let (Some(image), ip) = (template.image.get_mut(..block.len()), BLOCK_HEAD + ETHERNET) else { return };
         image.copy_from_slice(block);
         let tcp = ip + if SIX { IPV6 } else { IPV4 };
         let add =
             |from: usize, to: usize| block[from..to].chunks_exact(2).map(|two| u64::from(two[0]) << 8 | u64::from(two[1])).sum::<u64>();
         // Without length, identification and checksum; IPv6 has no checksum.
-        form.network = if SIX { 0 } else { add(ip, ip + 2) + add(ip + 6, ip + 10) + add(ip + 12, tcp) };
+        template.network = if SIX { 0 } else { add(ip, ip + 2) + add(ip + 6, ip + 10) + add(ip + 12, tcp) };
         let addresses = add(if SIX { ip + 8 } else { ip + 12 }, tcp);
         // The pseudo-header without the length, ports, and the kind of the option.
         let option = if key.stamps() { add(tcp + TCP, tcp + TCP + 4) } else { 0 };
-        form.transport = addresses + u64::from(super::frame::IP_TCP) + add(tcp, tcp + 4) + option;
-        form.isn = [isn(pkt.flow.0, pkt.conn, pkt.back), isn(pkt.flow.0, pkt.conn, !pkt.back)];
-        form.shift = if facts.shift == NO_SHIFT { 0 } else { u32::from(facts.shift) };
-        (form.total, form.key, form.file, form.interface) = (block.len(), key, file, interface);
+        template.transport = addresses + u64::from(super::frame::IP_TCP) + add(tcp, tcp + 4) + option;
+        template.isn = [isn(pkt.flow.0, pkt.conn, pkt.back), isn(pkt.flow.0, pkt.conn, !pkt.back)];
+        template.shift = if facts.shift == NO_SHIFT { 0 } else { u32::from(facts.shift) };
+        (template.total, template.key, template.file, template.interface) = (block.len(), key, file, interface);
     }
 }
 
-impl Form {
+impl Template {
     /// [`Self::write`] over IPv6, apart: what it needs would be made ready for every packet.
     #[inline(never)]
     pub(super) fn write_six(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &Packet, seg: &Segment) -> Option<usize> {

@@ -81,10 +81,10 @@ fn capture(folder: &Path, style: Style, stamps: bool) -> Vec<u8> {
     bytes[at..].to_vec()
 }
 
-/// Forms give the very bytes that are made without them, as they are where the length to be kept is asked for: here that of the headers.
+/// Templates give the very bytes that are made without them, as they are where the length to be kept is asked for: here that of the headers.
 #[test]
 fn blocks_of_forms_are_those_that_are_made_one_by_one() {
-    let folder = std::env::temp_dir().join(format!("fairlane-pcapng-form-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("fairlane-pcapng-template-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (ipv6, stamps) in [(false, false), (false, true), (true, false), (true, true)] {
         let headers = 14 + if ipv6 { 40 } else { 20 } + 20 + if stamps { 12 } else { 0 };

@@ -77,7 +77,7 @@ fn an_enhanced_packet_block() {
     let comment = "dropped: overflow, queue 2 packets 2080 bytes; 1000 bytes of data";
     assert_eq!((dropped[8], dropped[20], dropped[24..28].to_vec()), (1, 34 + 8, 1054_u32.to_le_bytes().to_vec()));
     assert!(String::from_utf8_lossy(dropped).contains(comment));
-    // One packet seen, one dropped.
+    // One packet hop, one dropped.
     assert_eq!((found[6].1[24], found[6].1[36]), (1, 1));
     std::fs::remove_dir_all(folder).unwrap();
 }
