@@ -1,4 +1,4 @@
-//! The calls of a library as a [`CongestionControl`].
+//! A library's congestion control as a [`CongestionControl`].
 
 use crate::memory::State;
 use crate::running::{Code, running};
@@ -26,14 +26,14 @@ fn span(d: Dur) -> u64 {
     d.as_ps() / PS_PER_NS
 }
 
-/// A congestion control of a shared library, as a plug-in.
+/// A congestion control in a shared library, as a plug-in.
 pub(crate) struct Library {
     algorithm: Arc<Read>,
     code: Code,
 }
 
 impl Library {
-    /// An algorithm of the library that messages call `shown`.
+    /// Creates a plug-in for an algorithm of the library; `shown` is its name in messages.
     pub(crate) fn new(algorithm: Read, shown: &str) -> Self {
         let code = Code::named(&format!("congestion control `{}` of {shown}", algorithm.name));
         Self { algorithm: Arc::new(algorithm), code }
@@ -43,14 +43,14 @@ impl Library {
         let a = &self.algorithm;
         let values: Vec<f64> = a.params.iter().map(|p| params.get(&p.name).and_then(Value::as_f64).unwrap_or(p.value)).collect();
         let rules = context.config.window_rules();
-        // A name with a 0 in it cannot be told in C.
+        // A name that contains a 0 cannot be passed to C.
         let flow = CString::new(context.flow).unwrap_or_default();
         let config = Config {
             mss: rules.mss,
             byte_counting: rules.byte_counting.unwrap_or(0),
             cwnd_validation: rules.cwnd_validation.into(),
             loss_basis: match rules.loss_basis {
-                // The flight of an event is what the basis says.
+                // The event's flight follows the loss basis.
                 LossBasis::Flight | LossBasis::Pipe => 0,
                 LossBasis::Cwnd => 1,
                 LossBasis::Smaller => 2,
@@ -61,7 +61,7 @@ impl Library {
             flow: flow.as_ptr(),
         };
         let state = State::begun(a.state_size, (a.calls.clone, a.calls.free), self.code, |state| {
-            // SAFETY: the state has the size the library asked for; the other two live through the call.
+            // SAFETY: the state has the size the library asked for; the other two pointers live through the call.
             a.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const config, values.as_ptr()) })
         })?;
         let mss = u64::from(rules.mss);
@@ -122,7 +122,7 @@ struct Foreign {
     code: Code,
     flow: Arc<str>,
     mss: u64,
-    /// What the library said after the last call.
+    /// Window after the last call.
     cwnd: u64,
     ssthresh: u64,
     rate: Option<Rate>,
@@ -130,7 +130,7 @@ struct Foreign {
 }
 
 impl Foreign {
-    /// Carries out a call, then asks for the window. After a failure nothing is called any more.
+    /// Makes a call, then reads the window. After a failure there are no further calls.
     fn call(&mut self, now: Time, what: &str, f: impl FnOnce(*mut c_void)) {
         if self.failed {
             return;
@@ -138,7 +138,7 @@ impl Foreign {
         let _running = running(self.code);
         f(self.state.at());
         let (calls, view) = (self.algorithm.calls, self.state.view());
-        // SAFETY: these take a state that went through init.
+        // SAFETY: these functions take a state that went through init.
         let (cwnd, ssthresh, rate) = unsafe {
             (calls.cwnd.map_or(self.mss, |f| f(view)), calls.ssthresh.map_or(NONE, |f| f(view)), calls.pacing_rate.map_or(0, |f| f(view)))
         };
@@ -176,7 +176,7 @@ fn rate_c(r: &RateSample) -> RateC {
 impl CongestionControl for Foreign {
     fn on_established(&mut self, now: Time, window: u64) {
         let f = self.algorithm.calls.on_established;
-        // SAFETY, here and below: the state went through init, and what is pointed to lives through the call.
+        // SAFETY, here and below: the state went through init, and all pointers live through the call.
         self.call(now, "on_established", |s| f.into_iter().for_each(|f| unsafe { f(s, ns(now), window) }));
     }
 

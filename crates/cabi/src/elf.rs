@@ -1,5 +1,5 @@
-//! Whether all of a library is there. The loader of the system maps what the headers promise; the first look at a page behind the end of the file
-//! would be a bus error, which nobody can catch.
+//! Checks that a library file is complete. The system's loader maps the size that the headers state; reading a page beyond the end of the file
+//! would be a bus error, which cannot be caught.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,7 +11,7 @@ const CLASS_64: u8 = 2;
 const BIG_ENDIAN: u8 = 2;
 /// Length of the file header of a 64-bit object; that of a 32-bit one is shorter.
 const HEADER: usize = 64;
-/// A segment that is mapped.
+/// Type of a mapped segment.
 const LOAD: u64 = 1;
 
 /// Fields of a header in its byte order.
@@ -21,7 +21,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// A number of `len` bytes.
+    /// Reads a number of `len` bytes.
     fn at(&self, at: usize, len: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at + len)?;
         let join = |n: u64, b: &u8| n << 8 | u64::from(*b);
@@ -29,7 +29,7 @@ impl Fields<'_> {
     }
 }
 
-/// What is missing of a library in ELF; nothing of one in another format, which its own loader judges.
+/// Describes the missing part of an ELF library; none for other formats, which their own loader checks.
 pub(crate) fn missing(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -38,17 +38,17 @@ pub(crate) fn missing(path: &Path) -> Option<String> {
     if !head.starts_with(MAGIC) {
         return None;
     }
-    let cut = |what: &str| Some(format!("it is cut short: {what}, the file has {length} bytes"));
+    let cut = |what: &str| Some(format!("the file is incomplete: {what}, it has {length} bytes"));
     let wide = head.get(4) == Some(&CLASS_64);
     let fields = Fields { big: head.get(5) == Some(&BIG_ENDIAN), bytes: &head };
     let (offset, size, count) = if wide { ((32, 8), (54, 2), (56, 2)) } else { ((28, 4), (42, 2), (44, 2)) };
     let field = |(at, len)| fields.at(at, len);
     let (Some(offset), Some(size), Some(count)) = (field(offset), field(size), field(count)) else {
-        return cut("not even its header is whole");
+        return cut("its header is incomplete");
     };
     let table = size * count;
     if offset.checked_add(table).is_none_or(|end| end > length) {
-        return cut("its list of segments is not there");
+        return cut("its segment list is missing");
     }
     file.seek(SeekFrom::Start(offset)).ok()?;
     let mut entries = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn missing(path: &Path) -> Option<String> {
         let entry = Fields { bytes: entry, big: fields.big };
         let (start, len) = if wide { ((8, 8), (32, 8)) } else { ((4, 4), (16, 4)) };
         let (Some(kind), Some(start), Some(len)) = (entry.at(0, 4), entry.at(start.0, start.1), entry.at(len.0, len.1)) else {
-            return cut("its list of segments is not whole");
+            return cut("its segment list is incomplete");
         };
         let end = start.checked_add(len);
         if kind == LOAD && end.is_none_or(|end| end > length) {
@@ -72,7 +72,7 @@ pub(crate) fn missing(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// This very program, whole and cut before the end of its last segment. (What tells debuggers of it comes behind, and may be missing.)
+    /// This program, whole and cut before the end of its last segment. (Debug sections come later and may be missing.)
     #[test]
     fn what_is_cut_is_refused() {
         let own = std::fs::read("/proc/self/exe").unwrap();
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(told(&own), None);
         for part in [5, 20, 63, 64, 100, 400, 4096, 1 << 16] {
             let why = told(&own[..part]).unwrap_or_else(|| panic!("{part} of {} bytes", own.len()));
-            assert!(why.contains("cut short") && why.ends_with(&format!("the file has {part} bytes")), "{why}");
+            assert!(why.contains("incomplete") && why.ends_with(&format!("it has {part} bytes")), "{why}");
         }
         assert_eq!(told(b"#!/bin/sh\n"), None, "another format");
         assert_eq!(told(b""), None);

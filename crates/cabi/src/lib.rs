@@ -1,8 +1,8 @@
 //! Congestion controls and queues in shared libraries, through the C interfaces `fairlane_cc.h` and `fairlane_queue.h` of `python/fairlane/own/include`.
 //!
-//! Loading a library runs its code, and calling it trusts that its functions keep to the header: none of this can be checked by a compiler. All
-//! `unsafe` code of it is in this crate: opening the library and reading its tables (`table`, `queue::table`), calling them (`cc`, `queue::call`), the
-//! memory of their states (`memory`), and naming the one that a process dies in (`running`).
+//! Loading a library runs its code, and calling it relies on its functions to follow the header: no compiler can check this. All
+//! `unsafe` code for plug-ins is in this crate: opening the library and reading its tables (`table`, `queue::table`), calling them (`cc`, `queue::call`), the
+//! memory of their states (`memory`), and naming the plug-in in which a process crashes (`running`).
 #![allow(unsafe_code, reason = "foreign code is called through pointers; no safe way exists")]
 
 mod cc;
@@ -21,27 +21,27 @@ use std::sync::Arc;
 const CC: &str = "fairlane_cc_get";
 const QUEUE: &str = "fairlane_queue_get";
 
-/// What a library is asked for.
+/// Contents requested of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Congestion controls, which it must have.
+    /// Congestion controls, at least one.
     Cc,
-    /// Queues, which it must have.
+    /// Queues, at least one.
     Queues,
-    /// Whatever it has, which must be something.
+    /// Congestion controls or queues, at least one.
     Any,
 }
 
-/// Loads a shared library and announces what is wanted of it. The names, queues first.
+/// Loads a shared library and registers the requested contents; returns their names, queues first.
 ///
 /// # Errors
-/// The file is no such library, or one of its tables cannot be used; then none is announced.
+/// The file is not such a library, or one of its tables is invalid; then nothing is registered.
 pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     let shown = path.display().to_string();
     if !path.is_file() {
         return Err(LoadError::Missing(shown));
     }
-    // Without a folder in it, a name would be looked for where the system has its libraries.
+    // A name without a folder would be searched in the system's library folders.
     let full = path.canonicalize().map_err(|e| LoadError::Open(shown.clone(), e.to_string()))?;
     if let Some(why) = elf::missing(&full) {
         return Err(LoadError::Open(shown, why));

@@ -1,4 +1,4 @@
-//! The state of a flow or a queue: memory that belongs to the library's code, copied and given back as it says.
+//! State of a flow or a queue: memory owned by the library's code, copied and freed by its functions.
 
 use crate::running::{Code, running};
 use std::ffi::{CStr, c_char, c_void};
@@ -11,20 +11,20 @@ pub(crate) struct State {
     memory: Box<[u128]>,
     copy: Copy,
     free: Free,
-    /// Whose code these are.
+    /// Code that owns the state.
     code: Code,
-    /// Whether it went through init: `copy` and `free` may be called.
+    /// True after init: `copy` and `free` may be called.
     live: bool,
 }
 
 impl State {
-    /// Memory of this many bytes, all zero, for `init` to fill.
+    /// Allocates this many zero bytes, for `init` to fill.
     pub(crate) fn zeroed(size: usize, copy: Copy, free: Free, code: Code) -> Self {
         Self { memory: vec![0; size.div_ceil(size_of::<u128>())].into_boxed_slice(), copy, free, code, live: false }
     }
-    /// Memory that `init` has filled; or what it says is wrong, and then the memory holds nothing.
+    /// Allocates memory and fills it with `init`; returns the library's error if it fails, and then the memory holds nothing.
     ///
-    /// `init` gives a null pointer, or a string that ends in 0, as the headers ask for.
+    /// `init` returns a null pointer, or a string that ends in 0, as the headers require.
     pub(crate) fn begun(
         size: usize,
         (copy, free): (Copy, Free),
@@ -35,7 +35,7 @@ impl State {
         let _running = running(code);
         let said = init(state.at());
         if !said.is_null() {
-            // SAFETY: as asked for.
+            // SAFETY: a string that ends in 0, as required above.
             return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
         }
         state.live = true;
@@ -66,7 +66,7 @@ impl Drop for State {
     fn drop(&mut self) {
         if let (true, Some(free)) = (self.live, self.free) {
             let _running = running(self.code);
-            // SAFETY: the state is given back once.
+            // SAFETY: the state is freed once.
             unsafe { free(self.at()) };
         }
     }

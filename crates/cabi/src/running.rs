@@ -1,16 +1,16 @@
-//! Which foreign code a thread runs, so that a process that dies in it says whose code it was.
+//! Tracks the foreign code that each thread runs, so that a crash report names it.
 //!
-//! A crash (SIGSEGV and its like, `abort`) and a call of `exit` end the process wherever they happen. Each thread that runs foreign code has
-//! a place in a table, which the handlers read without taking a lock or memory: that is all that a handler of signals may do.
+//! A crash (SIGSEGV and the like, `abort`) or a call of `exit` ends the process anywhere. Each thread that runs foreign code has
+//! an entry in a table, which signal handlers read without taking a lock or allocating, as they must.
 
 use std::ffi::{CStr, CString};
 
-/// Foreign code by the words that name it.
+/// Foreign code, by its description.
 #[derive(Clone, Copy, Debug)]
 pub struct Code(&'static CStr);
 
 impl Code {
-    /// Code of these words, such as ``queue `lifo` of ./lifo.so``; they live as long as the process.
+    /// Code with this description, such as ``queue `lifo` of ./lifo.so``, which lives as long as the process.
     #[must_use]
     pub fn named(words: &str) -> Self {
         let printable: String = words.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
@@ -34,45 +34,45 @@ mod watched {
     use std::sync::Once;
     use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-    /// Signals that end a process, with their names for people.
+    /// Signals that end a process, with their descriptions.
     const SIGNALS: [(c_int, &str); 5] = [
-        (libc::SIGSEGV, "SIGSEGV (a wrong address)"),
-        (libc::SIGBUS, "SIGBUS (a wrong address)"),
-        (libc::SIGILL, "SIGILL (no instruction)"),
+        (libc::SIGSEGV, "SIGSEGV (invalid address)"),
+        (libc::SIGBUS, "SIGBUS (invalid address)"),
+        (libc::SIGILL, "SIGILL (invalid instruction)"),
         (libc::SIGFPE, "SIGFPE (arithmetic)"),
         (libc::SIGABRT, "SIGABRT (abort)"),
     ];
-    /// Threads that have a place; further ones run unnamed.
+    /// Threads with an entry; further ones run unnamed.
     const THREADS: usize = 512;
-    /// Bytes of the stack on which a handler runs: that of the thread may be what ended.
+    /// Stack size of a handler: the stack of the thread may have overflowed.
     const STACK: usize = 1 << 16;
-    /// Exit code of a run whose code of the user's failed.
+    /// Exit code of a run with a failed plug-in.
     const FAILED: c_int = 1;
 
     /// Foreign code that a thread runs, on a cache line of its own.
     #[repr(align(128))]
     struct ThreadEntry {
-        /// `pthread_self` of the thread, 0 if nobody has the entry.
+        /// `pthread_self` of the thread, 0 for a free entry.
         thread: AtomicUsize,
-        /// Words that name what it runs, null if that is no foreign code.
+        /// Description of the running foreign code, null if there is none.
         runs: AtomicPtr<c_char>,
     }
 
     static TABLE: [ThreadEntry; THREADS] =
         [const { ThreadEntry { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; THREADS];
 
-    /// Handlers that were installed for these signals before ours.
+    /// Handlers installed for these signals before ours.
     struct Before(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
-    // SAFETY: written once, before a handler that reads it is there.
+    // SAFETY: written once, before a handler that reads it exists.
     unsafe impl Sync for Before {}
     static BEFORE: Before = Before(UnsafeCell::new([const { MaybeUninit::uninit() }; SIGNALS.len()]));
 
     fn me() -> usize {
-        // SAFETY: it may be called anywhere, in a handler, too.
+        // SAFETY: may be called anywhere, also in a handler.
         (unsafe { libc::pthread_self() }) as usize
     }
 
-    /// The place of this thread, and its stack for handlers; both are given back when the thread ends.
+    /// Entry of this thread, and its stack for handlers; both are released when the thread ends.
     struct Mine {
         entry: Option<&'static ThreadEntry>,
         stack: *mut c_void,
@@ -87,7 +87,7 @@ mod watched {
 
     impl Drop for Mine {
         fn drop(&mut self) {
-            // `exit` ends what belongs to the thread first, so this is where it is seen; `pthread_exit` comes here, too.
+            // `exit` destroys thread-locals first, so it is detected here; `pthread_exit` comes here, too.
             on_exit();
             if let Some(p) = self.entry {
                 p.runs.store(ptr::null_mut(), Ordering::Relaxed);
@@ -95,7 +95,7 @@ mod watched {
             }
             if !self.stack.is_null() {
                 let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: STACK };
-                // SAFETY: no handler runs here, and nobody else has this memory.
+                // SAFETY: no handler runs here, and this memory has no other user.
                 unsafe {
                     libc::sigaltstack(&raw const none, ptr::null_mut());
                     libc::munmap(self.stack, STACK);
@@ -104,9 +104,9 @@ mod watched {
         }
     }
 
-    /// A stack for handlers on this thread, null if there is one already or none can be had.
+    /// Allocates a stack for handlers on this thread; null if there is one already or allocation fails.
     fn handlers_stack() -> *mut c_void {
-        // SAFETY: fresh memory that is given to this thread alone.
+        // SAFETY: fresh memory for this thread alone.
         unsafe {
             let mut now = MaybeUninit::<libc::stack_t>::zeroed().assume_init();
             if libc::sigaltstack(ptr::null(), &raw mut now) != 0 || now.ss_flags & libc::SS_DISABLE == 0 {
@@ -130,13 +130,13 @@ mod watched {
         static MINE: Mine = Mine::take();
     }
 
-    /// Foreign code runs as long as this is held.
+    /// Guard: foreign code runs as long as it is held.
     #[derive(Debug)]
     pub struct Running {
         runs: Option<(&'static AtomicPtr<c_char>, *mut c_char)>,
     }
 
-    /// Says that this thread runs foreign code from here on.
+    /// Marks this thread as running foreign code.
     #[inline]
     #[must_use]
     pub fn running(code: Code) -> Running {
@@ -153,60 +153,60 @@ mod watched {
         }
     }
 
-    /// Returns the words for the foreign code that this thread runs; null if it runs none. Safe in a signal handler.
+    /// Description of the foreign code that this thread runs; null if it runs none. Safe in a signal handler.
     fn mine() -> *const c_char {
         let own = me();
         TABLE.iter().find(|p| p.thread.load(Ordering::Relaxed) == own).map_or(ptr::null(), |p| p.runs.load(Ordering::Relaxed))
     }
 
     fn write(bytes: *const u8, len: usize) {
-        // SAFETY: so many bytes are there. An error cannot be told to anybody.
+        // SAFETY: the buffer has that many bytes. A write error cannot be reported.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, bytes.cast(), len) };
     }
 
     fn say(parts: &[&str], words: *const c_char, rest: &[&str]) {
         parts.iter().for_each(|p| write(p.as_ptr(), p.len()));
-        // SAFETY: the words of a `Code` end in 0.
+        // SAFETY: the description of a `Code` ends in 0.
         write(words.cast(), unsafe { libc::strlen(words) });
         rest.iter().for_each(|p| write(p.as_ptr(), p.len()));
     }
 
-    /// Names the code, and leaves the signal to whoever had it before.
+    /// Prints the name of the code, and passes the signal to the previous handler.
     extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
         let found = SIGNALS.iter().position(|s| s.0 == signal);
         let words = mine();
         if let (Some(i), false) = (found, words.is_null()) {
-            say(&["error: ", SIGNALS[i].1, " in the code of "], words, &[": it ends this process; what was not saved is lost\n"]);
+            say(&["error: ", SIGNALS[i].1, " in the code of "], words, &[": the process ends; unsaved results are lost\n"]);
         }
-        // SAFETY: the action was written before this handler was set; both calls may be made in a handler.
+        // SAFETY: the action was written before this handler was installed; both calls are allowed in a handler.
         unsafe {
             if let Some(i) = found {
                 libc::sigaction(signal, (*BEFORE.0.get())[i].as_ptr(), ptr::null_mut());
             }
-            // A fault comes again when this returns; what somebody sent has to be sent again.
+            // A fault recurs after this returns; a signal sent by a process must be sent again.
             if (*info).si_code <= 0 {
                 libc::raise(signal);
             }
         }
     }
 
-    /// `exit` was called, or the thread ends: by foreign code that is an error, whatever it gave as its code.
+    /// Handles `exit` or the end of the thread: from foreign code it is an error, whatever its exit code.
     extern "C" fn on_exit() {
         let words = mine();
         if words.is_null() {
             return;
         }
-        say(&["error: "], words, &[" calls exit: it ends this process; what was not saved is lost\n"]);
-        // SAFETY: it may be called anywhere.
+        say(&["error: "], words, &[" calls exit: the process ends; unsaved results are lost\n"]);
+        // SAFETY: may be called anywhere.
         unsafe { libc::_exit(FAILED) };
     }
 
-    /// Names from here on the foreign code that a process dies in.
+    /// Installs handlers that name the foreign code in which a process crashes.
     pub fn watch() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             for (i, (signal, _)) in SIGNALS.iter().enumerate() {
-                // SAFETY: this runs once, and the handler does only what handlers may.
+                // SAFETY: this runs once, and the handler makes only allowed calls.
                 unsafe {
                     let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
                     action.sa_sigaction = on_signal as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
@@ -228,11 +228,11 @@ mod watched {
 mod unwatched {
     use super::Code;
 
-    /// Foreign code runs as long as this is held.
+    /// Guard: foreign code runs as long as it is held.
     #[derive(Debug)]
     pub struct Running(());
 
-    /// Says that this thread runs foreign code from here on; here nobody hears it.
+    /// Does nothing on this system.
     #[must_use]
     pub fn running(_: Code) -> Running {
         Running(())

@@ -1,4 +1,4 @@
-//! The structs of `fairlane_cc.h`, and reading the tables of a library, of which those of `fairlane_queue.h` are read alike.
+//! Structs of `fairlane_cc.h`, and the reader of a library's tables, shared with `fairlane_queue.h`.
 
 use fairlane_tcp::{EcnMode, Scheme};
 use serde_json::{Map, Value, json};
@@ -108,7 +108,7 @@ pub(crate) struct LostC {
     pub(crate) reserved: u32,
 }
 
-/// The functions of an algorithm; a null pointer reads as `None`.
+/// Functions of an algorithm; a null pointer reads as `None`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Calls {
@@ -145,7 +145,7 @@ pub(crate) struct Table {
     calls: Calls,
 }
 
-// The header says the same of its side.
+// The header asserts the same sizes.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
     size_of::<Param>() == 40
@@ -161,21 +161,21 @@ const _: () = assert!(
 /// Why a library cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// There is none.
-    #[error("there is no file \"{0}\" with queues or congestion controls")]
+    /// There is no such file.
+    #[error("plug-in file \"{0}\" not found")]
     Missing(String),
-    /// The system refuses it.
-    #[error("\"{0}\" is not a shared library that can be loaded: {1}")]
+    /// The system refuses to load it.
+    #[error("cannot load the shared library \"{0}\": {1}")]
     Open(String, String),
-    /// It is a library of something else.
+    /// It is not a fairlane library.
     #[error("\"{0}\" has no function {1}")]
     Symbol(String, &'static str),
-    /// A table that breaks the rules of the header.
+    /// A table violates the rules of the header.
     #[error("\"{0}\": {1}")]
     Table(String, String),
 }
 
-/// A parameter, as the table declares it.
+/// A declared parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     pub(crate) name: String,
@@ -205,23 +205,23 @@ impl Read {
     }
 }
 
-/// Text that a library holds; empty for a null pointer.
+/// Text of a library; empty for a null pointer.
 pub(crate) fn text(p: *const c_char) -> String {
     if p.is_null() {
         return String::new();
     }
-    // SAFETY: the header asks for strings that end in 0 and live as long as the library.
+    // SAFETY: the header requires strings that end in 0 and live as long as the library.
     unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned()
 }
 
-/// Opens a library. It is never closed: its code may be called as long as the process lives.
+/// Opens a library. It is never closed, because its code may be called as long as the process lives.
 pub(crate) fn open(path: &Path, shown: &str) -> Result<&'static libloading::Library, LoadError> {
-    // SAFETY: the library's initialisers run. Whoever names a plug-in wants its code to run.
+    // SAFETY: the library's initialisers run. A user who names a plug-in wants its code to run.
     let lib = unsafe { libloading::Library::new(path) }.map_err(|e| LoadError::Open(shown.to_owned(), e.to_string()))?;
     Ok(Box::leak(Box::new(lib)))
 }
 
-/// Reads every table that the function of this name gives; None if the library has no such function.
+/// Reads every table returned by the function of this name; None if the library has no such function.
 ///
 /// `T` is the table of that header, and `read` reads and checks one.
 pub(crate) fn tables<T, R>(
@@ -231,35 +231,35 @@ pub(crate) fn tables<T, R>(
     holds: &str,
     read: impl Fn(*const T) -> Result<R, String>,
 ) -> Result<Option<Vec<R>>, LoadError> {
-    // SAFETY: the header fixes the type of this symbol.
+    // SAFETY: the header defines the type of this symbol.
     let Ok(get) = (unsafe { lib.get::<unsafe extern "C" fn(u32) -> *const T>(symbol.as_bytes()) }) else {
         return Ok(None);
     };
     let wrong = |m: String| LoadError::Table(shown.to_owned(), m);
     let mut found = Vec::new();
     for index in 0..=MANY {
-        // SAFETY: any index may be asked for.
+        // SAFETY: the function accepts any index.
         let table = unsafe { get(index) };
         if table.is_null() {
             break;
         }
         if index == MANY {
-            return Err(wrong(format!("{symbol} has no end: it must give NULL behind the last of at most {MANY}")));
+            return Err(wrong(format!("{symbol} never returns NULL: it must do so after at most {MANY} tables")));
         }
         found.push(read(table).map_err(|m| wrong(format!("table {index}: {m}")))?);
     }
     if found.is_empty() {
-        return Err(wrong(format!("{symbol}(0) is NULL: it holds no {holds}")));
+        return Err(wrong(format!("{symbol}(0) is NULL: the library has no {holds}")));
     }
     Ok(Some(found))
 }
 
-/// What every version of a table begins with: its version and size, against ours.
+/// Checks the start of a table: its version and size.
 pub(crate) fn begins<T>(at: *const T, version: u32, header: &str, kind: &str) -> Result<(), String> {
     // SAFETY: every version of a table begins with these two numbers.
     let [v, size] = unsafe { ptr::read(at.cast::<[u32; 2]>()) };
     if v != version {
-        return Err(format!("it is of version {v} of {header}, this fairlane understands {version}: compile it again"));
+        return Err(format!("it uses version {v} of {header}, this fairlane needs version {version}: compile it again"));
     }
     let least = size_of::<T>();
     if (size as usize) < least {
@@ -268,7 +268,7 @@ pub(crate) fn begins<T>(at: *const T, version: u32, header: &str, kind: &str) ->
     Ok(())
 }
 
-/// The name and the size of the state, which must be there.
+/// Checks the required name and state size.
 pub(crate) fn named(name: *const c_char, state_size: usize) -> Result<String, String> {
     let name = text(name);
     if name.is_empty() {
@@ -280,19 +280,19 @@ pub(crate) fn named(name: *const c_char, state_size: usize) -> Result<String, St
     Ok(name)
 }
 
-/// What a table must hold, and what it may: the functions that must be there, and the bits of `flags` that are known.
+/// Checks required functions and the known bits of `flags`.
 pub(crate) fn holds(name: &str, needed: &[(&str, bool)], flags: u32, known: u32, version: u32) -> Result<(), String> {
     let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
     if !missing.is_empty() {
-        return Err(format!("`{name}` has no {}: these must be there", missing.join(", no ")));
+        return Err(format!("`{name}` has no {}: required functions", missing.join(", no ")));
     }
     if flags & !known != 0 {
-        return Err(format!("`{name}`: flags has bits that version {version} does not know: {:#x}", flags & !known));
+        return Err(format!("`{name}`: flags has bits unknown to version {version}: {:#x}", flags & !known));
     }
     Ok(())
 }
 
-/// An array of a table, read one by one; an error if it cannot have so many. `what` is its name, `fields` are those it takes.
+/// Reads an array of a table; an error if its length is impossible. `what` is its name, `read` reads one element.
 pub(crate) fn array<T, R>(
     name: &str,
     (what, fields): (&str, &str),
@@ -302,11 +302,11 @@ pub(crate) fn array<T, R>(
     if count > MANY || (count != 0 && at.is_null()) {
         return Err(format!("`{name}`: {what}_count is {count}, but {fields} is NULL or that is more than {MANY}"));
     }
-    // SAFETY: the table says that there are so many.
+    // SAFETY: the table states this length.
     (0..count as usize).map(|i| read(i, unsafe { ptr::read(at.add(i)) }).map_err(|m| format!("`{name}`: {m}"))).collect()
 }
 
-/// JSON Schema of parameters: of each its name, and the schema of its value without its bounds, which are left out where there is none.
+/// JSON Schema of parameters, given by name, schema, and bounds, which are left out where infinite.
 pub(crate) fn schema_of(params: impl Iterator<Item = (String, Value, f64, f64)>) -> Value {
     let properties: Map<String, Value> = params
         .map(|(name, mut schema, min, max)| {
@@ -324,7 +324,7 @@ pub(crate) fn schema_of(params: impl Iterator<Item = (String, Value, f64, f64)>)
 /// Reads and checks a table.
 pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     begins(at, VERSION, "fairlane_cc.h", "fairlane_cc")?;
-    // SAFETY: the table has at least the bytes of ours, as it says itself.
+    // SAFETY: the table is at least as long as ours, by its own size field.
     let t = unsafe { ptr::read(at) };
     let name = named(t.name, t.state_size)?;
     let needed = [
@@ -337,9 +337,9 @@ pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     let choice =
         |field: &str, value: String, or: &str| if value.is_empty() { (field.to_owned(), or.to_owned()) } else { (field.to_owned(), value) };
     let (field, word) = choice("recovery", text(t.recovery), "sack");
-    let scheme: Scheme = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
+    let scheme: Scheme = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: unknown {field} \"{word}\""))?;
     let (field, word) = choice("ecn", text(t.ecn), "off");
-    let ecn: EcnMode = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
+    let ecn: EcnMode = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: unknown {field} \"{word}\""))?;
     let params = array(&name, ("param", "params"), (t.params, t.param_count), |i, p: Param| {
         let p = Declared { name: text(p.name), doc: text(p.doc), value: p.value, min: p.min, max: p.max };
         if p.name.is_empty() || !p.value.is_finite() || p.value < p.min || p.value > p.max || p.min.is_nan() || p.max.is_nan() {

@@ -1,13 +1,13 @@
-//! Captures of packets as event tables.
+//! Import of packet captures as event tables.
 
 use crate::error;
 use fairlane_scenario::capture_import::{Flow, ReadError, capture};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A flow: name, addresses, TCP or not; packets and bytes of both directions; late segments.
+/// A flow: name, addresses, true for TCP; packets and bytes of both directions; late segments.
 type FlowTuple = (String, String, String, bool, [u64; 2], [u64; 2], u64);
-/// Flows, nanoseconds since 1970 of the first packet and from there to the last, packets of the file and of flows, remarks.
+/// Flows, time of the first packet in nanoseconds since 1970, duration in nanoseconds, packets of the file and of flows, remarks.
 type CaptureTuple = (Vec<FlowTuple>, i128, i128, u64, u64, Vec<String>);
 
 /// Reads the capture `file` and writes its event table into `folder`.

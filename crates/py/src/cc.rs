@@ -1,4 +1,4 @@
-//! Congestion controls written in Python: how the simulator calls them, and what they see.
+//! Congestion controls written in Python: calls from the simulator, and views of its values.
 
 use crate::error;
 use crate::interrupt::{plugged, put_off, stopped};
@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes above which a window or threshold is taken for a mistake; also the largest whole number up to which all are floats.
+/// Largest accepted window or threshold in bytes; also the largest integer up to which all are floats.
 const LARGEST: f64 = (1_u64 << 53) as f64;
 
-/// A view of a value of the core: frozen, its attributes worked out when asked for.
+/// Defines a frozen view of a Rust value, with attributes computed on access.
 macro_rules! view {
     ($(#[$doc:meta])* $name:ident of $inner:ty { $($(#[$fdoc:meta])* $field:ident: $type:ty = $get:expr;)* }) => {
         $(#[$doc])*
@@ -42,73 +42,73 @@ macro_rules! view {
 }
 
 view! {
-    /// What an acknowledgment of new data tells: times in seconds, sizes in bytes.
+    /// An acknowledgment of new data: times in seconds, sizes in bytes.
     AckSample of cc::AckSample {
-        /// When it arrived.
+        /// Time of arrival.
         now: f64 = |s| s.now.as_secs_f64();
         /// Payload newly acknowledged, cumulatively.
         acked: u64 = |s| s.acked;
         /// Payload newly covered by SACK blocks.
         sacked: u64 = |s| s.sacked;
-        /// In flight after it.
+        /// Bytes in flight afterwards.
         in_flight: u64 = |s| s.in_flight;
-        /// Acknowledged or SACKed since the flow began.
+        /// Bytes acknowledged or SACKed since the flow began.
         delivered: u64 = |s| s.delivered;
-        /// Round-trip time it measured, or None.
+        /// Measured round-trip time, or None.
         rtt: Option<f64> = |s| s.rtt.map(Dur::as_secs_f64);
         /// Smoothed round-trip time, or None before the first measurement.
         srtt: Option<f64> = |s| (s.srtt != Dur::ZERO).then(|| s.srtt.as_secs_f64());
         /// Smallest round-trip time seen, or None before the first.
         min_rtt: Option<f64> = |s| (s.min_rtt != Dur::MAX).then(|| s.min_rtt.as_secs_f64());
-        /// The way of the data alone, as timestamps tell it (RFC 6817 section 4.1), or None without them.
+        /// One-way delay of the data, from timestamps (RFC 6817 section 4.1), or None without them.
         one_way: Option<f64> = |s| s.one_way.map(Dur::as_secs_f64);
         /// Rate sample, if the class `wants_rate` and something was delivered; else None.
         rate: Option<RateSample> = |s| s.rate.map(RateSample);
-        /// Deemed lost since the flow began, if the class `wants_rate`.
+        /// Bytes deemed lost since the flow began, if the class `wants_rate`.
         lost: u64 = |s| s.lost;
         /// Round trips since the flow began.
         round: u64 = |s| s.round;
-        /// Whether the window was what limited the sender (RFC 7661 section 4.3).
+        /// True if the window limited the sender (RFC 7661 section 4.3).
         cwnd_limited: bool = |s| s.cwnd_limited;
-        /// Whether the sender ran out of data.
+        /// True if the sender ran out of data.
         app_limited: bool = |s| s.app_limited;
-        /// Of the bytes newly delivered, those reported as marked with congestion experienced.
+        /// Newly delivered bytes that were reported as CE-marked.
         ce_bytes: u64 = |s| s.ce_bytes;
-        /// Whether losses are being repaired.
+        /// True during loss recovery.
         in_recovery: bool = |s| s.in_recovery;
-        /// Whether the window may grow: not in fast recovery.
+        /// True if the window may grow: not in fast recovery.
         may_grow: bool = |s| s.may_grow;
     }
 }
 
 view! {
-    /// Delivery rate over the time it took to deliver what was in flight (draft-ietf-ccwg-bbr section 4.1).
+    /// Delivery rate over the time it took to deliver the data in flight (draft-ietf-ccwg-bbr section 4.1).
     RateSample of cc::RateSample {
         /// Bytes delivered over the interval.
         delivered: u64 = |s| s.delivered;
-        /// The longer of the intervals over which they were sent and acknowledged, in seconds.
+        /// The longer of the send and acknowledgment intervals, in seconds.
         interval: f64 = |s| s.interval.as_secs_f64();
-        /// Their quotient in bit/s; 0 if the interval was too short to tell.
+        /// Delivered bytes per interval in bit/s; 0 if the interval was too short.
         rate: f64 = |s| s.rate.as_bps() as f64;
-        /// Bytes that had been delivered when the newest segment delivered now was sent.
+        /// Bytes delivered before the newest delivered segment was sent.
         prior_delivered: u64 = |s| s.prior_delivered;
-        /// Bytes in flight when that segment was sent, itself included.
+        /// Bytes in flight when that segment was sent, including itself.
         tx_in_flight: u64 = |s| s.tx_in_flight;
         /// Bytes deemed lost since that segment was sent.
         lost: u64 = |s| s.lost;
         /// Bytes delivered with CE marks since that segment was sent.
         delivered_ce: u64 = |s| s.delivered_ce;
-        /// Whether the sender had run out of data when that segment was sent.
+        /// True if the sender had run out of data when that segment was sent.
         app_limited: bool = |s| s.app_limited;
-        /// Bytes this acknowledgment delivered.
+        /// Bytes delivered by this acknowledgment.
         newly_delivered: u64 = |s| s.newly_delivered;
-        /// Bytes deemed lost with it.
+        /// Bytes deemed lost by this acknowledgment.
         newly_lost: u64 = |s| s.newly_lost;
     }
 }
 
 view! {
-    /// A sign of congestion.
+    /// A congestion event.
     CongestionEvent of cc::CongestionEvent {
         /// `fast_retransmit`, `restart`, `timeout` or `ecn`.
         kind: &'static str = |e| match e.kind {
@@ -117,9 +117,9 @@ view! {
             CongestionKind::Timeout { .. } => "timeout",
             CongestionKind::EcnEcho => "ecn",
         };
-        /// Whether it is another timeout of the same segment, for which RFC 5681 section 3.1 holds `ssthresh`.
+        /// True for another timeout of the same segment, for which RFC 5681 section 3.1 holds `ssthresh`.
         repeated: bool = |e| e.kind == CongestionKind::Timeout { first: false };
-        /// When, in seconds.
+        /// Time in seconds.
         now: f64 = |e| e.now.as_secs_f64();
         /// Bytes in flight, without those of limited transmit (RFC 5681 equation 4).
         flight: u64 = |e| e.flight;
@@ -127,15 +127,15 @@ view! {
 }
 
 view! {
-    /// The end of fast recovery.
+    /// End of fast recovery.
     RecoveryExit of cc::RecoveryExit {
-        /// When, in seconds.
+        /// Time in seconds.
         now: f64 = |e| e.now.as_secs_f64();
         /// Upper bound of the window now, in bytes (RFC 6582 section 3.2 step 3); infinite for none.
         bound: f64 = |e| bytes(e.bound);
         /// Bytes that partial acknowledgments take from the window.
         deflated: u64 = |e| e.deflated;
-        /// Whether the window becomes `ssthresh`, before the two others.
+        /// True if the window is first set to `ssthresh`.
         to_ssthresh: bool = |e| e.to_ssthresh;
     }
 }
@@ -143,25 +143,25 @@ view! {
 view! {
     /// A segment deemed lost.
     LostSample of cc::LostSample {
-        /// When, in seconds.
+        /// Time in seconds.
         now: f64 = |l| l.now.as_secs_f64();
-        /// Its payload.
+        /// Payload bytes.
         bytes: u64 = |l| l.bytes;
-        /// Bytes in flight when it was sent, itself included.
+        /// Bytes in flight when it was sent, including itself.
         tx_in_flight: u64 = |l| l.tx_in_flight;
-        /// Bytes deemed lost since, itself included.
+        /// Bytes deemed lost since, including itself.
         lost: u64 = |l| l.lost;
-        /// Whether the sender had run out of data when it was sent.
+        /// True if the sender had run out of data when it was sent.
         app_limited: bool = |l| l.app_limited;
     }
 }
 
-/// Bytes as Python sees them: `u64::MAX` is infinite.
+/// Bytes as a Python float: `u64::MAX` is infinite.
 fn bytes(n: u64) -> f64 {
     if n == u64::MAX { f64::INFINITY } else { n as f64 }
 }
 
-/// The random numbers of a flow's congestion control.
+/// Random numbers of a flow's congestion control.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct Random(Mutex<Stream>);
 
@@ -176,7 +176,7 @@ impl Random {
     }
 }
 
-/// What is known of a class.
+/// Properties of a class.
 struct Class {
     name: Box<str>,
     code: Code,
@@ -187,17 +187,17 @@ struct Class {
     has_rate: bool,
 }
 
-/// An instance of a Python class, as a congestion control.
+/// An instance of a Python class as a congestion control.
 struct PyCc {
     class: Arc<Class>,
     flow: Arc<str>,
     object: Option<Py<PyAny>>,
     mss: u64,
-    /// What the instance said after the last call.
+    /// Window after the last call.
     cwnd: u64,
     ssthresh: u64,
     rate: Option<Rate>,
-    /// The time of the last call that had one.
+    /// Time of the last call that had one.
     now: Time,
     failed: bool,
 }
@@ -221,7 +221,7 @@ impl PyCc {
         fail(Fault { what: "congestion control", time: self.now, message: message.trim_end().to_owned(), interrupted });
     }
 
-    /// Calls a method, then reads the answer. After a failure nothing is called any more, and the window is one segment.
+    /// Calls a method, then reads the result. After a failure there are no further calls, and the window is one segment.
     fn call(&mut self, now: Option<Time>, method: &str, f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
         if self.failed {
             return;
@@ -242,24 +242,24 @@ impl PyCc {
         });
     }
 
-    /// Takes over window, threshold and rate; what is wrong with them, if something is.
+    /// Reads window, threshold and rate; returns a message if one is invalid.
     fn read(&mut self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
         let ssthresh: f64 = object.getattr(intern!(py, "ssthresh"))?.extract()?;
         if cwnd.is_nan() || cwnd < self.mss as f64 || cwnd > LARGEST {
             let why =
-                if cwnd < self.mss as f64 { format!("less than a segment of {} bytes", self.mss) } else { "no number of bytes".into() };
+                if cwnd < self.mss as f64 { format!("less than a segment of {} bytes", self.mss) } else { "not a number of bytes".into() };
             return Ok(Some(format!("self.cwnd is {cwnd}, {why}")));
         }
         if ssthresh.is_nan() || ssthresh < 0.0 {
-            return Ok(Some(format!("self.ssthresh is {ssthresh}, no number of bytes")));
+            return Ok(Some(format!("self.ssthresh is {ssthresh}, not a number of bytes")));
         }
         self.cwnd = cwnd as u64;
         self.ssthresh = if ssthresh > LARGEST { u64::MAX } else { ssthresh as u64 };
         if self.class.has_rate {
             let rate: Option<f64> = object.call_method0(intern!(py, "pacing_rate"))?.extract()?;
             self.rate = match rate {
-                Some(r) if !(1.0..=LARGEST).contains(&r) => return Ok(Some(format!("pacing_rate() is {r}, no rate in bit/s"))),
+                Some(r) if !(1.0..=LARGEST).contains(&r) => return Ok(Some(format!("pacing_rate() is {r}, not a rate in bit/s"))),
                 r => r.map(|r| Rate::from_bps(r as u64)),
             };
         }
@@ -345,7 +345,7 @@ impl PyPlugin {
 
 impl CcPlugin for PyPlugin {
     fn check(&self, params: &Map<String, Value>, config: &CcConfig) -> Result<(), String> {
-        // Making one is the check: `start` may refuse parameters that do not fit one another.
+        // Creating an instance is the check: `start` may refuse inconsistent parameters.
         plugged(|py| match self.make(py, params, &CcContext::of(config)) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(e.value(py).to_string()),
             Err(e) => {
@@ -380,14 +380,14 @@ impl CcPlugin for PyPlugin {
     }
 }
 
-/// The attribute `field` of a class as one of the choices of a parameter of TCP.
+/// Reads the attribute `field` of a class as a choice of a TCP parameter.
 fn choice<T: serde::de::DeserializeOwned>(class: &Bound<'_, PyType>, field: &str) -> PyResult<T> {
     let word: String = class.getattr(field)?.extract()?;
-    serde_json::from_value(word.clone().into()).map_err(|_| PyValueError::new_err(format!("{field} = {word:?} is not known")))
+    serde_json::from_value(word.clone().into()).map_err(|_| PyValueError::new_err(format!("unknown {field} {word:?}")))
 }
 
-/// Announces a congestion control written in Python: its name, one sentence, the JSON Schema of its parameters, and
-/// `factory(params as JSON, what TCP says of windows, random numbers)`, which returns an instance of `fairlane.CongestionControl`.
+/// Registers a congestion control written in Python: its name, one sentence, the JSON Schema of its parameters, and
+/// `factory(params as JSON, TCP's window settings, random numbers)`, which returns an instance of `fairlane.CongestionControl`.
 #[pyfunction]
 pub(crate) fn register_cc(
     py: Python<'_>,
@@ -421,7 +421,7 @@ pub(crate) fn register_cc(
     register_cc_plugin(name, doc, schema, Arc::new(PyPlugin(Arc::new(known)))).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// Loads a shared library and announces what is wanted of it, `cc`, `queues` or `any` (`fairlane_cc.h`, `fairlane_queue.h`): the names.
+/// Loads a shared library and registers its `cc`, `queues` or `any` (`fairlane_cc.h`, `fairlane_queue.h`); returns the names.
 #[pyfunction]
 pub(crate) fn load_library(path: &str, wanted: &str) -> PyResult<Vec<String>> {
     let wanted = match wanted {

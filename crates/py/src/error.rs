@@ -1,11 +1,11 @@
-//! Rust errors as the exceptions of `fairlane.errors`.
+//! Converts Rust errors to the exceptions of `fairlane.errors`.
 
 use fairlane_scenario::{CaptureError, Diagnostics, RunError};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// An instance of the class `name` of `fairlane.errors`.
+/// Instance of the class `name` of `fairlane.errors`.
 fn raise<'py>(py: Python<'py>, name: &str, args: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     match py.import("fairlane.errors").and_then(|m| m.getattr(name)?.call1(args)) {
         Ok(exception) => PyErr::from_value(exception),
@@ -46,22 +46,22 @@ pub(crate) fn run(py: Python<'_>, e: &RunError) -> PyErr {
     }
 }
 
-/// `RunError`: the caller's progress function asked to stop.
+/// `RunError`: the progress function asked to stop.
 pub(crate) fn stopped(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("stopped by the progress function",))
 }
 
-/// `RunError`: the code of a queue or congestion control, called by a run, asks for another run.
+/// `RunError`: a queue or congestion control inside a run started another run.
 pub(crate) fn nested(py: Python<'_>) -> PyErr {
-    raise(py, "RunError", ("a run cannot begin within a run: run other scenarios before, and give the plug-in what came of them",))
+    raise(py, "RunError", ("a plug-in cannot start a run within a run: run other scenarios first, and pass it their results",))
 }
 
-/// `RunError`: another thread has the simulation.
+/// `RunError`: another thread uses the simulation.
 pub(crate) fn busy(py: Python<'_>) -> PyErr {
-    raise(py, "RunError", ("this simulation is going on in another thread: wait for it, or take a branch before",))
+    raise(py, "RunError", ("another thread is advancing this simulation: wait for it, or branch it first",))
 }
 
-/// `RunError`: the thread of the runs ended without an answer, which only a defect in a model can cause.
+/// `RunError`: the thread of the runs ended without a result, which only a defect in a model can cause.
 pub(crate) fn lost(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("a run ended unexpectedly: please report the scenario and the seed",))
 }
@@ -71,9 +71,9 @@ pub(crate) fn params(py: Python<'_>, e: &fairlane_tcp::ParamsError) -> PyErr {
     raise(py, "ScenarioError", (e.to_string(),))
 }
 
-/// The traceback of an exception in a plug-in, the lines of its author only.
+/// Traceback of an exception in a plug-in, limited to the author's lines.
 pub(crate) fn traceback(py: Python<'_>, e: &PyErr) -> String {
-    // As a value of its own it has its traceback with it.
+    // The exception value contains its traceback.
     let value = e.clone_ref(py).into_value(py);
     let text = py.import("fairlane.own.plugin").and_then(|m| m.getattr("users_traceback")?.call1((value,))?.extract());
     text.unwrap_or_else(|_| e.to_string())

@@ -1,4 +1,4 @@
-//! Code of plug-ins in Python that does not come back: the thread that is in it gets a `KeyboardInterrupt`, as Ctrl-C gives one to the main thread alone.
+//! Interrupts Python plug-ins that do not return: their thread gets a `KeyboardInterrupt`, which Ctrl-C raises in the main thread only.
 
 use fairlane_scenario::run_number;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -8,16 +8,16 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A thread that calls plug-ins. All of it changes under the interpreter's lock only.
+/// A thread that calls plug-ins. All fields change under the interpreter's lock only.
 struct Seat {
-    /// Python's name of the thread, and the same as C's `unsigned long`.
+    /// Python's identifier of the thread, and the same as C's `unsigned long`.
     thread: u64,
     number: Py<PyAny>,
-    /// The set of runs that it carries out.
+    /// Set of runs that the thread executes.
     runs: AtomicU64,
-    /// Calls of plug-ins that it is in, one within the other.
+    /// Depth of nested plug-in calls.
     depth: AtomicU32,
-    /// True if an exception was sent to it.
+    /// True if an exception was sent to the thread.
     struck: AtomicBool,
 }
 
@@ -27,7 +27,7 @@ thread_local! {
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
 }
 
-/// `PyThreadState_SetAsyncExc`, and the exception as it takes it.
+/// `PyThreadState_SetAsyncExc`, and its exception argument.
 static SEND: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
 fn send(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
@@ -56,7 +56,7 @@ pub(crate) fn plugged<R>(f: impl FnOnce(Python<'_>) -> R) -> R {
     Python::attach(|py| {
         SEAT.with(|cell| {
             if cell.get().is_none() {
-                // Without a seat the code cannot be interrupted, which is no reason not to call it.
+                // Without a seat the code cannot be interrupted, but is still called.
                 make(py).map_or_else(drop, |seat| drop(cell.set(seat)));
             }
             let Some(seat) = cell.get() else { return f(py) };
@@ -71,30 +71,30 @@ pub(crate) fn plugged<R>(f: impl FnOnce(Python<'_>) -> R) -> R {
     })
 }
 
-/// True if code was to stop (Ctrl-C).
+/// True if the code was interrupted (Ctrl-C).
 pub(crate) fn stopped(py: Python<'_>, e: &PyErr) -> bool {
     e.is_instance_of::<PyKeyboardInterrupt>(py)
 }
 
-/// Lets Ctrl-C be heard later, which came where code that is tried fails without consequence. Who has sent the exception knows of it.
+/// Raises Ctrl-C again later, if it arrived in code whose failure has no consequence. An exception sent by `strike` is not repeated.
 pub(crate) fn put_off(py: Python<'_>, e: &PyErr) {
     let sent = SEAT.with(|cell| cell.get().is_some_and(|s| s.struck.load(Ordering::Relaxed)));
     if stopped(py, e) && !sent {
-        // The main thread hears of it as of the signal; there is no other way to say so from here.
+        // Raises the signal in the main thread; there is no other way from here.
         let _ = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
     }
 }
 
-/// Takes an exception back that came too late. Calls of C alone: any other code would get it.
+/// Withdraws an exception that came too late. Calls C only, because other code would receive it.
 #[cold]
 fn spare(py: Python<'_>, seat: &Seat) {
     if let Ok((function, _)) = send(py) {
-        // What fails here has taken the exception with it.
+        // A failure here has consumed the exception.
         let _ = function.call1(py, (&seat.number, py.None()));
     }
 }
 
-/// Interrupts plug-ins that are being called now on other threads; returns how many.
+/// Interrupts plug-ins that other threads are calling; returns their number.
 fn strike(py: Python<'_>, whom: impl Fn(&Seat) -> bool) -> usize {
     let seats: Vec<Arc<Seat>> = {
         let seats = SEATS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +115,7 @@ pub(crate) fn interrupt_runs(py: Python<'_>, number: u64) -> usize {
     strike(py, |s| s.runs.load(Ordering::Relaxed) == number)
 }
 
-/// Raises KeyboardInterrupt in the code of plug-ins that is being called now on these threads, given as `threading.get_ident` names them. Returns how many there are.
+/// Raises KeyboardInterrupt in plug-ins that these threads are calling, given by `threading.get_ident`. Returns their number.
 #[pyfunction]
 pub(crate) fn interrupt(py: Python<'_>, threads: Vec<u64>) -> usize {
     strike(py, |s| threads.contains(&s.thread))

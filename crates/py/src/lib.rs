@@ -22,7 +22,7 @@ use fairlane_scenario::{Code, Format, Remark};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What fairlane's Python package is built on. Use `fairlane` itself: this module may change at any time.
+/// Internal base of fairlane's Python package. Use `fairlane` itself: this module may change at any time.
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -47,7 +47,7 @@ mod _core {
     use super::session::{Simulation, event_columns, picoseconds};
     #[pymodule_export]
     use super::tcp::TcpEndpoint;
-    /// Findings of a file that are told; of the others there is a count.
+    /// Most findings of a file that are listed; further ones are counted.
     #[pymodule_export]
     const MOST_TOLD: usize = fairlane_scenario::MOST_REPORTED;
     #[pymodule_export]
@@ -58,7 +58,7 @@ fn format_of(name: &str) -> Format {
     if name == "json" { Format::Json } else { Format::Toml }
 }
 
-/// Another file in the notation of scenarios as JSON, checked against the JSON Schema given.
+/// Reads another file in the notation of scenarios, checks it against the JSON Schema, and returns JSON.
 #[pyfunction]
 fn read_document(py: Python<'_>, text: &str, filename: &str, format: &str, schema: &str) -> PyResult<String> {
     let schema = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
@@ -66,9 +66,9 @@ fn read_document(py: Python<'_>, text: &str, filename: &str, format: &str, schem
     read.map(|tree| tree.to_string()).map_err(|d| error::scenario(py, &d))
 }
 
-/// The `ScenarioError` that shows where in a file the values are that something is wrong with.
+/// Creates the `ScenarioError` that shows the places of invalid values in a file.
 ///
-/// `about`: for each the keys that lead to it, whether the key itself is meant, its code, what is wrong, and what to write instead.
+/// `about`: for each the keys that lead to it, true if the key itself is meant, code, message, and suggestion.
 #[pyfunction]
 fn remarks(py: Python<'_>, text: &str, filename: &str, format: &str, about: Vec<(Vec<String>, bool, String, String, String)>) -> PyErr {
     let remark = |(keys, at_key, code, message, help): (_, _, String, _, _)| Remark {
@@ -82,13 +82,13 @@ fn remarks(py: Python<'_>, text: &str, filename: &str, format: &str, about: Vec<
     error::scenario(py, &fairlane_scenario::remarks(text, filename, format_of(format), &about))
 }
 
-/// A hash of the sources of everything that decides results.
+/// Hash of all sources that affect results.
 #[pyfunction]
 fn engine() -> &'static str {
     env!("FAIRLANE_ENGINE")
 }
 
-/// The JSON Schema of scenario files.
+/// JSON Schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
     fairlane_scenario::schema().to_string()
@@ -112,7 +112,7 @@ fn series() -> String {
     fairlane_scenario::series_listing().to_string()
 }
 
-/// The name under which `series` lists a column; None for a gauge of one's own.
+/// Name under which `series` lists a column; None for a gauge of a plug-in.
 #[pyfunction]
 fn series_name(column: &str) -> Option<&'static str> {
     fairlane_scenario::series_name(column)
@@ -124,7 +124,7 @@ fn codes() -> String {
     fairlane_scenario::codes_listing().to_string()
 }
 
-/// Jain's fairness index of what each has; NaN if nobody has anything.
+/// Jain's fairness index; NaN if the list is empty or all zero.
 #[pyfunction]
 fn jain(shares: Vec<f64>) -> f64 {
     fairlane_scenario::jain(&shares)

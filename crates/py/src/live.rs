@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One direction of a link, with its queue, that carries real IP packets in real time.
+/// One direction of a link with its queue, for real IP packets in real time.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct LiveLink {
-    /// A user's own queue can be moved between threads, not shared: the lock makes it so.
+    /// Plug-in queues can be moved between threads but not shared: the lock makes sharing possible.
     inner: Mutex<fairlane_scenario::LiveLink>,
 }
 
@@ -26,7 +26,7 @@ impl LiveLink {
     #[pyo3(signature = (resolved, name, seed=1))]
     fn new(resolved: &Resolved, name: &str, seed: u64) -> PyResult<Self> {
         if resolved.inner().link_directions().iter().any(|l| l.name == name && !l.wire.down.is_empty()) {
-            return Err(PyValueError::new_err(format!("the link {name:?} is down at times (`down`): a live link is always up")));
+            return Err(PyValueError::new_err(format!("the link {name:?} has outages (`down`), which a live link cannot have")));
         }
         match fairlane_scenario::LiveLink::new(resolved.inner(), name, seed) {
             Some(link) => Ok(Self { inner: Mutex::new(link) }),
@@ -37,18 +37,18 @@ impl LiveLink {
     fn offer(&self, now: u64, packet: &[u8]) {
         self.inner().offer(Time::from_ps(now), packet);
     }
-    /// The packets that have reached the far end, in order.
+    /// Packets that have reached the far end, in order.
     fn take<'py>(&self, py: Python<'py>, now: u64) -> Vec<Bound<'py, PyBytes>> {
         let mut out = Vec::new();
         self.inner().take(Time::from_ps(now), |p| out.push(PyBytes::new(py, p)));
         out
     }
-    /// When to call `take` next; None if nothing is inside.
+    /// Time of the next call of `take`; None if the link is empty.
     fn next(&self) -> Option<u64> {
         let at = self.inner().next();
         (at != Time::MAX).then(|| at.as_ps())
     }
-    /// Arrivals, departures, bytes, drops, marks, losses on the link and copies so far.
+    /// Counters: arrivals, departures, bytes, drops, marks, losses on the link and copies.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (c, out) = (self.inner().counters(), PyDict::new(py));
         let counters = [
@@ -65,7 +65,7 @@ impl LiveLink {
         }
         Ok(out)
     }
-    /// Mean number of packets that waited between time zero and `now`.
+    /// Mean number of queued packets between time zero and `now`.
     fn queue_mean(&self, now: u64) -> f64 {
         self.inner().queue_mean(Time::from_ps(now))
     }

@@ -1,16 +1,16 @@
-//! Quantities that parameters of plug-ins are written as.
+//! Quantities in parameters of plug-ins.
 
 use fairlane_units::{Len, ParseError, format_of, parse_bytes, parse_dur, parse_len, parse_rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What kind of quantity a text is: `rate`, `dur` or `len`; None if it is none.
+/// Kind of a quantity: `rate`, `dur` or `len`; None if the text is not a quantity.
 #[pyfunction]
 pub(crate) fn quantity_kind(text: &str) -> Option<&'static str> {
     format_of(text).map(|format| format.trim_start_matches("fl-"))
 }
 
-/// A quantity as a number: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.
+/// Value of a quantity: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.
 #[pyfunction]
 pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, bool)> {
     let bad = |e: ParseError| PyValueError::new_err(e.to_string());

@@ -1,4 +1,4 @@
-//! Queue disciplines written in Python: how the simulator calls them, and what they may do.
+//! Queue disciplines written in Python: calls from the simulator, and the operations of a queue.
 
 use crate::error;
 use crate::interrupt::{plugged, put_off, stopped};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A packet as a queue sees it. It cannot be changed; `Qdisc.mark` and `Qdisc.drop` act on it.
+/// A packet in a queue, read-only; `Qdisc.mark` and `Qdisc.drop` act on it.
 #[pyclass(frozen, name = "Packet", module = "fairlane._core")]
 pub(crate) struct PyPacket {
     pkt: Packet,
@@ -24,7 +24,7 @@ pub(crate) struct PyPacket {
 
 #[pymethods]
 impl PyPacket {
-    /// Number that no other packet in the network has at this time.
+    /// Number that is unique in the network at this time.
     #[getter]
     fn id(&self) -> u32 {
         self.pkt.id.0
@@ -34,7 +34,7 @@ impl PyPacket {
     fn length(&self) -> u32 {
         self.pkt.len
     }
-    /// Number of its flow: its place in `Qdisc.flows`.
+    /// Number of its flow: index in `Qdisc.flows`.
     #[getter]
     fn flow(&self) -> u32 {
         self.pkt.flow.0
@@ -57,17 +57,17 @@ impl PyPacket {
             Proto::Udp => "udp",
         }
     }
-    /// Whether it carries data; false for a pure acknowledgement, SYN or FIN.
+    /// True if it carries data; false for a pure acknowledgement, SYN or FIN.
     #[getter]
     fn data(&self) -> bool {
         self.pkt.data
     }
-    /// Whether it travels from the flow's receiver to its sender.
+    /// True if it travels from the flow's receiver to its sender.
     #[getter]
     fn back(&self) -> bool {
         self.pkt.back
     }
-    /// When it arrived at this queue, in seconds.
+    /// Time of arrival at this queue, in seconds.
     #[getter]
     fn arrived(&self) -> f64 {
         self.pkt.at.as_secs_f64()
@@ -83,7 +83,7 @@ impl PyPacket {
     }
 }
 
-/// What a queue did during a call, and its surroundings.
+/// Actions of a queue during a call, and its context.
 #[derive(Clone)]
 struct State {
     now: Time,
@@ -117,33 +117,33 @@ impl QueueHandle {
     fn now(&self) -> f64 {
         self.state().now.as_secs_f64()
     }
-    /// Packets that wait.
+    /// Queued packets.
     #[getter]
     fn packets(&self) -> u32 {
         self.state().packets.pkts
     }
-    /// Bytes that wait.
+    /// Queued bytes.
     #[getter]
     fn bytes(&self) -> u64 {
         self.state().packets.bytes
     }
-    /// A number from the queue's own random stream, uniform in [0, 1).
+    /// Number from the queue's own random stream, uniform in [0, 1).
     fn random(&self) -> f64 {
         self.state().rng.uniform()
     }
-    /// Drops a packet that was offered or is packets.
+    /// Drops a packet that was offered or is queued.
     fn drop(&self, packet: &PyPacket, why: &str) -> PyResult<()> {
         let known = || DropReason::ALL.iter().filter(|w| w.by_queue()).map(|w| w.name());
         let Some(reason) = DropReason::ALL.into_iter().find(|w| w.by_queue() && w.name() == why) else {
             let known: Vec<_> = known().collect();
-            return Err(PyValueError::new_err(format!("unknown reason {why:?} of a drop: write one of {}", known.join(", "))));
+            return Err(PyValueError::new_err(format!("unknown drop reason {why:?}: write one of {}", known.join(", "))));
         };
         let mut s = self.state();
         s.drops.push((packet.pkt.id.0, reason));
         s.packets.sub(&packet.pkt);
         Ok(())
     }
-    /// Sets congestion experienced.
+    /// Marks a packet with congestion experienced.
     fn mark(&self, packet: &PyPacket) -> PyResult<()> {
         if !packet.pkt.ecn.capable() {
             return Err(PyValueError::new_err("this packet is not ECN-capable (packet.ecn is 0): drop it instead"));
@@ -156,7 +156,7 @@ impl QueueHandle {
     }
 }
 
-/// Packets by their numbers, which are places in the network's store and so stay small.
+/// Packets by their arena index, which stays small.
 #[derive(Clone, Default)]
 struct PacketSlots(Vec<Option<Packet>>);
 
@@ -176,7 +176,7 @@ impl PacketSlots {
     }
 }
 
-/// An instance of a Python class, as a queue discipline.
+/// An instance of a Python class as a queue discipline.
 struct PyQdisc {
     name: Arc<str>,
     code: Code,
@@ -220,7 +220,7 @@ fn handle_of(queue: &Bound<'_, PyAny>) -> PyResult<Py<QueueHandle>> {
     Ok(queue.getattr("_handle")?.cast_into::<QueueHandle>()?.unbind())
 }
 
-/// Seconds as simulated time; what is negative or not a number counts as a mistake.
+/// Seconds as simulated time; negative values and NaN are errors.
 fn seconds(t: f64) -> PyResult<Time> {
     let ps = t * PS_PER_SEC as f64 + 0.5;
     if ps.is_finite() && (0.0..u64::MAX as f64 / 2.0).contains(&ps) {
@@ -238,7 +238,7 @@ impl PyQdisc {
         fail(Fault { what: "queue", time: now, message: format!("queue `{}`:\n{}", self.name, text), interrupted });
     }
 
-    /// Calls a method and carries out what it asked for. After a failure the queue holds nothing and takes nothing.
+    /// Calls a method and carries out its actions. After a failure the queue is empty and takes no packets.
     fn call<R>(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(&mut Self, Python<'_>) -> PyResult<R>) -> Option<R> {
         if self.failed {
             return None;
@@ -286,14 +286,14 @@ impl PyQdisc {
         })
     }
 
-    /// Gives back every packet, in the order of their numbers, so that the books balance.
+    /// Releases every packet, in the order of their numbers, so that counters stay consistent.
     fn abandon(&mut self, cx: &mut QCx<'_>) {
         self.backlog = Backlog::default();
         self.packets.0.drain(..).flatten().for_each(|p| cx.drop(p, DropReason::Overflow));
     }
 }
 
-const NOT_HELD: &str = "the packet is not in the queue: each packet is sent or dropped once";
+const NOT_HELD: &str = "the packet is not in the queue: send or drop each packet once";
 
 impl Qdisc for PyQdisc {
     fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
@@ -329,7 +329,8 @@ impl Qdisc for PyQdisc {
             None if self.backlog.pkts > 0 && self.ready_at().is_none_or(|t| t <= now) => {
                 let n = self.backlog.pkts;
                 self.call(cx, |_, _| {
-                    let text = format!("dequeue() returned nothing although {n} packets wait: a shaper says in ready() when it may send");
+                    let text =
+                        format!("dequeue() returned no packet although {n} packets wait: a shaper returns its next send time in ready()");
                     Err::<(), _>(PyRuntimeError::new_err(text))
                 });
                 None
@@ -368,7 +369,7 @@ impl Qdisc for PyQdisc {
             let next = q.queue.call_method0(py, intern!(py, "timer"))?.extract::<Option<f64>>(py)?.map(seconds).transpose()?;
             match next {
                 Some(t) if t <= now => {
-                    let text = format!("timer() returned {}, which is not after now", t.since(Time::ZERO));
+                    let text = format!("timer() returned {}, which is not later than now", t.since(Time::ZERO));
                     Err(PyValueError::new_err(text))
                 }
                 _ => Ok(next),
@@ -402,7 +403,7 @@ impl PyPlugin {
 
 impl QueuePlugin for PyPlugin {
     fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem> {
-        // Making one is the check: `start` may refuse parameters that do not fit one another.
+        // Creating an instance is the check: `start` may refuse inconsistent parameters.
         plugged(|py| match self.make(py, params, context) {
             Err(e) if e.is_instance_of::<PyValueError>(py) => Err(Problem::new("", e.value(py).to_string())),
             Err(e) => {
@@ -436,12 +437,12 @@ impl QueuePlugin for PyPlugin {
     }
 }
 
-/// Keeps the interpreter's state of a thread while it carries out runs. Without it every call of a plug-in would make one and take it down.
+/// Keeps the interpreter's thread state during runs. Otherwise every plug-in call would create and destroy one.
 pub(crate) fn keep_thread_state() {
     fairlane_scenario::around_runs(|work| Python::attach(|py| py.detach(work)));
 }
 
-/// Announces a queue written in Python: its name, one sentence, the JSON Schema of its parameters, and
+/// Registers a queue written in Python: its name, one sentence, the JSON Schema of its parameters, and
 /// `factory(params as JSON, link, flow names)`, which returns an instance of `fairlane.Qdisc`.
 #[pyfunction]
 pub(crate) fn register_queue(
@@ -468,7 +469,7 @@ pub(crate) fn register_queue(
     fairlane_scenario::register_queue(name, doc, schema, Arc::new(plugin)).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// What one enqueue and one dequeue of a built-in queue with its defaults cost: nanoseconds, packets offered, packets dropped.
+/// Cost of one enqueue and one dequeue of a built-in queue with its defaults: nanoseconds, packets offered, packets dropped.
 #[pyfunction]
 #[pyo3(signature = (name, packets=1_000_000, seed=1))]
 pub(crate) fn bench_queue<'py>(py: Python<'py>, name: &str, packets: u64, seed: u64) -> PyResult<Bound<'py, PyDict>> {
@@ -483,7 +484,7 @@ pub(crate) fn bench_queue<'py>(py: Python<'py>, name: &str, packets: u64, seed: 
     Ok(out)
 }
 
-/// Every queue and congestion control announced so far, as a JSON list: kind, name, doc, schema.
+/// Every registered queue and congestion control, as a JSON list: kind, name, doc, schema.
 #[pyfunction]
 pub(crate) fn plugins() -> String {
     let list = fairlane_scenario::plugins();

@@ -1,4 +1,4 @@
-//! `relay`: live links between devices in real time, for the TCP of a kernel. The one place that reads a clock and devices.
+//! `relay`: live links between devices in real time, for a kernel's TCP. The only code that reads a clock and devices.
 
 use crate::live::LiveLink;
 use fairlane_net::Summary;
@@ -15,24 +15,24 @@ use std::sync::{Mutex, PoisonError};
 
 const PS_PER_NS: u64 = 1000;
 const NS_PER_SEC: u64 = 1_000_000_000;
-/// Before a deadline the clock is watched instead of slept on: waking up takes a processor up to so long.
+/// Time before a deadline in which the thread polls the clock instead of sleeping: waking up a processor may take this long.
 const SPIN_NS: u64 = 50_000;
-/// So much later the thread that stands by looks whether a packet is gone.
+/// Delay after which the standby thread checks for an unsent packet.
 const BEHIND_NS: u64 = 25_000;
-/// How often it looks, at least.
+/// Longest interval between its checks.
 const LOOK_NS: u64 = 250_000;
-/// How often Ctrl-C is asked for.
+/// Interval of checks for Ctrl-C.
 const SIGNALS_NS: u64 = 100_000_000;
-/// Packets read of one device before the others have their turn.
+/// Packets read from one device before the next device.
 const TURN: usize = 32;
-/// No packet of IP is longer.
+/// Longest IP packet.
 const LONGEST: usize = 1 << 16;
-/// Bytes kept of a captured packet: both headers with all their options.
+/// Bytes kept per captured packet: both headers with all their options.
 const SNAPLEN: usize = 120;
 /// Version 2.4 of the pcap format (draft-ietf-opsawg-pcap), nanoseconds, raw IP.
 const PCAP: [u32; 6] = [0xa1b2_3c4d, 4 << 16 | 2, 0, 0, SNAPLEN as u32, 101];
 
-/// What a relay stops with.
+/// Reason to stop a relay.
 enum Stop {
     Device(&'static str, Errno),
     Signal(PyErr),
@@ -47,26 +47,26 @@ impl From<Stop> for PyErr {
     }
 }
 
-/// A link, and the devices at its ends, by their place in the list of devices.
+/// A link and the devices at its ends, by index in the list of devices.
 struct Way {
     link: Py<LiveLink>,
     from: usize,
     to: usize,
 }
 
-/// What was carried so far.
+/// Results so far.
 #[derive(Default)]
 struct Carried {
     late: Summary,
     refused: u64,
-    /// One file a device, in the format of pcap.
+    /// One pcap file per device.
     captures: Vec<Vec<u8>>,
-    /// A packet between device and link.
+    /// Buffer between device and link.
     buffer: Vec<u8>,
 }
 
 impl Carried {
-    /// A packet of `len` bytes passes device `i`, `ns` after the links' time zero.
+    /// Captures a packet of `len` bytes at device `i`, `ns` after the links' time zero.
     fn capture(&mut self, i: usize, ns: u64, kept: &[u8], len: usize) {
         let Some(file) = self.captures.get_mut(i) else { return };
         for word in [(ns / NS_PER_SEC) as u32, (ns % NS_PER_SEC) as u32, kept.len() as u32, len as u32] {
@@ -76,16 +76,16 @@ impl Carried {
     }
 }
 
-/// Nanoseconds of the clock that Python calls `time.monotonic`.
+/// Nanoseconds of Python's `time.monotonic`.
 fn clock() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     t.tv_sec as u64 * NS_PER_SEC + t.tv_nsec as u64
 }
 
-/// Carries packets over live links between devices until `time.monotonic() == until`, and tells how late they were.
+/// Carries packets over live links between devices until `time.monotonic() == until`, and returns their lateness.
 ///
-/// `ways`: for each link the file descriptors it reads packets from and writes them to; they must be non-blocking.
-/// `since`: when the links' time is zero.
+/// `ways`: for each link the file descriptors to read packets from and to write them to; they must be non-blocking.
+/// `since`: time zero of the links.
 #[pyfunction]
 #[pyo3(signature = (ways, since, until, capture=false))]
 pub(crate) fn relay<'py>(
@@ -121,10 +121,10 @@ pub(crate) fn relay<'py>(
     Ok(out)
 }
 
-/// The descriptors for the length of the relay.
+/// Borrows the descriptors for the duration of the relay.
 #[allow(unsafe_code)]
 fn borrow(fds: &[i32]) -> Vec<BorrowedFd<'_>> {
-    // SAFETY: they are not negative; the caller owns them and waits for the relay. One that is closed meanwhile is an error of the read, not of memory.
+    // SAFETY: they are not negative; the caller owns them and waits for the relay. A descriptor closed meanwhile is an error of the read, not of memory.
     fds.iter().map(|&fd| unsafe { BorrowedFd::borrow_raw(fd) }).collect()
 }
 
@@ -136,7 +136,7 @@ fn carry(ways: &[Way], fds: &[i32], zero: u64, finish: u64, capture: bool) -> Re
         carried.captures = vec![head; fds.len()];
     }
     let relay = Relay { ways, devices: &devices, zero, finish, carried: Mutex::new(carried), over: AtomicBool::new(false) };
-    // A page that is not there yet costs as much as a short packet's transmission.
+    // A page fault costs as much as the transmission of a short packet.
     #[cfg(target_os = "linux")]
     let _ =
         rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE | rustix::mm::MlockAllFlags::ONFAULT);
@@ -162,7 +162,7 @@ fn carry(ways: &[Way], fds: &[i32], zero: u64, finish: u64, capture: bool) -> Re
     result.map(|()| relay.carried.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The processors this thread may use, the one it is on first.
+/// Processors this thread may use, the current one first.
 #[cfg(target_os = "linux")]
 fn processors() -> Vec<usize> {
     let all = rustix::thread::sched_getaffinity(None).unwrap_or_default();
@@ -177,7 +177,7 @@ fn processors() -> Vec<usize> {
     Vec::new()
 }
 
-/// Keeps this thread to some processors; where that is not allowed, or there are none, all stays as it is.
+/// Restricts this thread to some processors, if allowed and if there are any.
 fn keep_to(processors: &[usize]) {
     #[cfg(target_os = "linux")]
     if !processors.is_empty() {
@@ -189,13 +189,13 @@ fn keep_to(processors: &[usize]) {
     let _ = processors;
 }
 
-/// How a thread waits until something may be due.
+/// Waiting strategy of a thread.
 trait Wait {
-    /// At `now`, for packets to read or for the time `due`.
+    /// Waits at `now` for packets to read or for the time `due`.
     fn wait(&mut self, now: u64, due: u64) -> Result<(), Stop>;
 }
 
-/// Sleeps until a packet comes in or goes out.
+/// Sleeps until a packet arrives or is due.
 struct First<'a> {
     polled: Vec<PollFd<'a>>,
     ask: u64,
@@ -216,8 +216,8 @@ impl Wait for First<'_> {
     }
 }
 
-/// On another processor, a little behind: the first one may have been taken away by a host that runs more than this machine, or by a kernel
-/// that cannot be interrupted.
+/// Standby on another processor, slightly later: the first one may be taken by an overcommitted host, or by a kernel
+/// section that cannot be interrupted.
 struct Standby;
 
 impl Wait for Standby {
@@ -228,7 +228,7 @@ impl Wait for Standby {
     }
 }
 
-/// What its threads share.
+/// Shared state of the threads.
 struct Relay<'a> {
     ways: &'a [Way],
     devices: &'a [BorrowedFd<'a>],
@@ -253,8 +253,8 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Reads what has come, and writes one packet whose time it is: the receiver's answer to it has begun its way back, and is to be read first.
-    /// When something is due next.
+    /// Reads incoming packets, and writes one packet that is due; the receiver's answer to it is then read first.
+    /// Returns the next due time.
     fn turn(&self) -> Result<u64, Stop> {
         let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
         for way in self.ways {
@@ -288,7 +288,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// One packet whose time has come, if there is one.
+    /// Writes one due packet, if there is one.
     fn write(&self, way: &Way, now: u64, carried: &mut Carried) -> Result<(), Stop> {
         let at = Time::from_ps(now.saturating_sub(self.zero) * PS_PER_NS);
         let mut failed = None;
@@ -298,7 +298,7 @@ impl Relay<'_> {
             carried.capture(way.to, ns, &packet[..packet.len().min(SNAPLEN)], packet.len());
             match rustix::io::write(self.devices[way.to], packet) {
                 Ok(_) => {}
-                // Lost, as on a wire: the device takes no more, is down, or does not know the protocol.
+                // Lost, as on a wire: the device is full, down, or does not support the protocol.
                 Err(Errno::AGAIN | Errno::INTR | Errno::IO | Errno::INVAL | Errno::NOBUFS) => carried.refused += 1,
                 Err(e) => failed = Some(e),
             }

@@ -1,10 +1,10 @@
-//! `Resolved`: a scenario that passed every check, as Python holds it.
+//! `Resolved`: a scenario that passed every check, for Python.
 
 use crate::{error, format_of};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A scenario that passed every check. What runs take; JSON when somebody asks for it.
+/// A scenario that passed every check, input of runs; converted to JSON on demand.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct Resolved {
     inner: Arc<fairlane_scenario::Resolved>,
@@ -24,41 +24,41 @@ impl Resolved {
 
 #[pymethods]
 impl Resolved {
-    /// From JSON that `json(expanded=False)` of this very version wrote: it is not checked again, and only what follows from it is made anew.
+    /// Reads the output of `json(expanded=False)` of this very version without checking it again; only derived values are computed.
     #[new]
     fn new(py: Python<'_>, json: &str) -> PyResult<Self> {
         py.detach(|| fairlane_scenario::Resolved::from_whole(json))
             .map(|inner| Self { inner: Arc::new(inner) })
             .map_err(|d| error::scenario(py, &d))
     }
-    /// The scenario with every parameter filled in, as JSON; `expanded` adds the lists of all nodes, links and flows, and the warnings.
+    /// Scenario with every parameter set, as JSON; `expanded` adds the lists of all nodes, links and flows, and the warnings.
     #[pyo3(signature = (expanded=true))]
     fn json(&self, py: Python<'_>, expanded: bool) -> String {
         py.detach(|| if expanded { self.inner.to_json_expanded() } else { self.inner.to_json() }.to_string())
     }
-    /// How many nodes, directions of links and flows it has, without a list of any.
+    /// Numbers of nodes, link directions and flows.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
         let of = &self.inner.expanded;
         (of.nodes.len(), of.links.len(), of.flows.len())
     }
-    /// The seed.
+    /// Seed of the scenario.
     #[getter]
     fn seed(&self) -> u64 {
         self.inner.scenario.seed
     }
-    /// How the run with this seed is cut into parts, those for so many threads if given, as JSON, or why it is not.
+    /// Partition of the run with this seed as JSON, bundled for `threads` threads if given, or the reason why there is none.
     #[pyo3(signature = (seed, threads=None))]
     fn partition(&self, py: Python<'_>, seed: u64, threads: Option<usize>) -> PyResult<String> {
         py.detach(|| fairlane_scenario::partition(&self.inner, seed, threads)).map(|told| told.to_string()).map_err(|e| error::run(py, &e))
     }
-    /// For other processes, which have the same version.
+    /// Pickles for other processes of the same version.
     fn __getnewargs__(&self, py: Python<'_>) -> (String,) {
         (self.json(py, false),)
     }
 }
 
-/// The scenario in `text` with every parameter filled in. `format` is "toml" or "json", `sets` changes values by path.
+/// Resolves the scenario in `text`. `format` is "toml" or "json"; `sets` changes values by path.
 #[pyfunction]
 pub(crate) fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>) -> PyResult<Resolved> {
     let format = format_of(format);

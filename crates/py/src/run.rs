@@ -16,12 +16,12 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often Python hears of the progress, and may stop the runs.
+/// Interval of progress reports to Python, which may stop the runs.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-/// How long runs with plug-ins have to end when they are stopped.
+/// Time that stopped runs with plug-ins get to end.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// What is captured with its files; bytes kept of a packet, IPv6, lengths of queues.
+/// Captured names with their files; bytes kept per packet, IPv6, queue lengths.
 type CapturesArgument = (Vec<(String, Vec<String>)>, Option<u32>, bool, bool);
 
 fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
@@ -32,11 +32,11 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// Runs a resolved scenario once for each seed (none given: its own), `threads` at a time, without holding the interpreter's lock.
 ///
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
-/// raises, or a signal handler raises (Ctrl-C), the runs stop, and code of plug-ins in Python that they are in gets a KeyboardInterrupt. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
-/// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
-/// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them. `here`: on the calling thread, which then asks `progress` itself between stretches of the run, and
-/// later where these take longer: no thread has to be made, and waited for, where runs are short. `apart`: cuts the network of every run into parts
-/// where it can be cut (True), or of none (False), instead of where it pays; results are equal.
+/// raises, or a signal handler raises (Ctrl-C), the runs stop, and Python plug-ins that they are calling get a KeyboardInterrupt. `captures`: captured names with one file for each seed, then the format: bytes kept per
+/// packet (none given: its headers), IPv6 or not, queue lengths as comments or not. `trace`: recorded events (names of events,
+/// flows and link directions, first and last time), file format, and folder. `here`: runs on the calling thread, which then calls `progress` itself between stretches of the run, and
+/// later if these take longer; this saves creating a thread for short runs. `apart`: splits the network of every run into parts
+/// whenever possible (True), or never (False), instead of when it pays; results are equal.
 #[pyfunction]
 #[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false, apart=None))]
 #[allow(clippy::too_many_arguments)]
@@ -74,7 +74,7 @@ pub(crate) fn run(
     let (send, mut receive) = sync_channel(1);
     let runs = state.clone();
     std::thread::spawn(move || {
-        // Nobody may be left who receives it.
+        // The receiver may be gone.
         let _ = send.send(run_traced(&resolved, &options, tracing.as_ref(), &runs));
     });
     let mut stopped: Option<(PyErr, Instant)> = None;
@@ -92,7 +92,7 @@ pub(crate) fn run(
         }
         stopped = match stopped {
             None => heartbeat(py, progress.as_ref(), &state).err().map(|e| (e, Instant::now())),
-            // Code of C that does not come back: the thread is left to it, and ends with the process.
+            // C code that does not return: the thread is abandoned, and ends with the process.
             Some((e, since)) if has_plugins() && since.elapsed() > PATIENCE => return Err(e),
             stopped => stopped,
         };
@@ -104,12 +104,12 @@ pub(crate) fn run(
     answer_of(py, stopped.map(|(e, _)| e), outcome)
 }
 
-/// True if there are queues or congestion controls that are not built in.
+/// True if plug-in queues or congestion controls are registered.
 fn has_plugins() -> bool {
     !fairlane_scenario::plugins().is_empty()
 }
 
-/// What Python is told of runs; `stopped`: why they were not to go on.
+/// Results of runs for Python; `stopped`: exception that stopped them.
 fn answer_of(py: Python<'_>, stopped: Option<PyErr>, outcome: Result<Vec<RunOutput>, RunError>) -> PyResult<Vec<Run>> {
     match (stopped, outcome) {
         (Some(e), _) => Err(e),
@@ -118,7 +118,7 @@ fn answer_of(py: Python<'_>, stopped: Option<PyErr>, outcome: Result<Vec<RunOutp
     }
 }
 
-/// `run` on the calling thread.
+/// Runs on the calling thread.
 fn run_here(
     py: Python<'_>,
     resolved: &fairlane_scenario::Resolved,
@@ -141,7 +141,7 @@ fn run_here(
     answer_of(py, stopped, outcome)
 }
 
-/// Lets pending signals through and tells Python how far the runs are.
+/// Handles pending signals and reports progress to Python.
 fn heartbeat(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, state: &Progress) -> PyResult<()> {
     py.check_signals()?;
     if let Some(progress) = progress {
@@ -153,8 +153,8 @@ fn heartbeat(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, state: &Progre
     Ok(())
 }
 
-/// Writes a time series of several runs (`flow_series` or `link_series`) as one Parquet file, a group of rows at a time; false if
-/// nothing was sampled, and there is no file then. Signals are heard between groups.
+/// Writes a time series of several runs (`flow_series` or `link_series`) as one Parquet file, by row groups; false, without a file,
+/// if nothing was sampled. Signals are handled between row groups.
 #[pyfunction]
 pub(crate) fn write_series(py: Python<'_>, runs: Vec<Bound<'_, Run>>, table: &str, path: PathBuf) -> PyResult<bool> {
     let sampled: Vec<_> = runs.iter().filter_map(|run| Some((run.get().output.seed, run.get().sampled(table)?))).collect();
@@ -166,7 +166,7 @@ pub(crate) fn write_series(py: Python<'_>, runs: Vec<Bound<'_, Run>>, table: &st
     Ok(true)
 }
 
-/// One run: its facts as attributes, its tables as methods.
+/// One run: facts as attributes, tables as methods.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct Run {
     output: RunOutput,
@@ -180,7 +180,7 @@ impl From<RunOutput> for Run {
 
 #[pymethods]
 impl Run {
-    /// The seed.
+    /// Seed of the run.
     #[getter]
     fn seed(&self) -> u64 {
         self.output.seed
@@ -190,7 +190,7 @@ impl Run {
     fn fingerprint(&self) -> String {
         format!("{:016x}", self.output.fingerprint)
     }
-    /// Events taken from the queue.
+    /// Number of events.
     #[getter]
     fn events(&self) -> u64 {
         self.output.events
@@ -210,7 +210,7 @@ impl Run {
     fn setup_s(&self) -> f64 {
         self.output.setup_s
     }
-    /// What a study keeps of it: the tables (`wanted`: table, metric, names of the rows; none given: all) as one long table in Parquet.
+    /// Long table of the run in Parquet, as studies store it (`wanted`: table, metric, names of the rows; none given: all).
     #[pyo3(signature = (key, engine, wanted=None))]
     fn cell<'py>(&self, py: Python<'py>, key: &str, engine: &str, wanted: Option<Vec<Wanted>>) -> PyResult<Bound<'py, PyBytes>> {
         let file = py.detach(|| cell(&self.output, key, engine, wanted.as_deref()))?;
@@ -221,20 +221,20 @@ impl Run {
     fn peak_packets(&self) -> u64 {
         self.output.peak_packets as u64
     }
-    /// What to check before trusting the numbers: code and text of each.
+    /// Warnings about the result: code and text of each.
     #[getter]
     fn warnings(&self) -> Vec<(&'static str, &str)> {
         self.output.warnings.iter().map(|w| (w.code.name(), w.text.as_str())).collect()
     }
-    /// One row a flow.
+    /// One row per flow.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.flows)
     }
-    /// One row a group of flows, in place of `flows` where the scenario reports groups; else empty.
+    /// One row per group of flows, instead of `flows`, if the scenario reports groups; else empty.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.groups)
     }
-    /// One row a direction of a link.
+    /// One row per link direction.
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.links)
     }
@@ -242,23 +242,23 @@ impl Run {
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.network)
     }
-    /// What limited flows and what queues had to do with it, as JSON; None if that was not asked for.
+    /// Limits of flows and the effect of queues, as JSON; None if not requested.
     fn why(&self) -> Option<String> {
         self.output.why.as_ref().map(ToString::to_string)
     }
-    /// One row an instant and flow; empty without sampling.
+    /// One row per instant and flow; empty without sampling.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.series(py, "flow_series")
     }
-    /// One row an instant and link; empty without sampling.
+    /// One row per instant and link; empty without sampling.
     fn link_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.series(py, "link_series")
     }
-    /// The columns that `flow_series` or `link_series` has.
+    /// Columns of `flow_series` or `link_series`.
     fn names(&self, table: &str) -> Vec<&'static str> {
         names(self.sampled(table))
     }
-    /// One of them.
+    /// One column of `flow_series` or `link_series`.
     fn column<'py>(&self, py: Python<'py>, table: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
         column(py, self.sampled(table), name)
     }
@@ -286,7 +286,7 @@ fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyR
     let missing = || PyKeyError::new_err(name.to_owned());
     let series = series.ok_or_else(missing)?;
     if name == series.key {
-        // The same names over and over: one object for each.
+        // Names repeat: one Python object for each.
         let each: Vec<_> = series.subjects.iter().map(|s| PyString::new(py, s)).collect();
         let out = PyList::empty(py);
         for &(count, instants) in &series.spans {
@@ -298,9 +298,9 @@ fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyR
     view(py, &series.column(name).ok_or_else(missing)?)
 }
 
-/// A table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` take as they are.
+/// Table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` accept.
 ///
-/// A view, not an array: a run and its tables on a terminal need no NumPy, which takes longer to load than they to run.
+/// A view, not an array: a run with tables on a terminal needs no NumPy, which takes longer to load than the run.
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (name, values) in &table.text {

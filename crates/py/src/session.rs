@@ -1,4 +1,4 @@
-//! `Simulation`: a run in hand.
+//! `Simulation`: an interactive run.
 
 use crate::error;
 use crate::events::{self, Listening};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A run in hand, for `fairlane.Simulation`.
+/// An interactive run, for `fairlane.Simulation`.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct Simulation {
     inner: Mutex<fairlane_scenario::Simulation>,
@@ -34,7 +34,7 @@ impl Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// The run of a resolved scenario with this seed, before anything has happened.
+    /// Creates the run of a resolved scenario with this seed, before its first event.
     #[new]
     #[pyo3(signature = (resolved, seed, why=false))]
     fn new(py: Python<'_>, resolved: &Bound<'_, Resolved>, seed: u64, why: bool) -> PyResult<Self> {
@@ -44,8 +44,8 @@ impl Simulation {
         let scenario = resolved.get().shared();
         py.detach(|| fairlane_scenario::Simulation::new(scenario, seed, why)).map(Self::of).map_err(|e| error::run(py, &e))
     }
-    /// Goes on to a time in picoseconds, without holding the interpreter's lock; signals come through (Ctrl-C). Whether it is there: it is not where
-    /// somebody has to hear of something before.
+    /// Advances to a time in picoseconds, without holding the interpreter's lock; signals are handled (Ctrl-C). Returns true once it is there, false if
+    /// rows must be delivered first.
     fn advance(&self, py: Python<'_>, to: u64) -> PyResult<bool> {
         if within_run() {
             return Err(error::nested(py));
@@ -59,29 +59,29 @@ impl Simulation {
             }
         }
     }
-    /// Somebody listens from now on: names of events, flows and links, from when, to when; of each event before the next one, or in batches. The number.
+    /// Registers a listener and returns its number: names of events, flows and links, first and last time; each event before the next one, or in batches.
     fn listen(&self, py: Python<'_>, asked: Listening, at_once: bool) -> PyResult<u32> {
         let request = events::listening(py, asked)?;
         self.work(py, |inner| inner.listen(&request, at_once))?.map_err(|e| error::run(py, &e.into()))
     }
-    /// Nobody listens under that number any more.
+    /// Removes a listener.
     fn leave(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.work(py, |inner| inner.leave(id))
     }
-    /// What is to be heard event by event: who, and a row.
+    /// Takes the rows of listeners that get each event at once, with the listener's number.
     fn told<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
         Ok(self.lock(py)?.told().into_iter().map(|(id, row)| (id, PyBytes::new(py, &row))).collect())
     }
-    /// What is to be heard in batches: who, and rows.
+    /// Takes the batches of rows, with the listener's number.
     fn batches<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
         let batches = self.work(py, fairlane_scenario::Simulation::batches)?;
         Ok(batches.into_iter().map(|(id, rows)| (id, PyBytes::new(py, &rows))).collect())
     }
-    /// Texts that rows give by number, by column.
+    /// Texts behind the numbers in rows, by column.
     fn texts(&self, py: Python<'_>) -> PyResult<HashMap<&'static str, Vec<String>>> {
         Ok(self.lock(py)?.texts().into_iter().collect())
     }
-    /// As `advance`, for so many microseconds of the clock on the wall at most; whether it is there.
+    /// Advances like `advance`, for at most `spend` microseconds of wall-clock time; returns true once it is there.
     fn go(&self, py: Python<'_>, to: u64, spend: u64) -> PyResult<bool> {
         let until = Instant::now() + Duration::from_micros(spend);
         loop {
@@ -93,18 +93,18 @@ impl Simulation {
             }
         }
     }
-    /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told.
+    /// Starts an animation that follows one of every `one_of` packets of a flow, or with None shows only link loads.
     #[pyo3(signature = (one_of=None))]
     fn watch(&self, py: Python<'_>, one_of: Option<u32>) -> PyResult<()> {
         self.work(py, |inner| inner.watch(one_of))
     }
-    /// What happened since the last chunk, for `web/src/watch/chunk.js`; None if nobody watches.
+    /// Events since the last chunk, for `web/src/watch/chunk.js`; None without an animation.
     fn chunk<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         Ok(self.work(py, fairlane_scenario::Simulation::chunk)?.map(|bytes| PyBytes::new(py, &bytes)))
     }
-    /// Goes on to the next "packet", "drop", "mark" or "timeout", for so many microseconds at most: True: there it is; False: it is `to`; None: ask again, not `fresh`.
+    /// Advances to the next "packet", "drop", "mark" or "timeout", for at most `spend` microseconds. True: found; False: reached `to`; None: call again, with `fresh` false.
     fn seek(&self, py: Python<'_>, to: u64, what: &str, fresh: bool, spend: u64) -> PyResult<Option<bool>> {
-        let sought = Sought::named(what).ok_or_else(|| error::bad(py, &format!("no event {what:?}")))?;
+        let sought = Sought::named(what).ok_or_else(|| error::bad(py, &format!("unknown event {what:?}")))?;
         let until = Instant::now() + Duration::from_micros(spend);
         let mut fresh = fresh;
         loop {
@@ -119,12 +119,12 @@ impl Simulation {
             }
         }
     }
-    /// The same state with a future of its own; with a number that of other random numbers.
+    /// Copies the run; with a number, the copy gets other random numbers.
     #[pyo3(signature = (number=None))]
     fn branch(&self, py: Python<'_>, number: Option<u64>) -> PyResult<Self> {
         self.work(py, |inner| inner.branch(number)).map(Self::of)
     }
-    /// Changes values by path at the present.
+    /// Changes values by path at the current time.
     fn set(&self, py: Python<'_>, sets: Vec<(String, String)>, drop_waiting: bool) -> PyResult<()> {
         let waiting = if drop_waiting { Waiting::Drop } else { Waiting::Move };
         let done = self.work(py, |inner| inner.set(&sets, waiting))?;
@@ -133,31 +133,31 @@ impl Simulation {
             SetError::Run(e) => error::run(py, &e),
         })
     }
-    /// The scenario of what was simulated so far, and what came of it.
+    /// Scenario of the simulated part, and its results so far.
     fn result(&self, py: Python<'_>) -> PyResult<(Resolved, Run)> {
         let result = self.work(py, |inner| inner.output())?;
         result.map(|(scenario, output)| (Resolved::of(scenario), Run::from(output))).map_err(|e| error::run(py, &e))
     }
-    /// The scenario as it stands, as JSON without its single parts.
+    /// Current scenario, as JSON without expanded parts.
     fn state(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.lock(py)?.state().to_json().to_string())
     }
-    /// The present in picoseconds.
+    /// Current simulated time in picoseconds.
     #[getter]
     fn now(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.now().as_ps())
     }
-    /// When the run is over, in picoseconds.
+    /// End of the run in picoseconds.
     #[getter]
     fn end(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.end().as_ps())
     }
-    /// The seed.
+    /// Seed of the run.
     #[getter]
     fn seed(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.seed())
     }
-    /// Events carried out so far.
+    /// Events executed so far.
     #[getter]
     fn events(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.events())
@@ -175,21 +175,21 @@ impl Simulation {
     fn link_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         Ok(self.lock(py)?.link_names().iter().map(ToString::to_string).collect())
     }
-    /// A flow at present: values by group and name.
+    /// Current state of a flow: values by group and name.
     fn flow<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyDict>> {
         grouped(py, self.lock(py)?.flow(number))
     }
-    /// The queue of a link direction at present: values by group and name.
+    /// Current state of the queue of a link direction: values by group and name.
     fn queue<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyDict>> {
         grouped(py, self.lock(py)?.queue(number))
     }
-    /// For each flow with packets in that queue its number, packets and bytes; None if the queue does not tell.
+    /// Number, packets and bytes of each flow with packets in that queue; None if the queue does not report them.
     fn waiting(&self, py: Python<'_>, number: u32) -> PyResult<Option<Vec<(u32, u32, u64)>>> {
         Ok(self.lock(py)?.waiting(number))
     }
 }
 
-/// Columns of event tables, and which kinds of events have a value there, a bit each.
+/// Columns of event tables, and the kinds of events with a value, one bit each.
 #[pyfunction]
 pub(crate) fn event_columns() -> Vec<(&'static str, u16)> {
     fairlane_scenario::event_columns()
@@ -217,7 +217,7 @@ fn grouped(py: Python<'_>, row: Row) -> PyResult<Bound<'_, PyDict>> {
     Ok(out)
 }
 
-/// A duration such as "20ms" in whole picoseconds.
+/// Parses a duration such as "20ms" into whole picoseconds.
 #[pyfunction]
 pub(crate) fn picoseconds(py: Python<'_>, text: &str) -> PyResult<u64> {
     text.parse::<fairlane_units::Dur>().map(fairlane_units::Dur::as_ps).map_err(|e| error::bad(py, &e.to_string()))

@@ -13,19 +13,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire, Fast Open option.
 type Wire = (u64, u64, u16, u16, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32, Option<Option34>);
 
-/// A Fast Open option: the cookie, empty in a request, and whether it has the experimental form.
+/// A Fast Open option: the cookie, empty in a request, and true for the experimental form.
 type Option34 = (Vec<u8>, bool);
 
-/// The bit of the header that AccECN adds (AE, RFC 9768 section 3.1), beside those of [`fairlane_net::flag`].
+/// Header bit that AccECN adds (AE, RFC 9768 section 3.1) to those of [`fairlane_net::flag`].
 const AE: u16 = 0x100;
 
-/// Sequence numbers from Python stay below this, so that no sum of them overflows.
+/// Limit of sequence numbers from Python, so that no sum overflows.
 const SEQ_LIMIT: u64 = 1 << 62;
 
-/// One end of a TCP connection; `fairlane.tcp.Endpoint` is its comfortable form.
+/// One end of a TCP connection; `fairlane.tcp.Endpoint` is its user-friendly form.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct TcpEndpoint {
-    /// A user's own algorithm can be moved between threads, not shared: the lock makes it so.
+    /// Plug-in algorithms can be moved between threads but not shared: the lock makes sharing possible.
     inner: Mutex<Inner>,
 }
 
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl TcpEndpoint {
-    /// Carries out one call and collects what it wants sent.
+    /// Makes one call and collects the segments to send.
     fn call(&self, py: Python<'_>, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> PyResult<Vec<Wire>> {
         let (mut inner, mut out) = (self.inner(), Vec::new());
         let inner = &mut *inner;
@@ -64,7 +64,7 @@ impl TcpEndpoint {
         let end = if passive { other } else { active };
         Ok(Self { inner: Mutex::new(Inner { end, timers: Timers::default(), delivered: 0, finished: false }) })
     }
-    /// Takes on the parameters that a handshake arrived at; whether it was not too late.
+    /// Applies the parameters negotiated by a handshake; returns false if it is too late.
     fn renegotiate(&self, py: Python<'_>, params: &str) -> PyResult<bool> {
         let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let cfg = resolve_params(params).and_then(|p| Ok((TcpConfig::new(&p, Class::default())?, p)));
@@ -72,15 +72,15 @@ impl TcpEndpoint {
         let cc = params.cc.build(cfg.congestion());
         Ok(self.inner().end.renegotiate(cfg, cc))
     }
-    /// The peer's FIN does not close this end.
+    /// Keeps this end open after the peer's FIN.
     fn keep_open(&self) {
         self.inner().end.keep_open();
     }
-    /// The quick acknowledgments of the start are over.
+    /// Ends the quick acknowledgments of the start.
     fn delay_acks(&self) {
         self.inner().end.delay_acks();
     }
-    /// Nothing gets out any more, or it does again; what arrives is taken as before.
+    /// Holds back all segments to send, or releases them; arriving segments are processed as usual.
     fn hold(&self, py: Python<'_>, now: u64, held: bool) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| {
             if held {
@@ -90,7 +90,7 @@ impl TcpEndpoint {
             }
         })
     }
-    /// A client has this Fast Open cookie, and a SYN of it carries at most `limit` bytes; a server demands it.
+    /// Sets the Fast Open cookie of a client, whose SYN carries at most `limit` bytes, or of a server, which requires it.
     #[pyo3(signature = (option, limit=None))]
     fn set_cookie(&self, option: Option<Option34>, limit: Option<u32>) -> PyResult<()> {
         let mut inner = self.inner();
@@ -102,25 +102,25 @@ impl TcpEndpoint {
         }
         Ok(())
     }
-    /// The SYN was too long for the path: it goes out at once without data.
+    /// Sends the SYN again at once without data, because it was too long for the path.
     fn shorten_syn(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.shorten_syn(cx))
     }
-    /// The Fast Open cookie that the answer to the SYN brought.
+    /// Fast Open cookie received with the answer to the SYN.
     #[getter]
     fn cookie(&self) -> Option<Option34> {
         self.inner().end.new_cookie().map(option34)
     }
-    /// Connects, or gets ready.
+    /// Connects, or listens.
     fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.start(cx))
     }
-    /// A segment arrives.
+    /// Processes an arriving segment.
     fn receive(&self, py: Python<'_>, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
         let segment = from_wire(&segment)?;
         self.call(py, now, |end, cx| end.on_packet(&segment, cx))
     }
-    /// Carries out what is due.
+    /// Runs expired timers.
     fn advance(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| {
             while let Some(id) = cx.timers.take_due(cx.now) {
@@ -128,19 +128,19 @@ impl TcpEndpoint {
             }
         })
     }
-    /// The application writes.
+    /// Writes application data.
     fn write(&self, py: Python<'_>, now: u64, bytes: u64, fin: bool) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
     }
-    /// What waits for a full burst goes.
+    /// Sends data that waits for a full burst.
     fn push(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.push(cx))
     }
-    /// The application stops.
+    /// Stops the application.
     fn stop(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.on_stop(cx))
     }
-    /// The timers that are set, by name.
+    /// Pending timers, by name.
     fn deadlines(&self) -> Vec<(&'static str, u64)> {
         let name = |id| match id {
             TimerId::Rto => "rto",
@@ -156,7 +156,7 @@ impl TcpEndpoint {
     fn delivered(&self) -> u64 {
         self.inner().delivered
     }
-    /// Whether all that was written is acknowledged.
+    /// True if all written data is acknowledged.
     #[getter]
     fn finished(&self) -> bool {
         self.inner().finished
@@ -232,7 +232,7 @@ impl TcpEndpoint {
     }
 }
 
-/// What a congestion control of the caller's own did wrong is the caller's to hear.
+/// Raises the fault of the caller's own congestion control.
 fn faultless(py: Python<'_>) -> PyResult<()> {
     take_fault().map_or(Ok(()), |fault| Err(error::run(py, &RunError::Plugin(fault))))
 }
@@ -258,10 +258,10 @@ fn cookie((bytes, experimental): &Option34) -> PyResult<FastOpen> {
 fn from_wire(wire: &Wire) -> PyResult<Segment> {
     let (seq, ack, payload, flags, wnd, sack, timestamps, ecn, again, _, fast_open) = wire;
     if *seq >= SEQ_LIMIT || *ack >= SEQ_LIMIT {
-        return Err(PyValueError::new_err("a sequence number is below 2^62"));
+        return Err(PyValueError::new_err("a sequence number must be below 2^62"));
     }
     if *flags > 0xff | AE {
-        return Err(PyValueError::new_err("the header bits are those of Flag"));
+        return Err(PyValueError::new_err("the header bits must be those of Flag"));
     }
     let mut s = Segment::new(*seq, *ack, *flags as u8, *payload);
     s.set_ace((*flags >> 6) as u8);
@@ -271,7 +271,7 @@ fn from_wire(wire: &Wire) -> PyResult<Segment> {
         1 => Ecn::Ect1,
         2 => Ecn::Ect0,
         3 => Ecn::Ce,
-        _ => return Err(PyValueError::new_err("the ECN field is 0 to 3")),
+        _ => return Err(PyValueError::new_err("the ECN field must be 0 to 3")),
     });
     if let Some((value, echo)) = timestamps {
         s.set_timestamps(*value, *echo);
@@ -279,7 +279,7 @@ fn from_wire(wire: &Wire) -> PyResult<Segment> {
     for &(start, end) in sack {
         let near = |edge: u64| edge.abs_diff(*ack) <= i32::MAX as u64;
         if start >= end || !near(start) || !near(end) {
-            return Err(PyValueError::new_err("a SACK block is (start, end) with start < end, within 2^31 of the acknowledgment"));
+            return Err(PyValueError::new_err("a SACK block must be (start, end) with start < end, within 2^31 of the acknowledgment"));
         }
         if !s.add_sack(Block { start, end }) {
             return Err(PyValueError::new_err("at most four SACK blocks fit, three with timestamps (RFC 2018 section 3)"));

@@ -1,4 +1,4 @@
-//! What a queue discipline costs: enqueue and dequeue of a packet at a steady backlog, without a network around it.
+//! Benchmark of a queue discipline: enqueue and dequeue of a packet at a steady backlog, without a network.
 
 use crate::registry::{AnyQdisc, QueueSpec};
 use fairlane_engine::Stream;
@@ -7,13 +7,13 @@ use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::time::Instant;
 
-/// Flows that take changes.
+/// Flows served in turn.
 const FLOWS: u32 = 16;
-/// Packets that wait, about two milliseconds at 100 Mbit/s: below the target of every law, so that storing is measured and not dropping.
+/// Queued packets, about two milliseconds at 100 Mbit/s: below the target of every law, so the benchmark measures storing and not dropping.
 const BACKLOG: u64 = 20;
 /// Length of all packets in bytes.
 const LENGTH: u32 = 1000;
-/// The fastest of this many equal parts counts: the others were disturbed.
+/// Number of equal parts of a measurement; only the fastest counts, because the others were disturbed.
 const PARTS: u64 = 10;
 
 /// The cost of a queue.
@@ -77,7 +77,7 @@ struct Rig {
 impl Rig {
     fn offer(&mut self) {
         let flow = (self.offered % u64::from(FLOWS)) as u32;
-        // Handles come back as those of an arena do, so that a queue may keep tables by handle.
+        // Handles are reused like those of an arena, so a queue may keep tables indexed by handle.
         let id = PacketRef((self.offered % (4 * BACKLOG)) as u32);
         let pkt = Packet {
             id,

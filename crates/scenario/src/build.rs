@@ -1,4 +1,4 @@
-//! From a resolved scenario to the world that runs.
+//! Builds the simulation world of a resolved scenario.
 
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The parts of the world of a scenario in the run with this seed.
+/// Returns the builder of a scenario's world for the run with this seed.
 ///
 /// Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
 pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
@@ -65,9 +65,9 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     for (spec, channel) in scenario.wireless.values().zip(&scenario.expanded.channels) {
         let (own, others) = radios.split_at(channel.stations.len());
         radios = others;
-        // Validation made it once.
+        // Validation has built it successfully.
         let Some(Ok(air)) = channel.air(spec, seed) else { continue };
-        // A frame goes to whom the route says; as a link it leads nowhere.
+        // Routes decide who receives a frame; as a link, the interface leads nowhere.
         let stations = own.iter().map(|l| def(l, NodeId(u32::MAX))).collect();
         w.air(AirDef { air, stations, edges: channel.hops.clone(), meetings: channel.meetings() });
     }
@@ -106,18 +106,18 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     w
 }
 
-/// When an application begins: that of a flow which is not there yet only behind the end of the run.
+/// Start time of an application; a member that is not there yet starts after the end of the run.
 pub(crate) fn begin(scenario: &Scenario, start: Time) -> Time {
     start.min(Time::ZERO + scenario.duration + Dur::from_ps(1))
 }
 
-/// The application of a member that begins at this time.
+/// Builds the application of a member that starts at this time.
 pub(crate) fn app(group: &Group, m: &Member, flow: FlowId, start: Time) -> AnyApp {
     let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
     own.as_ref().unwrap_or(&group.source).build(flow, start, m.stop.map(|s| Time::ZERO + s))
 }
 
-/// What a flow begins again with, now: its application and both ends. Of a client and a server that know Fast Open, the one has the other's cookie by now.
+/// Returns the application and both endpoints of a flow that restarts now. A client and a server that use Fast Open already share a cookie.
 pub(crate) fn again(scenario: &Resolved, members: &[Member], flow: FlowId, seed: u64, now: Time) -> (AnyApp, [AnyEndpoint; 2]) {
     let m = &members[flow.0 as usize];
     let group = &scenario.expanded.groups[m.group_index];
@@ -131,18 +131,18 @@ pub(crate) fn again(scenario: &Resolved, members: &[Member], flow: FlowId, seed:
     (app, [sender, receiver])
 }
 
-/// The world of a scenario in the run with this seed.
+/// Builds the world of a scenario for the run with this seed.
 pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
     parts(scenario, seed).build()
 }
 
-/// The flows as classifiers see them. A node's address is its place among all nodes.
+/// Flows as classifiers see them. A node's address is its index among all nodes.
 pub(crate) fn flow_infos(members: &[Member]) -> Vec<FlowInfo<'_>> {
     let proto = |m: &Member| if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp };
     members.iter().map(|m| FlowInfo { name: &m.name, from: m.from.0, to: m.to.0, proto: proto(m) }).collect()
 }
 
-/// The sender and the receiver of a flow.
+/// Sender and receiver of a flow.
 fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut Configs) -> (Proto, AnyEndpoint, AnyEndpoint) {
     match &group.transport {
         Transport::Tcp(params, config) => {
@@ -172,24 +172,24 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
     }
 }
 
-/// The configurations of TCP by group and class: members of one class share theirs.
+/// TCP configurations by group and class; members of one class share one.
 #[derive(Default)]
 struct Configs(HashMap<(usize, u8), Arc<TcpConfig>>);
 
 impl Configs {
-    /// That of a member, whose group has `first` for the class of its first member.
+    /// Returns the configuration of a member; `first` is that of the group's first member.
     fn of(&mut self, m: &Member, first: &Arc<TcpConfig>) -> &Arc<TcpConfig> {
         self.0.entry((m.group_index, m.class)).or_insert_with(|| first.with_class(Class(m.class)))
     }
 }
 
-/// What Fast Open remembers between connections, decided beforehand: when the first connection from a client to a server begins, which asks for a
-/// cookie. Those that begin later have it, also where its answer is still on the way.
+/// Fast Open cookies, computed in advance: the start time of the first connection from a client to a server, which requests
+/// the cookie. Later connections have it, even if its answer is still in flight.
 #[derive(Default)]
 struct Cookies(HashMap<(u32, u32), Time>);
 
 impl Cookies {
-    /// Those of flows with cookies; without any, nothing is looked at.
+    /// Collects the flows that use cookies; returns at once if none does.
     fn of(members: &[Member], groups: &[Group], infos: &[FlowInfo<'_>]) -> Self {
         let mut first = HashMap::new();
         for (m, info) in members.iter().zip(infos) {
@@ -203,7 +203,7 @@ impl Cookies {
         Self(first)
     }
 
-    /// Tells both ends of a flow what they know of each other.
+    /// Sets the cookies of both endpoints of a flow.
     fn give(&self, start: Time, info: &FlowInfo<'_>, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
         let (client, server) = client_and_server(info, usage);
         let Some(first) = self.0.get(&(client, server)) else { return };
@@ -217,16 +217,16 @@ impl Cookies {
     }
 }
 
-/// Numbers of the nodes of the end that opens the connection, and of the other.
+/// Node numbers of the end that opens the connection and of the other end.
 fn client_and_server(info: &FlowInfo<'_>, usage: Usage) -> (u32, u32) {
     if usage.dialogue { (info.to, info.from) } else { (info.from, info.to) }
 }
 
-/// Up to this many link directions, all of them have time series.
+/// Most link directions of a network that records time series of all.
 const FEW: usize = 256;
 
-/// Numbers of the link directions whose time series are recorded: all of a small network; of a larger one those between
-/// routers and those named under `links`; without links between routers also those of the node that most flows share (a star's server).
+/// Numbers of the link directions whose time series are recorded. A small network records all; a larger one those between
+/// routers and those named under `links`. Without links between routers it adds those of the node that most flows share (a star's server).
 pub fn watched(scenario: &Scenario, nodes: &[Name], links: &[LinkDir]) -> Vec<usize> {
     if links.len() <= FEW {
         return (0..links.len()).collect();
@@ -246,7 +246,7 @@ pub fn watched(scenario: &Scenario, nodes: &[Name], links: &[LinkDir]) -> Vec<us
     (0..links.len()).filter(|&i| joins(&links[i]) || at_hub(&links[i]) || named(&links[i])).collect()
 }
 
-/// The node at which most flows begin or end; the first of equals.
+/// Returns the node at which most flows start or end; the first of equals.
 fn hub(scenario: &Scenario) -> Option<&str> {
     let fixed = scenario
         .flows

@@ -1,4 +1,4 @@
-//! Which links, nodes and flows are captured, by their names, and what a capture must know of them.
+//! Resolves the names of captured links, nodes and flows, and collects the facts that a capture needs.
 
 use crate::channel::ChannelAt;
 use crate::diag::nearest;
@@ -12,35 +12,35 @@ use fairlane_units::Name;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What is behind the name of the second direction of a link.
+/// Suffix of the name of a link's second direction.
 const REVERSE: &str = ".reverse";
-/// Names shown where none is near.
+/// Names listed if none is similar.
 const SHOWN: usize = 12;
 /// The timestamps option in every segment, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
 
-/// Files with packets that a set of runs is to write.
+/// Capture files of a set of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures {
-    /// What goes to which files.
+    /// Capture points and their files.
     pub requests: Vec<CaptureRequest>,
-    /// How packets are written.
+    /// Format of the packets.
     pub style: Style,
 }
 
-/// One place that is captured.
+/// One capture point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureRequest {
     /// Name of a link, a node, a flow, a group of flows or a channel; `link:NAME`, `node:NAME`, `flow:NAME`, `monitor:NAME` where two have the same.
     pub what: String,
-    /// One file for each seed, in their order.
+    /// One file per seed, in the order of the seeds.
     pub files: Vec<PathBuf>,
 }
 
-/// Why there will be no capture.
+/// Why a capture fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
-    /// Nothing has this name, or several have.
+    /// The name is unknown or ambiguous.
     #[error("{0}")]
     Name(String),
     /// A file cannot be written.
@@ -48,7 +48,7 @@ pub enum CaptureError {
     Write {
         /// The file.
         file: PathBuf,
-        /// Why, in words.
+        /// Reason.
         why: String,
     },
 }
@@ -78,7 +78,7 @@ pub(crate) enum Kind {
     Link,
     Node,
     Flow,
-    /// A whole channel, or one station with what it hears.
+    /// A whole channel, or one station and the frames it receives.
     Monitor,
 }
 
@@ -119,13 +119,13 @@ impl Kind {
     }
 }
 
-/// The kind of thing and the name that `what` means.
+/// Kind and name of the thing that `what` names.
 fn find<'a>(s: &Resolved, what: &'a str) -> Result<(Kind, &'a str), CaptureError> {
     let prefixed = Kind::ALL.into_iter().find_map(|k| Some((k, what.strip_prefix(k.name())?.strip_prefix(':')?)));
     if let Some((kind, name)) = prefixed {
         return if kind.has(s, name) { Ok((kind, name)) } else { Err(unknown("capture", kind.name(), name, &kind.names(s))) };
     }
-    // A station's interface is a link; what it hears as a monitor has to be asked for.
+    // A station's interface is a link; monitor mode must be requested by name.
     let plain = |k: &Kind| *k != Kind::Monitor || s.wireless.contains_key(what);
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.has(s, what) && plain(k)).collect();
     match kinds[..] {
@@ -149,22 +149,22 @@ pub(crate) fn unknown(verb: &str, kind: &str, name: &str, known: &[&str]) -> Cap
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let dots = if known.len() > SHOWN { ", ..." } else { "" };
-            format!("known are {}{dots}", known.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+            format!("known names: {}{dots}", known.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
         }
     };
     CaptureError::Name(format!("cannot {verb} `{name}`: no {kind} has this name; {hint}"))
 }
 
 impl Captures {
-    /// Whether every name means something, and one thing only.
+    /// Checks that every name is known and unambiguous.
     ///
     /// # Errors
-    /// The first name that does not.
+    /// The first name that is not.
     pub fn check(&self, scenario: &Resolved) -> Result<(), CaptureError> {
         self.requests.iter().try_for_each(|r| find(scenario, &r.what).map(|_| ()))
     }
 
-    /// Begins the captures of run number `run`, which has this seed.
+    /// Starts the captures of run number `run` with this seed.
     pub(crate) fn begin<H: EventQueue>(
         &self,
         scenario: &Resolved,
@@ -224,7 +224,7 @@ impl<H: EventQueue> Map<'_, H> {
         let links = self.scenario.link_directions();
         let channels = &self.scenario.expanded.channels;
         let mine = |c: &&ChannelAt| c.name == name || c.stations.iter().any(|s| c.link(&s.node) == name);
-        // Validation saw to it that there is one.
+        // Validation checked that it exists.
         let number = channels.iter().position(|c| mine(&c)).unwrap_or(0);
         let channel = &channels[number];
         let port = |link: &str| PortId(links.iter().position(|l| l.name == link).unwrap_or(0) as u32);
@@ -253,7 +253,7 @@ impl<H: EventQueue> Map<'_, H> {
         }
     }
 
-    /// The far end of a link that has no other direction.
+    /// Far end of a link that has no reverse direction.
     fn receiving_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
         let (node, peer) = (far(l), l.from().0);
         LinkEnd { name: l.name.to_string(), node, peer, sends: None, receives: Some(PortId(i)), rate: l.wire.rate }
@@ -290,7 +290,7 @@ impl<H: EventQueue> Map<'_, H> {
         let first_hop = [EpId::sender(flow), EpId::receiver(flow)].map(|ep| self.world.first_hop(ep));
         let (mss, shift, sack) = match &self.group(m).transport {
             Transport::Tcp(p, config) => {
-                // RFC 6691: the option counts what TCP options take of a segment, the parameter does not.
+                // RFC 6691: the MSS option includes the space of TCP options, the parameter does not.
                 let mss = config.mss() + if p.timestamps { TIMESTAMPS } else { 0 };
                 let shift = if p.window_scaling { config.window_shift() } else { NO_SHIFT };
                 (mss as u16, shift, matches!(p.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3))
@@ -301,12 +301,12 @@ impl<H: EventQueue> Map<'_, H> {
     }
 }
 
-/// Number of the node at the end of a link; a channel has none.
+/// Number of the node at the end of a link; 0 for a channel.
 fn far(l: &LinkDir) -> u32 {
     l.far().map_or(0, |n| n.0)
 }
 
-/// Number of the other direction of a link.
+/// Number of a link's other direction.
 fn other(links: &[LinkDir], name: &str) -> Option<u32> {
     let back = name.strip_suffix(REVERSE).map_or_else(|| format!("{name}{REVERSE}"), str::to_owned);
     links.iter().zip(0..).find(|(l, _)| l.name == back).map(|(_, i)| i)

@@ -1,7 +1,7 @@
-//! Changes of the network while it runs: which there may be, and how the world that runs is brought from one state of the scenario to the next.
+//! Changes of the network during a run: which ones are allowed, and how they are applied to a running world.
 //!
-//! A change is what two scenarios differ in. So its values are read, completed and checked by the reader of scenarios, and what it means for
-//! the world is said once, here, for `[[at]]` in a file and for a run in hand.
+//! A change is the difference between two scenarios. The scenario reader reads, completes and checks its values. `[[at]]` in a file and
+//! a session apply it in the same way.
 
 mod targets;
 
@@ -20,23 +20,23 @@ use fairlane_units::{Dur, Time};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What may change, in words.
-const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows, as often as wanted";
+/// List of the values that may change, for messages.
+const MAY: &str = "these may change: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows, any number of times";
 
-/// What a change lets a flow do later, if nothing else is said until then.
+/// A start or stop of a flow that a change schedules; a later change of the same flow replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
-    /// When; `MAX` for never: what was to be is called off.
+    /// Time; `MAX` cancels the scheduled task.
     pub(crate) time: Time,
     pub(crate) flow: FlowId,
-    /// It begins again; else it stops.
+    /// True if the flow restarts, false if it stops.
     pub(crate) begins: bool,
 }
 
-/// Why a change cannot be.
+/// Why a change is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// Where in the scenario.
+    /// Path in the scenario.
     pub(crate) at: String,
     pub(crate) message: String,
     pub(crate) help: String,
@@ -53,19 +53,19 @@ impl Refused {
     }
 }
 
-/// The scenario with other values from `now` on.
+/// Returns the scenario with other values from `now` on.
 pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
-    targets::look(state, sets)?;
+    targets::check(state, sets)?;
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
         table.remove("at");
     }
     for (name, group) in &state.scenario.flows {
-        // Where there may be fewer, there is room for as many as there were.
+        // A smaller count keeps the room for the earlier number.
         if sets.iter().any(|(path, _)| path.contains("count") || path == "flows" || *path == format!("flows.{name}")) {
             tree["flows"][name]["room"] = group.most().into();
         }
-        // A new start is behind a stop that has passed.
+        // A new start comes after a stop that has passed.
         let begins = sets.iter().any(|(path, _)| *path == format!("flows.{name}.start"));
         if begins && group.stop.is_some_and(|s| Time::ZERO + s <= now) {
             tree["flows"][name]["stop"] = Value::Null;
@@ -74,8 +74,8 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time)
     resolve(&tree.to_string(), "the network", Format::Json, sets)
 }
 
-/// The states that the changes of a scenario lead to; each is checked.
-pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+/// Computes and checks the state after each change of a scenario.
+pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut found = Diagnostics::default();
     let mut changes: Vec<Change> = Vec::new();
     for (i, at) in resolved.scenario.at.iter().enumerate() {
@@ -86,12 +86,12 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
         };
         let before = changes.last().map_or(Time::ZERO, |t| t.time);
         if at.time > resolved.scenario.duration {
-            let message = format!("the run is over after {}", resolved.scenario.duration);
+            let message = format!("the run ends at {}", resolved.scenario.duration);
             fail(&["time"], Code::ChangeUnfit, message, "write an earlier time, or a longer duration".to_owned());
             break;
         } else if time < before {
-            let message = format!("the change before this one is at {}, which is later", before.since(Time::ZERO));
-            fail(&["time"], Code::ChangeUnfit, message, "write changes in the order of time".to_owned());
+            let message = format!("the previous change is at {}, which is later", before.since(Time::ZERO));
+            fail(&["time"], Code::ChangeUnfit, message, "write changes in order of time".to_owned());
             break;
         }
         let state = changes.last().map_or(&resolved, |t| &*t.state);
@@ -123,7 +123,7 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
     }
 }
 
-/// Where in the file the value or the key of a change was written that a finding is about, and its path.
+/// Place in the file, and path, of the changed value or key that a finding is about.
 fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str) -> (Span, String) {
     let told = |d: &str, k: &str| !d.is_empty() && (d.starts_with(k) || k.contains(d));
     let by_option = sets.iter().find(|(path, value)| d.file == format!("--set {path}={value}"));
@@ -132,7 +132,7 @@ fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str)
     let shown = set.map_or(String::new(), |(key, _)| format!(".{key}"));
     let key = set.map_or("", |(key, _)| key);
     path.extend(Some(key).filter(|k| !k.is_empty()));
-    // A value may be a table, and what is wrong deep in it.
+    // The value may be a table with the error deep inside.
     let (deep, known) = (split(&d.path).unwrap_or_default(), split(key).unwrap_or_default());
     path.extend(deep.iter().skip(known.len()).map(|k| k.0.as_str()));
     let named = matches!(d.code, Code::UnknownFlow | Code::UnknownLink | Code::UnknownKey);
@@ -140,8 +140,8 @@ fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str)
     (if about_key { root.key_place(&path) } else { root.place(&path) }, format!("at.{number}.set{shown}"))
 }
 
-/// The states that changes lead to from another one on: those that are still to come after one was put in before them.
-pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, Diagnostics> {
+/// Recomputes the remaining changes after a change has been inserted before them.
+pub(crate) fn reapply(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, Diagnostics> {
     let mut changes: Vec<Change> = Vec::new();
     for at in then {
         let next = next_state(changes.last().map_or(state, |t| &*t.state), &at.sets(), Time::ZERO + at.time)?;
@@ -150,7 +150,7 @@ pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, Di
     Ok(changes)
 }
 
-/// Whether a run can go from one state to another at this time.
+/// Checks that a run can change from one state to the other at this time.
 pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), Refused> {
     for (a, b) in now.link_directions().iter().zip(next.link_directions()) {
         links(a, b, now, next)?;
@@ -176,7 +176,7 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
     }
 }
 
-/// A scenario without what is compared part by part.
+/// The scenario without the parts that are compared one by one.
 fn frame(r: &Resolved) -> Value {
     let mut tree = r.to_json();
     if let Some(table) = tree.as_object_mut() {
@@ -194,7 +194,7 @@ fn keys(a: &Value, b: &Value) -> Vec<String> {
     [a, b].into_iter().filter_map(Value::as_object).flat_map(|t| t.keys().cloned()).collect()
 }
 
-/// What may change of a link.
+/// Checks the changes of a link.
 fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<(), Refused> {
     if a.wire == b.wire || a.name != b.name {
         return Ok(());
@@ -205,20 +205,18 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
         return Err(Refused::new(at("queue"), message, MAY));
     }
     if !old.down.is_empty() || !new.down.is_empty() {
-        let message = format!("the link `{}` fails at times of its own: nothing else of it can change while the network runs", a.name);
+        let message = format!("the link `{}` has outages (`down`): nothing of it can change while the network runs", a.name);
         return Err(Refused::new(at("down"), message, "leave `down` out, or write `rates` with 0bit/s"));
     }
     if old.rate != new.rate && old.device.is_some() {
-        let message = format!(
-            "the rate of `{}` cannot change while the network runs: its device knows already when each of its packets leaves",
-            a.name
-        );
+        let message =
+            format!("the rate of `{}` cannot change while the network runs: its device has already scheduled its packets", a.name);
         return Err(Refused::new(at("rate"), message, "leave `device` out, or write the changes as `rates` of the link"));
     }
     let normal = old.impairments.jitter.as_ref().is_some_and(|j| j.0.distribution == Distribution::Normal && j.0.width > Dur::ZERO);
     if old.delay != new.delay && normal {
         let message =
-            format!("the delay of `{}` cannot change while the network runs: its jitter is cut where it would leave none of it", a.name);
+            format!("the delay of `{}` cannot change while the network runs: its normal jitter is truncated at the delay", a.name);
         return Err(Refused::new(at("delay"), message, "write a uniform jitter"));
     }
     if old.queue != new.queue {
@@ -228,10 +226,10 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
         };
         if clamps(old, now) != clamps(new, next) {
             let message = format!(
-                "a queue of `{}` that rewrites the windows of acknowledgments can neither come nor go while the network runs",
+                "a queue of `{}` that rewrites receive windows in acknowledgments cannot be added or removed while the network runs",
                 a.name
             );
-            return Err(Refused::new(at("queue"), message, "write it as the queue from the beginning"));
+            return Err(Refused::new(at("queue"), message, "use it as the queue from the start"));
         }
     }
     let mut rest = new.clone();
@@ -246,7 +244,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
     Err(Refused::never(at(&key)))
 }
 
-/// What may change of a group of flows.
+/// Checks the changes of a group of flows.
 fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
     let mut rest = b.clone();
     (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
@@ -254,7 +252,7 @@ fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
         let at = format!("flows.{name}.count");
         if a.load.is_some() {
             let message = format!("the flows of `{name}` share a load: their number cannot change while the network runs");
-            return Err(Refused::new(at, message, "write a source with a rate of its own in place of load"));
+            return Err(Refused::new(at, message, "write a source with its own rate instead of load"));
         }
         rest.count = a.count;
     }
@@ -269,17 +267,17 @@ fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
     }
 }
 
-/// What may change of when a flow starts and stops.
+/// Checks the changes of a flow's start and stop.
 fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     let at = |key: &str| format!("flows.{}.{key}", a.group);
     let now = time.since(Time::ZERO);
     let refuse = |key, what: String, help: &str| Err(Refused::new(at(key), what, help));
     if a.is_there() != b.is_there() {
-        // One more, from now on at the earliest, or one less.
+        // A member is added, from now on at the earliest, or removed.
         return match b.stop.filter(|&s| b.is_there() && s <= now) {
             Some(stop) => refuse(
                 "count",
-                format!("flow `{}` cannot begin at {now}: the flows of its group stop at {stop}", b.name),
+                format!("flow `{}` cannot start at {now}: the flows of its group stop at {stop}", b.name),
                 "write a later stop, or none",
             ),
             None => Ok(()),
@@ -288,14 +286,14 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     let stopped = a.start <= time && a.stop.is_some_and(|s| s <= now);
     if a.start != b.start {
         if a.start <= time && !stopped {
-            let message = format!("flow `{}` has begun at {}", a.name, a.start.since(Time::ZERO));
-            let help = format!("it begins again once it has stopped: let it stop first, with flows.{}.stop", a.group);
+            let message = format!("flow `{}` has started at {}", a.name, a.start.since(Time::ZERO));
+            let help = format!("stop it first, with flows.{}.stop; a stopped flow can restart", a.group);
             return refuse("start", message, &help);
         }
         if b.start < time {
             return refuse(
                 "start",
-                format!("flow `{}` cannot start at {}: it is {now}", a.name, b.start.since(Time::ZERO)),
+                format!("flow `{}` cannot start at {}: the time is {now}", a.name, b.start.since(Time::ZERO)),
                 "write a later time",
             );
         }
@@ -309,22 +307,22 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     let begun = a.start <= time;
     match b.stop {
         _ if stopped => {
-            let help = format!("it begins again with a start of its own: flows.{}.start = \"{now}\", or later", a.group);
+            let help = format!("to restart it, write flows.{}.start = \"{now}\", or later", a.group);
             refuse("stop", format!("flow `{}` has stopped at {}", a.name, a.stop.unwrap_or_default()), &help)
         }
-        Some(s) if s < now => refuse("stop", format!("flow `{}` cannot stop at {s}: it is {now}", a.name), "write a later time"),
+        Some(s) if s < now => refuse("stop", format!("flow `{}` cannot stop at {s}: the time is {now}", a.name), "write a later time"),
         _ if begun && a.stop.is_some_and(|was| b.stop.is_none_or(|s| s > was)) => {
-            let message = format!("flow `{}` has begun, and stops at {}", a.name, a.stop.unwrap_or_default());
-            refuse("stop", message, "it may stop sooner, not later")
+            let message = format!("flow `{}` has started, and stops at {}", a.name, a.stop.unwrap_or_default());
+            refuse("stop", message, "it may stop earlier, not later")
         }
         _ => Ok(()),
     }
 }
 
-/// Brings a world that stands in one state of a scenario to another; returns what flows are to do, and when.
+/// Changes a running world from one state of the scenario to another; returns the starts and stops of flows to schedule.
 ///
 /// # Errors
-/// A queue of the user's own that does not let go of its packets.
+/// A plug-in queue does not release its packets.
 pub(crate) fn change<H: EventQueue, O: Observer>(
     world: &mut World<BuiltIn, H>,
     (now, next): (&Resolved, &Resolved),
@@ -364,7 +362,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
             let group = &next.expanded.groups[b.group_index];
             world.set_app(flow, crate::build::app(group, b, flow, crate::build::begin(next, b.start).max(time)));
         } else if a.start > time || b.is_there() && a.start != b.start {
-            // It was there before: it begins again, or not after all (`MAX`).
+            // The flow has existed before: it restarts, or is cancelled (`MAX`).
             task(b.start.max(time), true);
         } else if !b.is_there() {
             task(time, false);
@@ -375,7 +373,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
     Ok(tasks)
 }
 
-/// Seconds for people.
+/// Time since the start of the run, for messages.
 pub(crate) fn shown(t: Time) -> Dur {
     t.since(Time::ZERO)
 }

@@ -1,4 +1,4 @@
-//! A channel in single parts: where its stations stand, who hears whom how well, and the medium made from that.
+//! A wireless channel: positions of its stations, links between them, and the medium built from both.
 
 use crate::expand::numbered;
 use crate::mobility::Moving;
@@ -13,49 +13,49 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A station.
+/// A station with its position.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationAt {
-    /// Its node.
+    /// Node of the station.
     pub node: String,
-    /// [x, y] in metres.
+    /// Position [x, y] in metres.
     pub at: [f64; 2],
 }
 
-/// A channel with its stations and the hops that routes may take.
+/// A channel with its stations and the hops that routes may use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelAt {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// Its stations, in the order of their links.
+    /// Stations, in the order of their links.
     pub stations: Vec<StationAt>,
-    /// Pairs of stations, sender and receiver, of which the second decodes the first; where they move, at the start.
+    /// Pairs (sender, receiver) in which the receiver decodes the sender; for moving stations, at the start.
     pub hops: Vec<(u32, u32)>,
-    /// The ways of stations that move.
+    /// Paths of the moving stations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<WayAt>,
     #[serde(skip)]
     ears: Vec<Vec<Ear>>,
-    /// What moves, if anything does.
+    /// Motion of the stations, if any moves.
     #[serde(skip)]
     pub(crate) moving: Option<Moving>,
 }
 
-/// The way of a station that moves.
+/// Path of a moving station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WayAt {
-    /// Its node.
+    /// Node of the station.
     pub node: String,
-    /// Its waypoints up to the end of the run, [x, y] in metres.
+    /// Waypoints up to the end of the run, [x, y] in metres.
     pub points: Vec<[f64; 2]>,
 }
 
-/// Bandwidth of the noise: that of a channel of DSSS and CCK, and of OFDM.
+/// Noise bandwidths of a DSSS or CCK channel, and of an OFDM channel.
 const DSSS_HZ: f64 = 22e6;
 const OFDM_HZ: f64 = 20e6;
 
 impl ChannelSpec {
-    /// All stations with their places: those of the grid, of the circle, of the field, and those that are named.
+    /// All stations with their positions: those of the grid, the circle and the field, and those that are named.
     pub fn stations(&self, channel: &str) -> Vec<StationAt> {
         let mut all = Vec::new();
         let mut put = |node: String, x: f64, y: f64| all.push(StationAt { node, at: [x, y] });
@@ -85,7 +85,7 @@ impl ChannelSpec {
         all
     }
 
-    /// The nodes that stations talk to, where they do not talk to one another.
+    /// Access points: the only nodes that stations exchange frames with, if there are any.
     pub fn points(&self) -> impl Iterator<Item = &String> {
         self.access_point.iter().chain(&self.access_points)
     }
@@ -100,14 +100,14 @@ impl ChannelSpec {
         Access::Points { points, of, names: stations.iter().map(|s| s.node.clone()).collect() }
     }
 
-    /// What data are sent with; none if the standard has no such rate.
+    /// Modulation of data frames; none if the standard has no such rate.
     pub fn tone(&self) -> Option<Tone> {
         let wave = self.standard.0.wave;
         let highest = wave.rates().last().copied();
         let kbps = self.rate.map_or(highest, kbps)?;
         Tone::new(wave, kbps)
     }
-    /// What control frames are sent with, if that is said; the inner one is none if the standard has no such rate.
+    /// Modulation of control frames, if set; the inner value is none if the standard has no such rate.
     pub fn control_tone(&self) -> Option<Option<Tone>> {
         let standard = self.standard.0;
         self.control_rate.map(|rate| {
@@ -116,7 +116,7 @@ impl ChannelSpec {
         })
     }
 
-    /// Medium access.
+    /// Parameters of medium access.
     fn dcf(&self) -> Option<Dcf> {
         let mut dcf = Dcf::new(self.standard.0, self.tone()?);
         if let Some(tone) = self.control_tone() {
@@ -165,12 +165,12 @@ impl ChannelSpec {
         }
     }
 
-    /// Power of a signal over a distance in metres, in dBm; minus infinity where nothing arrives.
+    /// Received power in dBm at a distance in metres; minus infinity if no signal arrives.
     pub fn received_dbm(&self, metres: f64) -> f64 {
         self.power_dbm - self.propagation.model().loss(metres)
     }
 
-    /// How far a signal is decoded where nobody else sends, in metres up to 1000 km: by halving, as losses grow with the distance.
+    /// Largest distance in metres, up to 1000 km, at which a signal is decoded without interference: bisection, as losses grow with the distance.
     pub fn reach(&self) -> f64 {
         let (mut near, mut far) = (0.0, 1e6);
         for _ in 0..60 {
@@ -180,19 +180,19 @@ impl ChannelSpec {
         near
     }
 
-    /// Whether a signal is decoded over a distance in metres where nobody else sends.
+    /// True if a signal is decoded at a distance in metres without interference.
     fn decodes(&self, metres: f64) -> bool {
         let dbm = self.received_dbm(metres);
         dbm >= self.sensitivity_dbm && Power::from_dbm(dbm).over(self.noise(), Ratio::from_db(self.threshold_db + self.margin_db))
     }
 
-    /// The last millimetre at which it is.
+    /// Decoding range in whole millimetres.
     pub(crate) fn reach_mm(&self) -> u64 {
         let mm = libm::round(self.reach() * 1e3) as u64;
         if self.decodes(mm as f64 / 1e3) { mm } else { mm.saturating_sub(1) }
     }
 
-    /// The channel in single parts; `moving`: how its stations move, if they do.
+    /// Builds the channel; `moving`: the motion of its stations, if any.
     pub(crate) fn at(&self, name: &str, moving: Option<Moving>) -> ChannelAt {
         let stations = self.stations(name);
         let access = self.access(&stations);
@@ -223,29 +223,29 @@ impl ChannelSpec {
         ChannelAt { name: name.to_owned(), stations, hops, ways: Vec::new(), ears, moving: None }
     }
 
-    /// What is left of signals by the distance.
+    /// Attenuation of signals by distance.
     pub(crate) fn hearing(&self) -> Hearing {
         Hearing { power_dbm: self.power_dbm, floor_dbm: self.floor_dbm, propagation: self.propagation.model() }
     }
 }
 
 impl ChannelAt {
-    /// Whether all who hear one another are near enough for the standard.
+    /// Checks that all stations that hear one another are near enough for the standard.
     pub(crate) fn check(&self, spec: &ChannelSpec) -> Result<(), AirError> {
         if let Some(moving) = &self.moving {
             return moving.check(spec);
         }
         (0..).zip(&self.ears).try_for_each(|(station, ears)| near_enough(spec.standard.0.sifs, station, ears))
     }
-    /// Hops that there are at any time at which routes look, each once.
+    /// Hops that exist at any route update, each once.
     pub(crate) fn ever(&self) -> Cow<'_, [(u32, u32)]> {
         self.moving.as_ref().and_then(|m| m.ever(&self.hops)).map_or(Cow::Borrowed(&self.hops), Cow::Owned)
     }
-    /// How hops change during the run, if routes follow.
+    /// Changes of the hops during the run, if routes follow.
     pub fn meetings(&self) -> Option<Meetings> {
         self.moving.as_ref().and_then(|m| m.meetings.clone())
     }
-    /// The medium in the run with this seed. None: a rate that the standard has not.
+    /// Builds the medium for the run with this seed. None: the standard lacks a rate.
     pub fn air(&self, spec: &ChannelSpec, seed: u64) -> Option<Result<Air, AirError>> {
         let (dcf, config) = (spec.dcf()?, spec.config());
         let name = |i: usize| format!("{}.{}", self.name, self.stations[i].node);
@@ -254,18 +254,18 @@ impl ChannelAt {
             None => Air::new(dcf, &config, self.ears.clone(), seed, name),
         })
     }
-    /// The name of the link that is the interface of a node.
+    /// Name of the link that is a node's interface.
     pub fn link(&self, node: &str) -> String {
         format!("{node}-{}", self.name)
     }
 }
 
-/// Between two places, in metres.
+/// Distance between two positions, in metres.
 fn distance([x, y]: [f64; 2], [u, v]: [f64; 2]) -> f64 {
     ((x - u) * (x - u) + (y - v) * (y - v)).sqrt()
 }
 
-/// In kbit/s, if it is a whole number of these.
+/// Rate in kbit/s, if it is a whole number.
 fn kbps(rate: Rate) -> Option<u32> {
     let bps = rate.as_bps();
     u32::try_from(bps / 1000).ok().filter(|_| bps.is_multiple_of(1000))

@@ -1,9 +1,9 @@
-//! Checks a tree against the JSON Schema that the parameter structs declare, and brings shorthands into one form.
+//! Checks a tree against the JSON Schema that the parameter structs declare, and normalises shorthands.
 //!
 //! The schema is ordinary JSON Schema (draft 2020-12) plus: formats `fl-dur`, `fl-rate`, `fl-bytes`, `fl-len` for quantities,
 //! `x-min` and `x-max` for their ranges, `x-registry` for one-key tables that name an algorithm (with `x-aliases`), and
 //! `x-shorthand` for tables that may be written as the value of one of their keys,
-//! `fl-file` with `x-reads` for paths of files, in whose place their numbers are put.
+//! `fl-file` with `x-reads` for file paths, which are replaced by the numbers in the file.
 
 pub(crate) mod file;
 mod point;
@@ -18,7 +18,7 @@ use crate::registry::SourceSpec;
 use crate::source::{Entry, Node, Table, Value, join};
 use serde_json::Value as J;
 
-/// What people write for the keys of this file elsewhere.
+/// Names that other programs use for the keys of a scenario.
 const SYNONYMS: [(&str, &str); 18] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
@@ -40,12 +40,12 @@ const SYNONYMS: [(&str, &str); 18] = [
     ("1-k", "good"),
 ];
 
-/// The walk over a tree.
+/// A walk over a tree.
 pub(crate) struct Checker<'a> {
     root: &'a J,
     sources: &'a Sources,
     path: Vec<String>,
-    /// Whether required keys may be missing, because another layer may bring them.
+    /// True if required keys may be missing because another layer may supply them.
     partial: bool,
     pub(crate) found: Diagnostics,
 }
@@ -67,10 +67,10 @@ impl<'a> Checker<'a> {
         self.found.find((code, span, &path, &message), || sources.diagnostic(code, span, &path, message.as_str(), help));
     }
 
-    /// The schema a reference leads to, and whether null is allowed.
+    /// Schema that a reference leads to, and whether null is allowed.
     fn resolve(&self, mut schema: &'a J) -> (&'a J, bool) {
         let mut nullable = false;
-        // A chain of references is finite; the bound only guards against one that is not.
+        // A chain of references is finite; the bound only guards against an endless one.
         for _ in 0..32 {
             if let Some(name) = schema.get("$ref").and_then(J::as_str) {
                 let here = self.root.pointer(name.trim_start_matches('#'));
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One of several forms; if none fits, what the one says whose kind of value it is, else the last, with the names the others allow.
+    /// Checks one of several forms. If none fits, reports the errors of the form with the value's kind, else of the last form, with the names that the others allow.
     fn alternatives(&mut self, node: &mut Node, any: &'a [J]) {
         let mut last = Diagnostics::default();
         let mut fits = false;
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         }
         let names: Vec<&str> = any.iter().filter_map(choices).flatten().collect();
         for d in &mut last.list {
-            // "did you mean `min`?" needs no list of the names that it is from.
+            // "did you mean `min`?" needs no list of names.
             if !names.is_empty() && !names.iter().any(|n| d.help.contains(&format!("`{n}`"))) {
                 d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, quoted(&names));
             }
@@ -165,7 +165,7 @@ impl<'a> Checker<'a> {
         self.found.absorb(last);
     }
 
-    /// Whether a value is of the kind that a schema asks for, right or wrong.
+    /// True if a value has the kind that a schema requires, valid or not.
     fn is_kind(&self, node: &Node, schema: &'a J) -> bool {
         let kind = self.resolve(schema).0.get("type").and_then(J::as_str);
         match node.value {
@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
             };
             if let Some((name, _)) = source {
                 let help =
-                    format!("`{name}` is a source: write udp = {{}}, and beside it source = \"{name}\" or source.{name} = {{ ... }}");
+                    format!("`{name}` is a source: write udp = {{}}, and next to it source = \"{name}\" or source.{name} = {{ ... }}");
                 return self.fail(Code::WrongType, span, format!("expected a table, found {found}"), help);
             }
             let help = match keys.first() {
@@ -228,7 +228,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let absent = |k: &str| table.get(k).is_none_or(|e| e.node.value == Value::Null);
-        // Keys that others may stand for.
+        // Keys that other keys may replace.
         let unless = schema.get("x-required-unless").and_then(J::as_object).into_iter().flatten().filter_map(|(key, others)| {
             let others = others.as_array().into_iter().flatten().filter_map(J::as_str);
             others.into_iter().all(&absent).then_some(key.as_str())
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let (span, found) = (node.span, show(node));
-        // An option such as `classes.0.weight=2`, which will be laid over a list: of the file, or of what the builder's link has.
+        // An option such as `classes.0.weight=2`, applied later to a list in the file or in the builder's link.
         let refines = self.partial || self.path.first().is_some_and(|p| p == "links");
         if let (true, Value::Table(places), Some(items)) = (refines, &mut node.value, schema.get("items"))
             && places.keys().all(|k| k.parse::<usize>().is_ok())
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The path of a file: afterwards what the file says.
+    /// Replaces the path of a file by the file's contents.
     fn file(&mut self, node: &mut Node, schema: &J) {
         let reads = schema.get("x-reads").and_then(J::as_str).unwrap_or_default();
         match file::load(node, self.sources.folder(node.span), reads) {
@@ -368,7 +368,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `"red"` or `{ red = {...} }`: afterwards the table with the algorithm's own name.
+    /// Normalises `"red"` or `{ red = {...} }` to the table with the algorithm's own name.
     fn registry(&mut self, node: &mut Node, schema: &'a J) {
         let what = schema.get("x-registry").and_then(J::as_str).unwrap_or("algorithm");
         let Some(properties) = schema.pointer("/anyOf/1/properties").and_then(J::as_object) else { return };
@@ -381,8 +381,8 @@ impl<'a> Checker<'a> {
             },
             Value::Table(t) => {
                 let message = match t.len() {
-                    0 => format!("no {what} is named"),
-                    _ => format!("one {what} is wanted, found {}", t.keys().cloned().collect::<Vec<_>>().join(" and ")),
+                    0 => format!("no {what} is given"),
+                    _ => format!("expected one {what}, found {}", t.keys().cloned().collect::<Vec<_>>().join(" and ")),
                 };
                 let help = format!("write for instance {what} = \"{0}\" or {what}.{0} = {{ ... }}", known[0]);
                 return self.fail(Code::OneAlgorithm, node.span, message, help);
@@ -397,7 +397,7 @@ impl<'a> Checker<'a> {
         }
         let Some((own, params)) = self.algorithm(&name, schema, properties) else {
             let own = crate::plugin::names(what);
-            // One's own come first: the list of all is cut short.
+            // Plug-ins come first, because a long list is cut short.
             let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
             let help = if self.found.has_room() { suggest(&name, &known, &format!("known: {what}")) } else { String::new() };
             return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);
@@ -412,7 +412,7 @@ impl<'a> Checker<'a> {
         node.value = Value::Table(Table::from_iter([(own, entry)]));
     }
 
-    /// An algorithm that is not built in, by its own name or as `plugin = { name, params }`: afterwards the latter. False if it is none.
+    /// Normalises an algorithm that is not built in, given by its own name or as `plugin = { name, params }`, to the latter. False if it is not a plug-in.
     fn plugin(&mut self, what: &str, name: &str, entry: &Entry, node: &mut Node) -> bool {
         let written = name == "plugin";
         let asked = match (written, entry.node.get("name").map(|n| &n.value)) {
@@ -444,7 +444,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether the text asks for the automatic value of a parameter that is not itself a free text.
+/// True if the text asks for the automatic value of a parameter that is not itself a free text.
 fn automatic(node: &Node, schema: &J) -> bool {
     let quantity = schema.get("format").and_then(J::as_str).is_some_and(|f| f.starts_with("fl-"));
     let text = schema.get("type").is_some_and(|t| *t == "string" || t.as_array().is_some_and(|t| t.iter().any(|t| t == "string")));
@@ -453,10 +453,10 @@ fn automatic(node: &Node, schema: &J) -> bool {
         && choices(schema).is_none()
 }
 
-/// What to write in place of a key that is not known.
+/// Suggestion for an unknown key.
 fn other_key(key: &str, known: &[&str]) -> String {
     match SYNONYMS.iter().find(|(s, k)| s.eq_ignore_ascii_case(key) && known.contains(k)) {
-        Some((_, k)) => format!("it is called `{k}` here"),
+        Some((_, k)) => format!("the key is called `{k}`"),
         None => suggest(key, known, "known keys"),
     }
 }
@@ -465,7 +465,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(" or ")
 }
 
-/// The strings an enumeration allows.
+/// Strings that an enumeration allows.
 fn choices(schema: &J) -> Option<Vec<&str>> {
     if let Some(list) = schema.get("enum").and_then(J::as_array) {
         return Some(list.iter().filter_map(J::as_str).collect());
@@ -486,7 +486,7 @@ fn names(properties: Option<&J>) -> Vec<&str> {
     properties.and_then(J::as_object).map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-/// A value for messages: scalars as written, the rest by kind.
+/// A value for messages: scalars as written, other values by kind.
 fn show(node: &Node) -> String {
     match &node.value {
         Value::Int(i) => i.to_string(),

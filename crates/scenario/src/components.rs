@@ -4,7 +4,7 @@ use crate::endpoint::AnyEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
 use fairlane_net::Components;
 
-/// The types of a world made from a scenario.
+/// Component types of a world built from a scenario.
 #[derive(Clone, Debug)]
 pub enum BuiltIn {}
 

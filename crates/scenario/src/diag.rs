@@ -1,4 +1,4 @@
-//! Errors in a scenario as values: where, what, and what to write instead. All of them, not only the first.
+//! Diagnostics of a scenario: place, error and suggestion. All errors are reported, not only the first.
 
 use crate::code::Code;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-/// Findings that are told; of the others there is a count. Nobody reads more, and one mistake in a long list makes thousands.
+/// Most findings that are listed; further ones are only counted, because one mistake in a long list causes thousands.
 pub const MOST_REPORTED: usize = 20;
 
-/// Where a piece of a scenario was written: a byte range in one of the [`Sources`].
+/// Place of a value in a scenario: a byte range in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Span {
     /// Number of the source.
@@ -21,12 +21,12 @@ pub struct Span {
     pub end: usize,
 }
 
-/// A text that scenario values come from.
+/// A text that contains scenario values.
 #[derive(Clone, Debug)]
 struct Source {
     name: String,
     text: String,
-    /// A command-line option has no line numbers.
+    /// True for a command-line option, which has no line numbers.
     option: bool,
 }
 
@@ -37,11 +37,11 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Adds the text of a file and gives its number.
+    /// Adds the text of a file and returns its number.
     pub fn add_file(&mut self, name: &str, text: &str) -> u32 {
         self.add(name, text, false)
     }
-    /// Adds the text `path=value` of a `--set` option and gives its number.
+    /// Adds the text `path=value` of a `--set` option and returns its number.
     pub fn add_option(&mut self, text: &str) -> u32 {
         self.add(&format!("--set {text}"), text, true)
     }
@@ -50,13 +50,18 @@ impl Sources {
         self.list.len() as u32 - 1
     }
 
-    /// The folder of the file that `span` is in; for an option, and for a text that is no file, the current one.
+    /// Folder of the file that contains `span`; the current folder for options and other texts.
     pub fn folder(&self, span: Span) -> &Path {
         let source = self.list.get(span.source as usize).filter(|s| !s.option);
         source.and_then(|s| Path::new(&s.name).parent()).unwrap_or(Path::new(""))
     }
 
-    /// A diagnostic at `span` about the value at `path`.
+    /// True if `span` is in an option.
+    pub(crate) fn is_option(&self, span: Span) -> bool {
+        self.list.get(span.source as usize).is_some_and(|s| s.option)
+    }
+
+    /// Creates a diagnostic at `span` about the value at `path`.
     pub fn diagnostic(&self, code: Code, span: Span, path: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
         let message = message.into();
         let key = key_of(code, span, path, &message);
@@ -72,7 +77,7 @@ impl Sources {
         d.column = text[line_start..start].chars().count() + 1;
         d.end_column = (d.column + text[start..end].chars().count()).max(d.column + 1);
         d.line = if source.option { None } else { Some(text[..start].matches('\n').count() + 1) };
-        // Of a long line only what is shown is kept, so that the caret stays in view.
+        // Only the displayed part of a long line is kept, so that the caret stays visible.
         d.cut = (d.column - 1).saturating_sub(SHOWN / 2);
         let shown = text[line_start..line_end].trim_end_matches('\r').chars().skip(d.cut).take(SHOWN);
         d.source_line = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -80,19 +85,19 @@ impl Sources {
     }
 }
 
-/// What tells one finding from another: the same is found again when all layers are looked at together.
+/// Hash that identifies a finding: the check of all layers together finds it again.
 fn key_of(code: Code, span: Span, path: &str, message: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (code.name(), span.source, span.start, span.end, path, message).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Longest message, path or name of a file; what was written may be of any length.
+/// Longest message, path or file name; user input may have any length.
 const LONGEST_MESSAGE: usize = 400;
-/// Longest help: it may list names.
+/// Longest help text, which may list names.
 const LONGEST_HELP: usize = 1000;
 
-/// A text with its middle left out if it is very long, without control characters.
+/// Shortens a very long text in the middle and removes control characters.
 fn shortened(text: &str, most: usize) -> String {
     let text = text.replace(char::is_control, " ");
     if text.len() <= most || text.chars().count() <= most {
@@ -104,7 +109,7 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{first} ... {}", last.into_iter().collect::<String>())
 }
 
-/// A message and what to write instead: the part after "write" if the message says it, or where to look it up.
+/// Splits a message and its help: uses the text after "write" in the message, or names the place to look it up.
 fn hinted(message: String, help: String, path: &str) -> (String, String) {
     if !help.is_empty() {
         return (message, help);
@@ -113,7 +118,7 @@ fn hinted(message: String, help: String, path: &str) -> (String, String) {
         return (what.to_owned(), format!("write {write}"));
     }
     let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-    let help = if path.is_empty() || !plain { String::new() } else { format!("`fairlane explain {path}` says what is allowed") };
+    let help = if path.is_empty() || !plain { String::new() } else { format!("`fairlane explain {path}` lists the allowed values") };
     (message, help)
 }
 
@@ -126,37 +131,37 @@ fn floor_char(text: &str, i: usize) -> usize {
     i
 }
 
-/// One thing that is wrong with a scenario.
+/// One error in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// What kind of mistake it is.
+    /// Code of the error.
     pub code: Code,
     /// Dotted path of the value, as `--set` takes it; empty for the file as a whole.
     pub path: String,
     /// Name of the file, or the text of the `--set` option.
     pub file: String,
-    /// Line, from 1; none if the value came from an option.
+    /// Line, from 1; none for an option.
     pub line: Option<usize>,
     /// Column of the first character, from 1.
     pub column: usize,
     /// One past the column of the last character.
     pub end_column: usize,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// What to write instead; may be empty.
+    /// Suggested correction; may be empty.
     pub help: String,
-    /// The line of text, or a piece of it, for the rendering.
+    /// Displayed part of the source line.
     #[serde(skip)]
     pub(crate) source_line: String,
-    /// Characters of the line before that piece.
+    /// Characters of the line before that part.
     #[serde(skip)]
     pub(crate) cut: usize,
-    /// What tells it from others.
+    /// Hash that identifies the finding.
     #[serde(skip)]
     pub(crate) key: u64,
 }
 
-/// Longest piece of a source line that is shown.
+/// Longest displayed part of a source line.
 const SHOWN: usize = 120;
 
 impl fmt::Display for Diagnostic {
@@ -185,27 +190,27 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What is wrong with a scenario, in the order of the file: at most [`MOST_REPORTED`] findings, and how many more there are.
+/// Errors of a scenario, in the order of the file: at most [`MOST_REPORTED`] findings, and the number of further ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// The findings that are told.
+    /// Listed findings.
     pub list: Vec<Diagnostic>,
-    /// What was found, told or not.
+    /// Hashes of all findings, listed or not.
     known: HashSet<u64>,
 }
 
 impl Diagnostics {
-    /// Just one finding.
+    /// A single finding.
     pub fn one(d: Diagnostic) -> Self {
         Self { known: HashSet::from([d.key]), list: vec![d] }
     }
-    /// Adds a finding, once.
+    /// Adds a finding once.
     pub fn push(&mut self, d: Diagnostic) {
         if self.known.insert(d.key) && self.has_room() {
             self.list.push(d);
         }
     }
-    /// Adds a finding that costs nothing but its count when there are enough of them: `diagnostic` is [`Sources::diagnostic`] of the rest.
+    /// Adds a finding; once the list is full it is only counted and `diagnostic` is not called.
     pub(crate) fn find(&mut self, (code, span, path, message): (Code, Span, &str, &str), diagnostic: impl FnOnce() -> Diagnostic) {
         if self.has_room() {
             self.push(diagnostic());
@@ -213,28 +218,28 @@ impl Diagnostics {
             self.known.insert(key_of(code, span, path, message));
         }
     }
-    /// Adds all that another check found.
+    /// Adds all findings of another check.
     pub(crate) fn absorb(&mut self, other: Self) {
         other.list.into_iter().for_each(|d| self.push(d));
         self.known.extend(other.known);
     }
-    /// Whether one more would be told.
+    /// True if the list has room for another finding.
     pub(crate) fn has_room(&self) -> bool {
         self.list.len() < MOST_REPORTED
     }
-    /// Findings, told or not.
+    /// Number of findings, listed or not.
     pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
-    /// Findings that are counted only.
+    /// Number of findings beyond the list.
     pub fn more(&self) -> usize {
         self.known.len().saturating_sub(self.list.len())
     }
-    /// Whether nothing is wrong.
+    /// True if nothing was found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-    /// Puts findings of the file in the order of its lines, options last.
+    /// Sorts findings by line, options last.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.line.unwrap_or(usize::MAX), d.column));
     }
@@ -255,7 +260,7 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let comma = |i: usize| if i > 0 && (digits.len() - i).is_multiple_of(3) { "," } else { "" };
@@ -264,10 +269,10 @@ fn grouped(n: usize) -> String {
 
 impl std::error::Error for Diagnostics {}
 
-/// Longest name that is compared with others.
+/// Longest name compared with known names.
 const LONGEST_NAME: usize = 200;
 
-/// The known name most like `word`, if one is close enough to be what was meant.
+/// Returns the known name most similar to `word`, if one is close enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_NAME {
         return None;
@@ -276,7 +281,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     known
         .into_iter()
         .filter(|k| k.len() <= LONGEST_NAME)
-        // As many letters must change at the least.
+        // Lower bound on the number of changed letters.
         .filter(|k| letters.abs_diff(k.chars().count()) <= 1 + word.len().max(k.len()) / 4)
         .map(|k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase()), k))
         .filter(|&(distance, k)| distance <= 1 + word.len().max(k.len()) / 4 && distance < k.len())
@@ -284,7 +289,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, k)| k)
 }
 
-/// "did you mean `x`?", or else the list of what is known.
+/// "did you mean `x`?", or the list of known names.
 pub(crate) fn suggest(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known.iter().copied()) {
         Some(k) => format!("did you mean `{k}`?"),

@@ -1,4 +1,4 @@
-//! Other files in the notation of scenarios: read, checked against a schema of their own, and diagnosed in the same words.
+//! Other files in the notation of scenarios: read, checked against their own schema, and diagnosed in the same way.
 
 use crate::check::Checker;
 use crate::code::Code;
@@ -6,7 +6,7 @@ use crate::diag::{Diagnostics, Sources};
 use crate::source::{self, Format};
 use serde_json::Value as J;
 
-/// Reads a file and checks it against a JSON Schema (with the extensions that scenarios use); what comes out is its tree.
+/// Reads a file, checks it against a JSON Schema (with the extensions for scenarios) and returns its tree.
 pub fn read_document(text: &str, filename: &str, format: Format, schema: &J) -> Result<J, Diagnostics> {
     let mut sources = Sources::default();
     let mut root = source::read(&mut sources, text, filename, format)?;
@@ -18,22 +18,22 @@ pub fn read_document(text: &str, filename: &str, format: Format, schema: &J) -> 
     Err(found)
 }
 
-/// Something wrong with a value of a file.
+/// An error in a value of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The keys that lead to the value; a list's items by their number.
+    /// Keys that lead to the value; list items by number.
     pub keys: Vec<String>,
-    /// Whether the key itself is meant, not its value.
+    /// True if the error is in the key itself.
     pub at_key: bool,
-    /// What kind of mistake it is.
+    /// Code of the error.
     pub code: Code,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// What to write instead; may be empty.
+    /// Suggested correction; may be empty.
     pub help: String,
 }
 
-/// Diagnostics that show where in a file the values are that something is wrong with.
+/// Converts remarks to diagnostics with the places of their values in the file.
 pub fn remarks(text: &str, filename: &str, format: Format, about: &[Remark]) -> Diagnostics {
     let mut sources = Sources::default();
     let root = match source::read(&mut sources, text, filename, format) {

@@ -6,7 +6,7 @@ macro_rules! boxed {
     ($(#[$doc:meta])* $name:ident: $base:ident) => {
         $(#[$doc])*
         pub trait $name: $base + std::fmt::Debug {
-            /// A copy, so that a world can be branched.
+            /// Clones the value, so that a world can be branched.
             fn boxed_clone(&self) -> Box<dyn $name>;
         }
         impl<T: $base + Clone + std::fmt::Debug + 'static> $name for T {

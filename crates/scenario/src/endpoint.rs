@@ -14,15 +14,15 @@ pub enum AnyEndpoint {
     Tcp(Tcp<AnyCc>),
     /// Either end of a flow of datagrams.
     Udp(Udp),
-    /// The end of TFRC that sends.
+    /// TFRC sender.
     TfrcSender(Box<TfrcSender>),
-    /// The end of TFRC that measures and reports.
+    /// TFRC receiver, which measures and reports.
     TfrcReceiver(Box<TfrcReceiver>),
-    /// The end of RAP that sends.
+    /// RAP sender.
     RapSender(Box<RapSender>),
-    /// The end of RAP that acknowledges.
+    /// RAP receiver, which acknowledges.
     RapReceiver(Box<RapReceiver>),
-    /// One that is not built in.
+    /// An endpoint that is not built in.
     Dyn(Box<dyn DynEndpoint>),
 }
 

@@ -1,4 +1,4 @@
-//! From the description to single parts: nodes, link directions, flow members.
+//! Expands a scenario into nodes, link directions and flow members.
 
 use crate::channel::ChannelAt;
 use crate::registry::SourceSpec;
@@ -17,14 +17,14 @@ use serde::{Serialize, Serializer};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Where nodes are drawn, of those of which it is known.
+/// Drawing positions of the nodes that have one.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
-    /// Of the first nodes, which this builder made: asked again when somebody wants to know, since that is hardly ever.
+    /// Builder of the first nodes. Positions are rarely used, so it computes them on demand.
     pub(crate) builder: Option<Box<TopologySpec>>,
-    /// Of how many.
+    /// Number of nodes that the builder made.
     pub(crate) built: usize,
-    /// Of others, and of those that are drawn elsewhere than the builder has them.
+    /// Positions of other nodes, and of builder nodes with a position of their own.
     pub(crate) others: IndexMap<Name, Point, FxBuildHasher>,
 }
 
@@ -40,22 +40,22 @@ impl PartialEq for Positions {
     }
 }
 
-/// A scenario in single parts.
+/// A scenario expanded into nodes, links and flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
     /// Node names.
     pub nodes: Vec<Name>,
-    /// Where nodes are drawn.
+    /// Drawing positions of nodes.
     pub positions: Positions,
-    /// One entry a direction, in the order of the file.
+    /// One entry per direction, in the order of the file.
     pub links: Vec<LinkDir>,
-    /// Wireless channels; the interfaces of their stations are among the links, behind all others.
+    /// Wireless channels; the interfaces of their stations follow all other links.
     pub channels: Vec<ChannelAt>,
-    /// One entry a flow.
+    /// One entry per flow.
     pub flows: Vec<Member>,
-    /// One entry a control and node.
+    /// One entry per control and node.
     pub controls: Vec<ControlAt>,
-    /// What the members of a group share.
+    /// Shared parameters of flow groups.
     pub groups: Vec<Group>,
 }
 
@@ -68,14 +68,14 @@ impl Expanded {
     pub fn start(&self, link: &LinkDir) -> &str {
         self.node(link.from())
     }
-    /// Name of the node at its end; of a wireless station's interface of the channel.
+    /// Name of the node at the end of a link; for a wireless station's interface, of the channel.
     pub fn end(&self, link: &LinkDir) -> &str {
         match link.to() {
             Hop::Node(n) => self.node(n),
             Hop::Channel(c) => &self.channels[c].name,
         }
     }
-    /// Where nodes are drawn, by name.
+    /// Drawing positions by node name.
     pub fn places(&self) -> IndexMap<&str, Point> {
         let mut all: IndexMap<&str, Point> = self.nodes.iter().map(Name::as_str).zip(self.positions.places()).collect();
         all.extend(self.positions.others.iter().map(|(name, place)| (name.as_str(), *place)));
@@ -83,7 +83,7 @@ impl Expanded {
     }
 }
 
-/// As documents have it, with the names of nodes.
+/// Serialises with the names of nodes.
 impl Serialize for Expanded {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -101,7 +101,7 @@ impl Serialize for Expanded {
             from: &'a str,
             to: &'a str,
             transport: &'a str,
-            /// Null where there is only room for a flow.
+            /// Null for a member that is only reserved.
             start: Option<Dur>,
             stop: Option<Dur>,
             class: u8,
@@ -138,41 +138,41 @@ impl Serialize for Expanded {
     }
 }
 
-/// A control at one node.
+/// A flow control at one node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControlAt {
-    /// Its name: `time_slots`, for instance.
+    /// Name of the control, such as `time_slots`.
     pub kind: &'static str,
     /// The node.
     pub node: String,
-    /// Numbers of its flows.
+    /// Indices of its flows.
     pub flows: Vec<usize>,
-    /// Its number among those of the description.
+    /// Index of the control in the scenario.
     #[serde(skip)]
     pub spec: usize,
 }
 
-/// One direction of a link. Of a large network there are millions, so its ends are numbers.
+/// One direction of a link. A large network has millions, so its ends are numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkDir {
-    /// The link's name; the other direction has `.reverse` behind it.
+    /// Name of the link; the other direction has the suffix `.reverse`.
     pub name: Name,
-    /// Rate, delay, queue and impairments; alike links of a builder share them.
+    /// Rate, delay, queue and impairments; equal links of a builder share them.
     pub wire: Arc<Wire>,
     from: u32,
-    /// A node, or a channel with [`ON_AIR`].
+    /// A node, or a channel flagged with [`ON_AIR`].
     to: u32,
 }
 
-/// Marks the number of a channel.
+/// Flag that marks the number of a channel.
 const ON_AIR: u32 = 1 << 31;
 
-/// Where a link ends.
+/// End of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// At a node.
+    /// A node.
     Node(NodeId),
-    /// A wireless station's interface: in the channel with this number.
+    /// The channel with this number, for a wireless station's interface.
     Channel(usize),
 }
 
@@ -184,25 +184,25 @@ impl LinkDir {
         };
         Self { name, wire, from, to }
     }
-    /// Node at its start.
+    /// Node at the start.
     pub fn from(&self) -> NodeId {
         NodeId(self.from)
     }
-    /// Where it ends.
+    /// End of the link.
     pub fn to(&self) -> Hop {
         if self.on_air() { Hop::Channel((self.to ^ ON_AIR) as usize) } else { Hop::Node(NodeId(self.to)) }
     }
-    /// Node at its end; none of a wireless station's interface.
+    /// Node at the end; none for a wireless station's interface.
     pub fn far(&self) -> Option<NodeId> {
         (!self.on_air()).then_some(NodeId(self.to))
     }
-    /// Whether it is the interface of a wireless station.
+    /// True for the interface of a wireless station.
     pub fn on_air(&self) -> bool {
         self.to & ON_AIR != 0
     }
 }
 
-/// One flow. What all members of its group have, [`Shared`], is read as if it lay here.
+/// One flow. It dereferences to the parameters of its group, [`Shared`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// Unique name.
@@ -211,25 +211,25 @@ pub struct Member {
     pub from: NodeId,
     /// Node that receives.
     pub to: NodeId,
-    /// When it starts; `MAX` where it is no flow yet, for which there is room only.
+    /// Start time; `MAX` for a member that is only reserved.
     pub start: Time,
-    /// Mean rate, where that is not what the source has by itself.
+    /// Mean rate, if it differs from that of the source.
     pub rate: Option<Rate>,
-    /// Its number in the group.
+    /// Index in the group.
     pub number: u32,
     /// Traffic class.
     pub class: u8,
     shared: Arc<Shared>,
 }
 
-/// What all members of a group have.
+/// Parameters shared by all members of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
-    /// Name of the group, where its parameters are.
+    /// Name of the group.
     pub group: Name,
-    /// Number of the group.
+    /// Index of the group.
     pub group_index: usize,
-    /// When their sources stop, if before the end of the run.
+    /// Stop time of the sources, if before the end of the run.
     pub stop: Option<Dur>,
     transport: &'static str,
 }
@@ -246,24 +246,24 @@ impl Member {
     pub fn transport(&self) -> &'static str {
         self.transport
     }
-    /// Whether it is a flow, and not only room for one.
+    /// True for an existing flow, false for a reserved one.
     pub fn is_there(&self) -> bool {
         self.start != Time::MAX
     }
 }
 
-/// What the members of a flow group share.
+/// Transport, source and ends of a flow group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// Transport protocol.
     pub transport: Transport,
-    /// What is sent.
+    /// Traffic source.
     pub source: SourceSpec,
-    /// The ends of its members, where they are not made of `{i}`.
+    /// Ends of the members, if they do not come from `{i}`.
     pub pairs: Option<Arc<[Pair]>>,
-    /// Mean rate of each member, where a share of a link is asked for.
+    /// Mean rate of each member, if the group has a share of a link.
     pub rate: Option<Rate>,
 }
 
@@ -271,21 +271,21 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "one a flow group")]
 pub enum Transport {
-    /// TCP: the parameters as written out, and as the endpoints share them.
+    /// TCP: parameters as written, and as shared by the endpoints.
     Tcp(TcpParams, Arc<TcpConfig>),
     /// UDP.
     Udp(UdpParams),
 }
 
 impl Transport {
-    /// Bytes of headers that a rate on the wire counts with each packet; over TCP, which cuts data as it likes, rates are those of the data.
+    /// Header bytes per packet that a rate on the wire includes; zero for TCP, whose rates are those of the data.
     pub(crate) fn header(&self) -> u64 {
         match self {
             Self::Tcp(..) => 0,
             Self::Udp(p) => p.header.get(),
         }
     }
-    /// Its name.
+    /// Name of the protocol.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Tcp(..) => "tcp",
@@ -294,12 +294,12 @@ impl Transport {
     }
 }
 
-/// `{i}` replaced by a number.
+/// Replaces `{i}` by a number.
 pub(crate) fn numbered(template: &str, i: u32) -> Name {
     numbers(template)(i)
 }
 
-/// The same for many numbers.
+/// Returns a function that replaces `{i}` by a number.
 pub(crate) fn numbers(template: &str) -> impl Fn(u32) -> Name {
     let parts: Vec<&str> = template.split("{i}").collect();
     move |mut i| {
@@ -324,20 +324,20 @@ pub(crate) fn member_name(group: &str, i: u32, count: u32) -> Name {
     if count == 1 { group.into() } else { name!("{group}.{i}") }
 }
 
-/// Name of the member that goes from one node of a pair to the other.
+/// Name of the member between the two nodes of a pair.
 pub(crate) fn pair_name(group: &str, pair: &Pair) -> Name {
     name!("{group}.{}-{}", pair.from, pair.to)
 }
 
-/// Whether member `i` of `count` takes part where a share `active` does: k members are active, and of the first i there are the whole part of i * k / count, so
-/// that they are spread as evenly as whole numbers can be.
+/// True if member `i` of `count` is active for a share `active`. With k active members, the first i members contain the whole part of i * k / count active ones,
+/// which is the most even spread of whole numbers.
 fn takes_part(i: u32, count: u32, active: f64) -> bool {
     let k = ((f64::from(count) * active + 0.5) as u64).clamp(1, u64::from(count.max(1)));
     let before = |i: u32| u64::from(i) * k / u64::from(count.max(1));
     before(i + 1) > before(i)
 }
 
-/// The members of a group in the run with this seed; `node` knows the numbers of nodes.
+/// Members of a group in the run with this seed; `node` maps a name to its number.
 pub(crate) fn members(spec: &FlowSpec, group: (usize, &Group), seed: u64, node: impl Fn(&str) -> NodeId) -> Vec<Member> {
     let (group_index, group) = group;
     let (n, name, transport) = (spec.most(), group.name.as_str(), group.transport.name());
@@ -387,7 +387,7 @@ mod tests {
             for share in [0.01, 0.1, 0.33, 0.5, 0.9, 1.0] {
                 let a = active(n, share);
                 assert_eq!(a.len(), ((f64::from(n) * share).round() as usize).max(1), "{n} {share}");
-                // Gaps differ by one at most.
+                // Gaps differ by at most one.
                 let gaps: Vec<u32> = a.windows(2).map(|w| w[1] - w[0]).collect();
                 assert!(gaps.iter().max().unwrap_or(&0) - gaps.iter().min().unwrap_or(&0) <= 1, "{n} {share}");
             }

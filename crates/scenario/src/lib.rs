@@ -1,7 +1,7 @@
-//! Scenarios: the file format, its validation, the registry of algorithms, topology builders, and the world made from them.
+//! Scenarios: file format, validation, registry of algorithms, topology builders, and the world built from them.
 //!
-//! Text goes through [`resolve()`]: read into a tree with places, checked against the schema that the parameter structs declare,
-//! expanded and checked as a whole. What comes out is [`Resolved`], in which every parameter is written out.
+//! [`resolve()`] reads a text into a tree with source places, checks it against the schema of the parameter structs, expands it and
+//! checks it as a whole. The result is [`Resolved`], with every parameter written out.
 
 mod bench;
 mod build;

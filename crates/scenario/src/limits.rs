@@ -1,4 +1,4 @@
-//! What a run says of why its flows sent no more.
+//! Report of the limits of a run's flows.
 
 use crate::expand::Member;
 use crate::resolved::Resolved;
@@ -9,18 +9,18 @@ use fairlane_trace::limits::LimitReport;
 use fairlane_units::Time;
 use serde_json::{Map, Value, json};
 
-/// Whether a scenario that is to be watched tells of its flows one by one.
+/// Checks that a scenario with a limit report has rows of single flows.
 pub(crate) fn check(scenario: &Resolved, asked: bool) -> Result<(), RunError> {
     if asked && !scenario.report.is_flows() { Err(RunError::NoFlowRows) } else { Ok(()) }
 }
 
-/// Watches a world that is about to begin.
+/// Starts a limit report of a world before its start.
 pub(crate) fn watch<P: Components, H: EventQueue>(world: &World<P, H>, from: Time) -> LimitReport {
     let route = |f| world.route(EpId::sender(FlowId(f))).map(|p| p.0).collect();
     LimitReport::new((0..world.flows().len() as u32).map(route).collect(), world.ports().len(), from)
 }
 
-/// What it saw up to `now`: times in picoseconds as whole numbers, so that they add up; bytes times seconds of waiting.
+/// Report up to `now`: times in whole picoseconds, which add up exactly; waiting in bytes times seconds.
 pub(crate) fn report(mut why: LimitReport, scenario: &Resolved, seed: u64, now: Time) -> Value {
     why.close(now);
     let (members, links) = (scenario.members_at(seed), scenario.link_directions());

@@ -1,4 +1,4 @@
-//! What exists, as data: for `explain`, reference pages and the Python classes.
+//! Listings of algorithms and presets, for `explain`, reference pages and the Python classes.
 
 use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
 use crate::registry_entry::Listed;
@@ -9,7 +9,7 @@ use fairlane_traffic::UdpParams;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Every algorithm: queues, congestion controls, sources, controls of flows, topology builders, propagation models, transports.
+/// Every algorithm: queues, congestion controls, sources, flow controls, topology builders, propagation models, transports.
 pub fn registry_listing() -> Vec<Listed> {
     let ccs = CcParams::ALL.iter().map(|c| Listed {
         kind: "cc",
@@ -23,7 +23,7 @@ pub fn registry_listing() -> Vec<Listed> {
     for q in &mut queues {
         let names: Vec<&str> = QueueSpec::presets(q.name).iter().map(|p| p.name).collect();
         if let Some(properties) = q.schema.get_mut("properties").and_then(Value::as_object_mut).filter(|_| !names.is_empty()) {
-            let preset = json!({ "description": "Named set of values laid under those written here.", "enum": names });
+            let preset = json!({ "description": "Named set of values for the parameters that are not written here.", "enum": names });
             properties.insert("preset".to_owned(), preset);
         }
     }
@@ -43,15 +43,15 @@ pub fn registry_listing() -> Vec<Listed> {
 pub struct PresetListed {
     /// `queue` or `transport`.
     pub kind: &'static str,
-    /// The algorithm it belongs to.
+    /// Algorithm of the preset.
     pub algorithm: &'static str,
-    /// Its name.
+    /// Name of the preset.
     pub name: String,
-    /// What it stands for.
+    /// Description of the preset.
     pub doc: String,
-    /// The values; what is not among them takes its default.
+    /// Values; other parameters have their defaults.
     pub values: Map<String, Value>,
-    /// Values that hold besides where a certain algorithm is chosen, by its name.
+    /// Additional values for a chosen algorithm, by its name.
     pub with: Map<String, Value>,
 }
 

@@ -1,6 +1,6 @@
-//! A link of a scenario in real time: real packets through one of our queues, for stacks that run outside of the simulator.
+//! A link of a scenario in real time: real packets pass through a simulated queue, for network stacks outside of the simulator.
 //!
-//! It reads no clock and no device: packets come in with the time, and go out when their time has come. Transmissions follow each other
+//! It reads no clock and no device: the caller passes packets in with the time and takes them out when due. Transmissions follow each other
 //! exactly as in the simulator (`net::Path`), however late the caller is.
 
 use crate::build::flow_infos;
@@ -13,18 +13,18 @@ use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::collections::VecDeque;
 
-/// What went through a live link.
+/// Counters of a live link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveCounters {
     /// Packets offered.
     pub arrivals: u64,
-    /// Packets whose transmission began.
+    /// Packets whose transmission started.
     pub departures: u64,
-    /// Bytes of these.
+    /// Bytes of these packets.
     pub bytes: u64,
-    /// Packets the queue dropped.
+    /// Packets dropped by the queue.
     pub drops: u64,
-    /// Packets it marked with congestion experienced.
+    /// Packets marked CE by the queue.
     pub marks: u64,
     /// Packets lost on the link.
     pub lost: u64,
@@ -32,36 +32,36 @@ pub struct LiveCounters {
     pub duplicates: u64,
 }
 
-/// One direction of a link, with its queue, that carries real IP packets.
+/// One direction of a link with its queue, for real IP packets.
 pub struct LiveLink {
     queue: AnyQdisc,
     rng: Stream,
     rate: Rate,
     schedule: Option<Schedule>,
-    /// Propagation delay, less what an impairment adds.
+    /// Propagation delay without that of an impairment.
     delay: Dur,
     impair: Option<Impair>,
     device: Option<Device>,
-    /// Before it nothing leaves the queue.
+    /// No packet leaves the queue before this time.
     busy_until: Time,
     timer: Time,
     drops: Drops,
-    /// Bytes of the packets inside; a handle is a place here.
+    /// Bytes of the packets inside, indexed by handle.
     store: Vec<Vec<u8>>,
     free: Vec<u32>,
-    /// On the link, with the time of arrival at its end, in that order.
+    /// Packets in flight with their arrival times, in that order.
     flying: VecDeque<(Time, u32, Ecn)>,
-    /// Address and port pairs seen so far; their place is the number of the flow.
+    /// Known pairs of addresses and ports; the index is the flow number.
     flows: Vec<[u8; 12]>,
     known: usize,
     count: LiveCounters,
-    /// Packet-picoseconds of waiting.
+    /// Queueing time, in packets times picoseconds.
     waiting: u128,
     since: Time,
 }
 
 impl LiveLink {
-    /// The link direction `name` of a scenario; `None` if there is none of that name.
+    /// Creates the link direction `name` of a scenario; `None` if the name is unknown.
     pub fn new(scenario: &Resolved, name: &str, seed: u64) -> Option<Self> {
         let link: &LinkDir = scenario.link_directions().iter().find(|l| l.name == name)?;
         let members = scenario.members_at(seed);
@@ -92,7 +92,7 @@ impl LiveLink {
         })
     }
 
-    /// Offers an IP packet at `now`, which never goes back.
+    /// Offers an IP packet at `now`, which must not decrease.
     pub fn offer(&mut self, now: Time, packet: &[u8]) {
         self.settle(now);
         let header = Header::of(packet);
@@ -118,12 +118,12 @@ impl LiveLink {
         self.settle_at(now, true);
     }
 
-    /// Packets that have reached the far end by `now`, in order, each handed to `deliver`.
+    /// Passes the packets that have reached the far end by `now` to `deliver`, in order.
     pub fn take(&mut self, now: Time, mut deliver: impl FnMut(&[u8])) {
         while self.take_one(now, |_, packet| deliver(packet)) {}
     }
 
-    /// The first of these, with the time it should have left at; whether there was one.
+    /// Delivers the first such packet with its due time; returns true if there was one.
     pub fn take_one(&mut self, now: Time, deliver: impl FnOnce(Time, &[u8])) -> bool {
         self.settle_at(now, true);
         let Some(&(at, slot, ecn)) = self.flying.front().filter(|f| f.0 <= now) else { return false };
@@ -135,20 +135,20 @@ impl LiveLink {
         true
     }
 
-    /// When to call [`Self::take`] next: nothing arrives before. [`Time::MAX`] if nothing is inside.
+    /// Time of the next arrival, when [`Self::take`] should be called; [`Time::MAX`] if the link is empty.
     pub fn next(&self) -> Time {
         let arrival = self.flying.front().map_or(Time::MAX, |f| f.0);
-        // However late a transmission is carried out, it happens at its own time: what counts is when it ends at the far end.
+        // A transmission carried out late still happens at its own time: its arrival at the far end counts.
         let waiting = if self.queue.backlog().pkts > 0 { self.start().later(self.delay) } else { Time::MAX };
         arrival.min(waiting)
     }
 
-    /// What went through until now.
+    /// Counters so far.
     pub fn counters(&self) -> LiveCounters {
         self.count
     }
 
-    /// Mean number of packets that waited between time zero and `now`.
+    /// Mean number of queued packets between time zero and `now`.
     pub fn queue_mean(&mut self, now: Time) -> f64 {
         self.settle(now);
         self.note(now);
@@ -163,7 +163,7 @@ impl LiveLink {
         self.settle_at(now, false);
     }
 
-    /// Carries out the transmissions that began before `now` (`including`: or at it), and the queue's timer, in the order of time.
+    /// Carries out transmissions due before `now` (`including`: or at `now`) and queue timers, in order of time.
     fn settle_at(&mut self, now: Time, including: bool) {
         loop {
             let start = if self.queue.backlog().pkts > 0 { self.start() } else { Time::MAX };
@@ -190,7 +190,7 @@ impl LiveLink {
         }
     }
 
-    /// Puts a packet on the link, in the order of arrivals at its end.
+    /// Puts a packet on the link, in order of arrival.
     fn fly(&mut self, pkt: &Packet, sent: Time) {
         let earliest = sent.later(self.delay);
         let Some(impair) = &mut self.impair else {
@@ -228,7 +228,7 @@ impl LiveLink {
         out
     }
 
-    /// Adds up the backlog until `now`; called before it changes.
+    /// Accumulates the backlog until `now`; called before it changes.
     fn note(&mut self, now: Time) {
         if now > self.since {
             self.waiting += u128::from(self.queue.backlog().pkts) * u128::from(now.since(self.since).as_ps());
@@ -251,7 +251,7 @@ impl LiveLink {
         }
     }
 
-    /// Flows are numbered as they appear; those beyond the scenario's share its last number.
+    /// Numbers flows in order of appearance; flows beyond the scenario's share its last number.
     fn flow(&mut self, key: &[u8; 12]) -> u32 {
         let place = self.flows.iter().position(|k| k == key).unwrap_or_else(|| {
             if self.flows.len() < self.known {
@@ -263,7 +263,7 @@ impl LiveLink {
     }
 }
 
-/// What a queue wants to know of an IPv4 packet.
+/// Fields of an IPv4 header that queues use.
 struct Header {
     key: [u8; 12],
     dscp: u8,
@@ -276,7 +276,7 @@ struct Header {
 const UDP: u8 = 17;
 
 impl Header {
-    /// Of anything else but IPv4 all is zero: it is carried, not understood.
+    /// Parses a header; all zero for other protocols, which are carried but not parsed.
     fn of(packet: &[u8]) -> Self {
         let byte = |i: usize| packet.get(i).copied().unwrap_or(0);
         if byte(0) >> 4 != 4 {
@@ -295,7 +295,7 @@ impl Header {
     }
 }
 
-/// Writes the ECN field of an IPv4 header and mends its checksum (RFC 1624 equation 3).
+/// Sets the ECN field of an IPv4 header and updates its checksum (RFC 1624 equation 3).
 fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     let &mut [first, tos, ..] = packet else { return };
     if first >> 4 != 4 || packet.len() < 20 || tos & 3 == ecn as u8 {

@@ -9,7 +9,7 @@ fn link(queue: &str) -> LiveLink {
     LiveLink::new(&scenario, "bottleneck", 1).unwrap()
 }
 
-/// An IPv4 header with a right checksum (RFC 791 section 3.1), TCP after it.
+/// An IPv4 header with a valid checksum (RFC 791 section 3.1), followed by TCP.
 fn packet(len: usize, tos: u8) -> Vec<u8> {
     let mut p = vec![0; len];
     (p[0], p[1], p[9]) = (0x45, tos, 6);
@@ -20,7 +20,7 @@ fn packet(len: usize, tos: u8) -> Vec<u8> {
     p
 }
 
-/// RFC 1071: the complement of the ones' complement sum; of a header with its checksum it is 0.
+/// RFC 1071: the complement of the ones' complement sum; 0 for a header with its checksum.
 fn checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
     while sum > 0xffff {
@@ -48,12 +48,12 @@ fn packets_leave_one_transmission_apart_however_late_somebody_looks() {
     assert_eq!(arrivals(&mut link, ms(16)), 1);
     assert_eq!(arrivals(&mut link, ms(18)), 2);
     assert_eq!(link.next(), Time::MAX);
-    // One waited 1 ms and one 2 ms.
+    // One packet waited 1 ms and one 2 ms.
     let mean = link.queue_mean(ms(30));
     assert!((mean - 3.0 / 30.0).abs() < 1e-12, "{mean}");
 }
 
-/// The limit of DropTail counts what waits besides the packet in transmission.
+/// The limit of DropTail excludes the packet in transmission.
 #[test]
 fn a_full_queue_drops_and_forgets() {
     let mut link = link("{ droptail = { limit = \"2p\" } }");
@@ -67,7 +67,7 @@ fn a_full_queue_drops_and_forgets() {
     assert!(link.store.len() <= 4, "places are used again");
 }
 
-/// RFC 1624: the changed header still has a right checksum.
+/// RFC 1624: the changed header keeps a valid checksum.
 #[test]
 fn a_mark_changes_the_ecn_field_and_its_checksum() {
     let mut link = link("{ red = { min = \"1p\", max = \"2p\", limit = \"50p\", w_q = 1.0, ecn = true } }");

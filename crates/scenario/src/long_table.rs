@@ -1,4 +1,4 @@
-//! What a study keeps of a run: the numbers of all its tables, and what tells of the run itself, as one long table.
+//! All numbers of a run as one long table, as studies store it.
 
 use crate::run::{RunOutput, Table};
 use crate::series_table::SeriesTable;
@@ -6,18 +6,18 @@ use fairlane_trace::{LongTable, Of, Subjects};
 use std::collections::HashSet;
 use std::io;
 
-/// The table of what tells of the run itself.
+/// Table of facts about the run itself.
 const RUN: &str = "run";
-/// The column of a series that is no metric.
+/// Time column of a series, which is not a metric.
 const TIME: &str = "time";
 
-/// A table, a metric of it, and the names of the rows that are wanted.
+/// A table, one of its metrics, and the names of the wanted rows.
 pub type Wanted = (String, String, Vec<String>);
 
-/// The long table of a run as a Parquet file. `key` stands in each row, `engine` in one; of the tables there is what is `wanted`, or all.
+/// Writes the long table of a run as a Parquet file, with `key` in each row and `engine` in one. `wanted` selects metrics and rows; none selects all.
 ///
 /// # Errors
-/// A series that was put aside cannot be read.
+/// A stored series cannot be read.
 pub fn long_table(run: &RunOutput, key: &str, engine: &str, wanted: Option<&[Wanted]>) -> io::Result<Vec<u8>> {
     let fingerprint = format!("{:016x}", run.fingerprint);
     let mut out = Tables { long: LongTable::new(key), wanted };
@@ -50,7 +50,7 @@ struct Tables<'a> {
 impl<'a> Tables<'a> {
     fn table(&mut self, name: &'static str, table: &'a Table) {
         let named = table.text.iter().find(|(column, _)| *column == "name").map(|(_, names)| names);
-        // The network has no name and one row.
+        // The network table has no names and one row.
         let mut subjects = named.map_or_else(|| Subjects::new([""]), |names| Subjects::new(names.iter().map(|n| n.as_str())));
         for (metric, values) in &table.numbers {
             self.column(Of { table: name, subjects: None, times: None }, &mut subjects, metric, values);

@@ -1,4 +1,4 @@
-//! Stations that move: their walks from what the scenario says, and what follows from them for hops.
+//! Mobility of wireless stations: paths from the scenario, and the resulting hops.
 
 use crate::channel::{StationAt, WayAt};
 use crate::check::walk_points;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// Most waypoints of a channel.
 const MOST_POINTS: usize = 1_000_000;
-/// Most looks at who meets whom.
+/// Most route updates of a run.
 pub(crate) const MOST_LOOKS: u64 = 100_000;
 
-/// A channel whose stations move.
+/// A channel with moving stations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Moving {
     tracks: Arc<[Track]>,
@@ -24,19 +24,19 @@ pub(crate) struct Moving {
     pub(crate) meetings: Option<Meetings>,
 }
 
-/// What is wrong with a walk: the keys under the channel where it is written, and what to say.
-pub(crate) struct Misstep {
+/// An error in a path: the keys under the channel, and the message.
+pub(crate) struct PathError {
     pub(crate) path: Vec<String>,
     pub(crate) message: String,
     pub(crate) help: String,
 }
 
-fn misstep(path: &[&str], message: impl Into<String>, help: impl Into<String>) -> Misstep {
-    Misstep { path: path.iter().map(|&p| p.to_owned()).collect(), message: message.into(), help: help.into() }
+fn misstep(path: &[&str], message: impl Into<String>, help: impl Into<String>) -> PathError {
+    PathError { path: path.iter().map(|&p| p.to_owned()).collect(), message: message.into(), help: help.into() }
 }
 
 impl WalkSpec {
-    /// Its waypoints.
+    /// Waypoints of the path.
     fn points(&self) -> Vec<(Time, Place)> {
         match &self.file {
             Some(file) => walk_points(file.values()).unwrap_or_default(),
@@ -60,7 +60,7 @@ impl RandomWaypointSpec {
 }
 
 impl ChannelSpec {
-    /// Adds those that have a walk, and no place else.
+    /// Adds stations that have a path but no other position.
     pub(crate) fn walkers(&self, all: &mut Vec<StationAt>) {
         if self.walks.is_empty() {
             return;
@@ -72,8 +72,8 @@ impl ChannelSpec {
         }
     }
 
-    /// How the stations move until the end of the run; none if nobody does.
-    pub(crate) fn moving(&self, channel: &str, stations: &[StationAt], duration: Dur) -> Result<Option<Moving>, Misstep> {
+    /// Motion of the stations until the end of the run; none if all stand still.
+    pub(crate) fn moving(&self, channel: &str, stations: &[StationAt], duration: Dur) -> Result<Option<Moving>, PathError> {
         if self.walks.is_empty() && self.random_waypoint.is_none() {
             return Ok(None);
         }
@@ -100,7 +100,7 @@ impl ChannelSpec {
             return Err(misstep(
                 &["random_waypoint"],
                 format!("channel `{channel}` has {points} waypoints"),
-                format!("the limit is {MOST_POINTS}: walk slower, rest longer, or in a larger field"),
+                format!("the limit is {MOST_POINTS}: write lower speeds, longer pauses or a larger field"),
             ));
         }
         let looks = duration.as_ps() / self.route_step.as_ps().max(1);
@@ -108,21 +108,21 @@ impl ChannelSpec {
             let fit = Dur::from_ps(duration.as_ps() / MOST_LOOKS + 1);
             return Err(misstep(
                 &["route_step"],
-                format!("routes would look at the stations {looks} times"),
+                format!("routes would be recomputed {looks} times"),
                 format!("the limit is {MOST_LOOKS}: write a step of at least \"{fit}\""),
             ));
         }
         Ok(tracks.iter().any(Track::moves).then(|| Moving { tracks: tracks.into(), until, meetings: None }))
     }
 
-    fn walk(&self, node: &str, walk: &WalkSpec, start: Place) -> Result<Track, Misstep> {
+    fn walk(&self, node: &str, walk: &WalkSpec, start: Place) -> Result<Track, PathError> {
         let mut points = walk.points();
         if let Some(k) = points.windows(2).position(|w| w[1].0 <= w[0].0) {
             let number = (k + 1).to_string();
             let help = "write waypoints in the order of time";
             return Err(misstep(
                 &["walks", node, "points", &number, "at"],
-                format!("waypoint {} of `{node}` is not later than the one before it", k + 2),
+                format!("waypoint {} of `{node}` is not later than the previous one", k + 2),
                 help,
             ));
         }
@@ -150,9 +150,9 @@ impl ChannelSpec {
         stations: &[StationAt],
         until: Time,
         tracks: &mut [Track],
-    ) -> Result<(), Misstep> {
+    ) -> Result<(), PathError> {
         if random.fastest_mps < random.slowest_mps {
-            let message = format!("the greatest speed of {} m/s is below the least of {}", random.fastest_mps, random.slowest_mps);
+            let message = format!("the highest speed of {} m/s is below the lowest of {}", random.fastest_mps, random.slowest_mps);
             return Err(misstep(&["random_waypoint"], message, "exchange fastest_mps and slowest_mps"));
         }
         for (i, node) in random.stations.iter().flatten().enumerate() {
@@ -182,7 +182,7 @@ impl ChannelSpec {
             let start = track.at(Time::ZERO);
             *track = Track::random(&field, start, until, MOST_POINTS, &mut rng).map_err(|e| {
                 let help = if matches!(e, TrackError::Long(_)) {
-                    "walk slower, rest longer, or in a larger field"
+                    "write lower speeds, longer pauses or a larger field"
                 } else {
                     "write speeds above 0"
                 };
@@ -194,7 +194,7 @@ impl ChannelSpec {
 }
 
 impl Moving {
-    /// Where the ways of those that move lead.
+    /// Paths of the moving stations.
     pub(crate) fn ways(&self, stations: &[StationAt]) -> Vec<WayAt> {
         let moved = stations.iter().zip(&*self.tracks).filter(|(_, t)| t.moves());
         let way = |t: &Track| {
@@ -206,7 +206,7 @@ impl Moving {
         moved.map(|(s, t)| WayAt { node: s.node.clone(), points: way(t) }).collect()
     }
 
-    /// The hops at the start, and how they change after that where routes follow.
+    /// Hops at the start, and their later changes if routes follow.
     pub(crate) fn with(self, spec: &ChannelSpec, access: Access) -> (Vec<(u32, u32)>, Self) {
         let reach = spec.reach_mm();
         let tracks = self.tracks.clone();
@@ -219,7 +219,7 @@ impl Moving {
         Motion::new(self.tracks.clone(), spec.hearing(), spec.position_step)
     }
 
-    /// Hops at the start and at all looks, if they change and do not join all stations at the start.
+    /// Hops at the start and at all updates, if they change and do not join all stations at the start.
     pub(crate) fn ever(&self, first: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
         let meetings = self.meetings.as_ref().filter(|_| !joined(self.tracks.len(), first))?;
         let mut all: BTreeSet<(u32, u32)> = first.iter().copied().collect();
@@ -231,13 +231,13 @@ impl Moving {
         Some(all.into_iter().collect())
     }
 
-    /// Whether those who hear one another are near enough for the standard at all times: two that walk straight are farthest from one another at a waypoint of either,
-    /// and between being heard and being further than SIFS they are both.
+    /// Checks that stations that hear one another are near enough for the standard at all times. Two stations on straight segments are farthest apart at a waypoint of
+    /// either. If they are audible and farther than SIFS at waypoints, they are both at some time in between.
     pub(crate) fn check(&self, spec: &ChannelSpec) -> Result<(), AirError> {
         let hearing = spec.hearing();
         let sifs = spec.standard.0.sifs;
         let sifs_mm = (sifs.as_secs_f64() * 299_792_458.0 * 1e3) as u64;
-        // Where a signal does not carry so far, or nobody gets so far, there is nothing to look at.
+        // Nothing to check if no signal carries so far or no station gets so far.
         if hearing.over(sifs_mm).is_none() || self.span() < sifs_mm {
             return Ok(());
         }
@@ -259,7 +259,7 @@ impl Moving {
         Ok(())
     }
 
-    /// The diagonal of the rectangle around all places.
+    /// Diagonal of the rectangle around all positions.
     fn span(&self) -> u64 {
         let all = || self.tracks.iter().flat_map(|t| t.points()).map(|p| p.1);
         let corner = |f: fn(i64, i64) -> i64| all().reduce(|a, b| Place { x: f(a.x, b.x), y: f(a.y, b.y) }).unwrap_or_default();
@@ -267,7 +267,7 @@ impl Moving {
     }
 }
 
-/// Whether hops, which go both ways, join all of `n` stations.
+/// True if the bidirectional hops join all of `n` stations.
 fn joined(n: usize, hops: &[(u32, u32)]) -> bool {
     let mut next: Vec<Vec<u32>> = vec![Vec::new(); n];
     hops.iter().for_each(|&(a, b)| next[a as usize].push(b));

@@ -1,4 +1,4 @@
-//! One run on several threads: where the network of a scenario is cut, and the course of its parts.
+//! Parallel execution of one run: partition of the network, and execution of the parts.
 
 use crate::components::BuiltIn;
 use crate::plugin;
@@ -12,19 +12,19 @@ use fairlane_units::Time;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-/// Whether runs are cut into parts.
+/// Policy for splitting runs into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parallel {
-    /// Where there are threads for it and it is expected to take less time.
+    /// If threads are available and it is expected to save time.
     #[default]
     Pays,
     /// Wherever it can be, even on one thread: results do not depend on it.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }
 
-/// Nodes and what joins them, by number.
+/// Nodes, links and flows by number.
 fn topology(scenario: &Resolved, seed: u64) -> Topology {
     Topology {
         nodes: scenario.expanded.nodes.len(),
@@ -33,32 +33,32 @@ fn topology(scenario: &Resolved, seed: u64) -> Topology {
     }
 }
 
-/// What of a scenario, beside its network, keeps a run in one piece.
+/// Reason, apart from the network, why a run cannot be split.
 fn whole(scenario: &Resolved) -> Option<&'static str> {
     if !scenario.changes.is_empty() {
         return Some("the network changes during the run");
     }
     let own = !plugin::plugins().is_empty() || !fairlane_tcp::cc_plugins().is_empty();
     (own && scenario.to_json().to_string().contains("\"plugin\""))
-        .then_some("a queue or a congestion control of one's own may do what it likes")
+        .then_some("a plug-in queue or congestion control may depend on other parts")
 }
 
-/// Events below which a run is over before threads have begun.
+/// Fewest events of a run that is worth starting threads for.
 const FEW: f64 = 3e5;
 
-/// Why a run that can be cut is better left in one piece, if it is.
+/// Reason why splitting a run does not pay.
 fn idle(scenario: &Resolved, cut: &Partition) -> Option<String> {
     let all = cut.events * scenario.duration.as_secs_f64() / cut.window.as_secs_f64();
-    let short = (all < FEW).then(|| "it is so short a run that threads would not pay".to_owned());
+    let short = (all < FEW).then(|| "the run is too short for threads to pay".to_owned());
     cut.pays.err().map(|why| why.to_string()).or(short)
 }
 
-/// Cores that this process may take.
+/// Cores available to this process.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(usize::MAX, usize::from)
 }
 
-/// How a run is cut, if it is.
+/// Partition of a run, if it is split.
 pub(crate) fn cut<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
@@ -83,7 +83,7 @@ pub(crate) fn cut<H: EventQueue>(
     Partition::new(world, &topology(scenario, seed), threads).ok().filter(|c| parts == Parallel::Always || idle(scenario, c).is_none())
 }
 
-/// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
+/// Runs a world in parts; returns the joined world and the CPU time of all threads.
 pub(crate) fn drive<H: EventQueue>(
     (scenario, seed): (&Resolved, u64),
     world: World<BuiltIn, H>,
@@ -142,7 +142,7 @@ pub(crate) fn drive<H: EventQueue>(
     Ok((world, clock.seconds() + others.into_inner().unwrap_or(0.0)))
 }
 
-/// How the network of a scenario is cut, or why it is not; for so many threads, if given: with parts that make one bundled.
+/// Describes the partition of a scenario's network, or why there is none; with `threads`, bundled into as many parts.
 ///
 /// # Errors
 /// The world cannot be built.

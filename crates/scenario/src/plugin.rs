@@ -1,9 +1,9 @@
-//! Queue disciplines that are not built in, found by name like all others; and what ends a run when the code of one, or of a congestion
-//! control ([`fairlane_tcp::register_cc`]), fails.
+//! Plug-in queue disciplines, found by name like built-in ones, and faults of plug-in queues and congestion controls
+//! ([`fairlane_tcp::register_cc`]) during a run.
 //!
-//! A discipline of one's own is announced once to the process, as if it had been linked in: [`register`] for parameters that
-//! implement [`Discipline`], [`register_queue`] for anything else (the Python package). From then on every scenario may
-//! name it. Resolved scenarios hold what they found, so a later announcement of the same name does not change them.
+//! A process registers a plug-in once: [`register`] for parameters that implement [`Discipline`], [`register_queue`] for
+//! anything else (the Python package). Every later scenario may name it. A resolved scenario keeps the plug-in that it
+//! found; registering the name again does not change it.
 
 use crate::dynamic::DynQdisc;
 use crate::registry::QueueSpec;
@@ -20,44 +20,44 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// Makes queues from tables of parameters.
+/// Factory of queues from parameter tables.
 pub trait QueuePlugin: Send + Sync {
-    /// Whether these parameters make sense at this place.
+    /// Checks the parameters for this queue.
     fn check(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<(), Problem>;
-    /// The queue with these parameters, which have passed the check.
+    /// Builds the queue from checked parameters.
     fn build(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Box<dyn DynQdisc>;
-    /// What it does that a plain FIFO does not.
+    /// Capabilities beyond those of a plain FIFO.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 }
 
-/// A discipline that was announced.
+/// A registered discipline.
 struct Entry {
     name: String,
     doc: String,
-    /// Never freed: the checks of scenario files hand it around as they do the schema of what is built in.
+    /// Never freed: checks hold references to it as to the schema of built-in algorithms.
     schema: &'static Value,
     plugin: Arc<dyn QueuePlugin>,
 }
 
 static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
 
-/// Why a discipline cannot be announced.
+/// Why a discipline cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// A scenario could not name it.
+    /// The name is not valid in a scenario.
     #[error("`{0}` is not a name: use letters, digits, - and _")]
     Name(String),
-    /// The name has an owner.
-    #[error("`{0}` is a queue of fairlane: choose another name")]
+    /// The name belongs to a built-in queue.
+    #[error("`{0}` is a built-in queue: choose another name")]
     Taken(String),
 }
 
-/// Announces the discipline with parameters `P` as `name`.
+/// Registers the discipline with parameters `P` as `name`.
 ///
-/// The queue is built, checked and documented as a built-in one: presets apart, whatever can be said of `P` in a scenario
-/// file is checked with line and column.
+/// The queue is built, checked and documented like a built-in one, without presets; errors in `P` are reported with
+/// line and column.
 pub fn register<P>(name: &str) -> Result<(), RegisterError>
 where
     P: Discipline + DeserializeOwned + JsonSchema + Default + 'static,
@@ -66,8 +66,8 @@ where
     register_queue(name, &doc, schema, Arc::new(Typed::<P>(PhantomData)))
 }
 
-/// Announces a discipline: its name, one sentence, the JSON Schema of its parameters (an object; no references), its maker.
-/// A name announced before is taken over.
+/// Registers a discipline: name, one sentence, JSON Schema of its parameters (an object without references), factory.
+/// An earlier registration of the same name is replaced.
 pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn QueuePlugin>) -> Result<(), RegisterError> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
         return Err(RegisterError::Name(name.to_owned()));
@@ -77,7 +77,7 @@ pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn Queu
         return Err(RegisterError::Taken(name.to_owned()));
     }
     let schema: &'static Value = Box::leak(Box::new(schema));
-    let doc = if doc.trim().is_empty() { "A queue of one's own, which says nothing about itself." } else { doc };
+    let doc = if doc.trim().is_empty() { "A plug-in queue without a description." } else { doc };
     let entry = Arc::new(Entry { name: name.to_owned(), doc: doc.to_owned(), schema, plugin });
     let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
     all.retain(|e| e.name != name);
@@ -91,7 +91,7 @@ fn find(name: &str) -> Option<Arc<Entry>> {
     exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
 }
 
-/// The own spelling of an algorithm's name, and the schema of its parameters: `what` is `queue` or `cc`.
+/// Canonical name of a plug-in and the schema of its parameters; `what` is `queue` or `cc`.
 pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Value)> {
     match what {
         "queue" => find(name).map(|e| (e.name.clone(), e.schema)),
@@ -100,7 +100,7 @@ pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Valu
     }
 }
 
-/// Names of all algorithms of this kind that were announced.
+/// Names of all registered plug-ins of this kind.
 pub(crate) fn names(what: &str) -> Vec<String> {
     match what {
         "queue" => ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect(),
@@ -109,7 +109,7 @@ pub(crate) fn names(what: &str) -> Vec<String> {
     }
 }
 
-/// Every algorithm announced, queues and congestion controls, as listings show it: kind, name, sentence, schema.
+/// Every registered queue and congestion control: kind, name, sentence, schema.
 pub fn plugins() -> Vec<(&'static str, String, String, Value)> {
     let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
     let queues = all.iter().map(|e| ("queue", e.name.clone(), e.doc.clone(), e.schema.clone()));
@@ -137,7 +137,7 @@ impl<P: Discipline + DeserializeOwned + Default> QueuePlugin for Typed<P> {
     }
 }
 
-/// The parameters of a discipline that is not built in.
+/// Parameters of a plug-in queue.
 #[derive(Clone, Serialize)]
 pub struct PluginParams {
     name: String,
@@ -147,18 +147,18 @@ pub struct PluginParams {
 }
 
 impl PluginParams {
-    /// Its name.
+    /// Name of the plug-in.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The queue; none if no plug-in of this name is loaded, which the check refuses.
+    /// Builds the queue; none if no plug-in of this name is loaded, which the check refuses.
     pub(crate) fn build_boxed(&self, context: &BuildContext<'_>) -> Option<Box<dyn DynQdisc>> {
         self.entry.as_ref().map(|e| e.plugin.build(&self.params, context))
     }
     pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         match &self.entry {
             Some(e) => e.plugin.check(&self.params, context).map_err(|p| p.within("params")),
-            None => Err(Problem::new("name", format!("no queue `{}` is loaded: name its file with --plugin", self.name))),
+            None => Err(Problem::new("name", format!("queue `{}` is not loaded: name its file with --plugin", self.name))),
         }
     }
     pub(crate) fn capabilities(&self) -> Capabilities {
@@ -204,7 +204,7 @@ impl JsonSchema for PluginParams {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A queue of the user's own, announced by a plug-in.",
+            "description": "A queue of a plug-in.",
             "type": "object",
             "properties": {
                 "name": { "type": "string", "description": "Its name." },
@@ -216,16 +216,16 @@ impl JsonSchema for PluginParams {
     }
 }
 
-/// What went wrong inside a plug-in during a run.
+/// A failure inside a plug-in during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What it is: `queue`, `congestion control`.
+    /// Kind of plug-in: `queue` or `congestion control`.
     pub what: &'static str,
     /// The simulated time of the call.
     pub time: Time,
-    /// What the plug-in says, with its traceback if it has one.
+    /// Message of the plug-in, with its traceback if it has one.
     pub message: String,
-    /// True if nothing is wrong with it, and it was to stop (Ctrl-C).
+    /// True if it was interrupted (Ctrl-C) and is not faulty.
     pub interrupted: bool,
 }
 
@@ -234,18 +234,18 @@ thread_local! {
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
 }
 
-/// What surrounds the work of a thread that carries out runs.
+/// Wrapper around the work of a thread that executes runs.
 type Around = fn(&mut (dyn FnMut() + Send));
 
 static AROUND: OnceLock<Around> = OnceLock::new();
 
-/// Has the work of every thread of runs done inside of `f`, from now on: for plug-ins whose language keeps a state for each thread, which would be
-/// made and taken down again with every call. The first one counts.
+/// Wraps the work of every run thread in `f`: for plug-in languages with a state per thread, which each call would otherwise
+/// create and destroy. The first wrapper counts.
 pub fn around_runs(f: Around) {
     let _ = AROUND.set(f);
 }
 
-/// Does the work of a thread of runs.
+/// Executes the work of a run thread inside the wrapper.
 pub(crate) fn on_thread(mut work: impl FnMut() + Send) {
     match AROUND.get() {
         Some(around) => around(&mut work),
@@ -253,14 +253,14 @@ pub(crate) fn on_thread(mut work: impl FnMut() + Send) {
     }
 }
 
-/// Ends the run of this thread: for plug-ins whose code failed. The first fault counts.
+/// Ends the run of this thread after a failure of a plug-in. The first fault counts.
 pub fn fail(fault: Fault) {
     FAULT.with_borrow_mut(|f| {
         f.get_or_insert(fault);
     });
 }
 
-/// The fault of this thread, if there was one: for who drives endpoints without a run.
+/// Takes the fault of this thread, if any, for callers that drive endpoints without a run.
 pub fn take_fault() -> Option<Fault> {
     FAULT.take()
 }

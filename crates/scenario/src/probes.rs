@@ -26,7 +26,7 @@ pub(crate) struct Interests {
 
 macro_rules! probes {
     ({ $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? } $hooks:tt) => {
-        /// The observers of a run.
+        /// Observers of a run.
         #[derive(Debug, Default)]
         pub(crate) struct Probes {
             $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
@@ -100,13 +100,13 @@ probes! {
     {
         /// Delays from the second node on.
         hop_delay: HopDelay,
-        /// Packets for other tools.
+        /// Packet captures.
         capture: Capture,
-        /// Events for tables.
+        /// Event tables.
         recorder: Recorder,
-        /// What limits flows.
+        /// Limits of flows.
         why: LimitReport,
-        /// What a moving picture shows.
+        /// Animation.
         scene: Scene,
     }
     {
@@ -123,7 +123,7 @@ probes! {
     }
 }
 
-/// An observer that may have to end the run.
+/// An observer that may end the run.
 pub(crate) trait Watching: Observer {
     /// Returns the error that ends the run, if any.
     fn check(&self) -> Result<(), CaptureError> {

@@ -1,27 +1,27 @@
-//! How far runs have come.
+//! Progress of runs.
 
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Sets of runs so far in this process.
+/// Number of the next set of runs in this process.
 static SETS: AtomicU64 = AtomicU64::new(1);
 
-/// How far a set of runs has come; read and stopped from other threads.
+/// Progress of a set of runs; other threads read it and may stop the runs.
 #[derive(Debug)]
 pub struct Progress {
     number: u64,
     pub(crate) runs: AtomicUsize,
     pub(crate) finished: AtomicUsize,
     events: AtomicU64,
-    /// Simulated time done, in millionths of a run.
+    /// Finished simulated time, in millionths of a run.
     parts: AtomicU64,
     stop: AtomicBool,
     listener: Option<Listener>,
 }
 
-/// Somebody who is asked now and then, on a thread that runs, whether to go on.
+/// Callback that a run thread asks at intervals whether to continue.
 struct Listener {
     every: Duration,
     asked: Mutex<Instant>,
@@ -29,7 +29,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Whether it is time to ask; one of several threads does.
+    /// True if it is time to ask; only one of several threads gets true.
     fn due(&self) -> bool {
         let Ok(mut asked) = self.asked.try_lock() else { return false };
         let due = asked.elapsed() >= self.every;
@@ -61,28 +61,28 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The number of the set, one that no other set of this process has.
+    /// Number of the set, unique in this process.
     pub fn number(&self) -> u64 {
         self.number
     }
-    /// One that asks, not more often than `every`, whether the runs are to go on: for a caller whose own thread runs, and who cannot look meanwhile.
+    /// Creates a progress that asks `goes_on` at most once per interval `every`: for a caller whose own thread executes the runs.
     pub fn asking(every: Duration, goes_on: impl Fn(&Self) -> bool + Send + Sync + 'static) -> Self {
         Self { listener: Some(Listener { every, asked: Mutex::new(Instant::now()), goes_on: Box::new(goes_on) }), ..Self::default() }
     }
-    /// Share of all simulated time that is done, 0..=1.
+    /// Finished share of all simulated time, 0..=1.
     pub fn fraction(&self) -> f64 {
         let runs = self.runs.load(Ordering::Relaxed).max(1) as f64;
         (self.parts.load(Ordering::Relaxed) as f64 / (runs * 1e6)).min(1.0)
     }
-    /// Finished runs.
+    /// Number of finished runs.
     pub fn done(&self) -> usize {
         self.finished.load(Ordering::Relaxed)
     }
-    /// Events carried out in all runs.
+    /// Events executed in all runs.
     pub fn events(&self) -> u64 {
         self.events.load(Ordering::Relaxed)
     }
-    /// Asks all runs to end soon.
+    /// Asks all runs to stop soon.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -94,7 +94,7 @@ impl Progress {
         }
         self.stop.load(Ordering::Relaxed)
     }
-    /// One of the runs has moved on: by so many millionths of its span, and so many events.
+    /// Adds progress of one run: millionths of its span, and events.
     pub(crate) fn moved(&self, parts: u64, events: u64) {
         self.parts.fetch_add(parts, Ordering::Relaxed);
         self.events.fetch_add(events, Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! Every algorithm, one line each: its name in scenario files, other spellings, its type. Builders of networks are in `topology/mod.rs`,
+//! Every algorithm, one line each: name in scenario files, aliases, type. Topology builders are in `topology/mod.rs`,
 //! congestion controls in `tcp/src/cc/registry.rs`.
 //!
-//! Aliases are the names ns-2 and tc give to the same thing. Adding an algorithm is adding a line; validation, schema,
-//! `explain`, the reference pages, the Python classes and the conformance suites follow from it.
+//! Aliases are the names in ns-2 and tc. A new line adds an algorithm; validation, schema, `explain`, the reference
+//! pages, the Python classes and the conformance suites follow from it.
 
 use crate::endpoint::AnyEndpoint;
 use crate::plugin::PluginParams;

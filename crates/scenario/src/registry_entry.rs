@@ -4,18 +4,18 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// An algorithm of the registry as listings show it.
+/// Entry of the registry for listings.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Listed {
     /// queue, cc, source, control, topology or transport.
     pub kind: &'static str,
     /// Name in scenario files.
     pub name: &'static str,
-    /// Other spellings that are understood.
+    /// Aliases.
     pub aliases: &'static [&'static str],
-    /// What it is and where it comes from.
+    /// Description and source.
     pub doc: String,
-    /// JSON Schema of its parameters.
+    /// JSON Schema of the parameters.
     pub schema: Value,
 }
 
@@ -31,15 +31,15 @@ impl Listed {
     }
 }
 
-/// An algorithm of the registry as schemas need it.
+/// Entry of the registry for schemas.
 pub(crate) struct Part {
     /// queue, source, control or topology.
     pub(crate) kind: &'static str,
     /// Name in scenario files.
     pub(crate) name: &'static str,
-    /// Name of its parameters among the definitions of a schema.
+    /// Name of the parameters among the definitions of a schema.
     pub(crate) definition: fn() -> Cow<'static, str>,
-    /// Makes their schema.
+    /// Creates the schema of the parameters.
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -49,9 +49,9 @@ impl Part {
     }
 }
 
-/// The schema of an algorithm's parameters, or a reference to it.
+/// Schema of an algorithm's parameters, or a reference to it.
 ///
-/// A generator that names no meta-schema makes what the checks of files read ([`schema::top`]): there it stays a reference until a
+/// A generator without a meta-schema makes the schema for the checks of files ([`schema::top`]). There the parameters stay a reference until a
 /// file names the algorithm.
 pub(crate) fn parameters<P: schemars::JsonSchema>(g: &mut SchemaGenerator) -> Schema {
     if g.settings().meta_schema.is_some() || P::inline_schema() {
@@ -60,7 +60,7 @@ pub(crate) fn parameters<P: schemars::JsonSchema>(g: &mut SchemaGenerator) -> Sc
     schemars::json_schema!({ "$ref": format!("#/$defs/{}", P::schema_name()) })
 }
 
-/// The schema of "a name, or a table with that one key".
+/// Schema of "a name, or a table with that one key".
 pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)>, aliases: &[(&str, &[&str])]) -> Schema {
     let mut names: Vec<&str> = entries.iter().map(|e| e.0).collect();
     names.extend(aliases.iter().flat_map(|a| a.1));

@@ -1,7 +1,7 @@
-//! Macros that expand a line of the registry into the spec enum with its names, the enum that runs, and the trait as matches.
+//! Macros that expand the lines of the registry into the spec enum with its names, the runtime enum, and the trait implementations.
 //! They hold no logic; `Dyn` variants carry algorithms that are not built in.
 
-/// The enum of parameters of one kind of algorithm.
+/// Defines the parameter enum of one kind of algorithm.
 macro_rules! spec {
     ($(#[$doc:meta])* $spec:ident, $kind:literal, $about:literal;
      $($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*
@@ -15,13 +15,13 @@ macro_rules! spec {
         }
 
         impl $spec {
-            /// Names and other spellings, in the order of the registry.
+            /// Names and aliases, in the order of the registry.
             pub const NAMES: &'static [(&'static str, &'static [&'static str])] = &[$(($name, &[$($alias),*])),*];
-            /// Its name in scenario files.
+            /// Name in scenario files.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $name,)* $(Self::$uvariant(_) => $uname,)? }
             }
-            /// Every algorithm of this kind with its default parameters.
+            /// Every algorithm of this kind with default parameters.
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$variant(<$params>::default())),*]
             }
@@ -32,7 +32,7 @@ macro_rules! spec {
                 $($crate::registry_entry::Part::new::<$params>($kind, $name),)*
                 $($crate::registry_entry::Part::new::<$uparams>($kind, $uname),)?
             ];
-            /// The schema of the parameters of each.
+            /// Schema of the parameters of each algorithm.
             pub(crate) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
                 vec![
                     $(($name, $crate::registry_entry::parameters::<$params>(g)),)*
@@ -64,19 +64,19 @@ macro_rules! queues {
             unlisted "plugin" => Plugin: $plugin;
         }
 
-        /// A queue discipline that runs. The common ones lie in the port itself, the others behind a pointer.
+        /// A queue discipline at run time. The common ones lie in the port itself, the others behind a pointer.
         #[derive(Clone, Debug)]
         pub enum AnyQdisc {
             $(#[doc = concat!("`", $iname, "`")] $ivar(<$iparams as fairlane_queue::Discipline>::Queue),)*
-            /// One that lies behind a pointer.
+            /// A queue behind a pointer.
             Boxed(BoxedQdisc),
         }
 
-        /// A queue discipline behind a pointer: ports stay small, and the choice among many stays out of the loop.
+        /// A queue discipline behind a pointer, which keeps ports small and the choice among many out of the loop.
         #[derive(Clone, Debug)]
         pub enum BoxedQdisc {
             $(#[doc = concat!("`", $bname, "`")] $bvar(Box<<$bparams as fairlane_queue::Discipline>::Queue>),)*
-            /// One that is not built in.
+            /// A plug-in queue.
             Dyn(Box<dyn $crate::dynamic::DynQdisc>),
         }
 
@@ -86,7 +86,7 @@ macro_rules! queues {
                 match self {
                     $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, context)),)*
                     $(Self::$bvar(p) => AnyQdisc::Boxed(BoxedQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, context)))),)*
-                    // A plug-in that is not loaded did not pass the check.
+                    // The check refuses a plug-in that is not loaded.
                     Self::Plugin(p) => match p.build_boxed(context) {
                         Some(queue) => AnyQdisc::Boxed(BoxedQdisc::Dyn(queue)),
                         None => Self::default().build(context),
@@ -111,7 +111,7 @@ macro_rules! queues {
         }
 
         impl QueueSpec {
-            /// The dialects of the discipline with this name.
+            /// Presets of the discipline with this name.
             pub fn presets(name: &str) -> &'static [fairlane_queue::Preset] {
                 match name {
                     $($iname => <$iparams as fairlane_queue::Discipline>::PRESETS,)*
@@ -191,11 +191,11 @@ macro_rules! sources {
             $($cname [$($calias),*] => $carrier: $cparams;)*
         }
 
-        /// A source that runs: behind a pointer, as the smallest ones are those of which there are most.
+        /// A source at run time, behind a pointer, because the most numerous sources are the smallest.
         #[derive(Clone, Debug)]
         pub enum AnyApp {
             $(#[doc = concat!("`", $name, "`")] $variant(Box<<$params as fairlane_traffic::Source>::App>),)*
-            /// One that is not built in.
+            /// A source that is not built in.
             Dyn(Box<dyn $crate::dynamic::DynApp>),
         }
 
@@ -223,21 +223,21 @@ macro_rules! sources {
         }
 
         impl SourceSpec {
-            /// The same with this mean rate, `header` bytes of each packet included; none if it has no rate that can be set.
+            /// Returns the source with this mean rate, including `header` bytes per packet; none if its rate cannot be set.
             pub(crate) fn at(&self, rate: fairlane_units::Rate, header: u64) -> Option<Self> {
                 match self {
                     $(Self::$variant(p) => fairlane_traffic::Source::at(p, rate, header).map(Self::$variant),)*
                     $(Self::$carrier(_) => None,)*
                 }
             }
-            /// The source whose data this one carries with endpoints of its own, if it does.
+            /// Source whose data this source carries with its own endpoints, if it does.
             pub fn carried(&self) -> Option<&Self> {
                 match self {
                     $(Self::$carrier(p) => Some(&p.source),)*
                     $(Self::$variant(_) => None,)*
                 }
             }
-            /// The endpoints it brings, in place of those of UDP.
+            /// Endpoints of the source, which replace those of UDP.
             pub(crate) fn endpoints(
                 &self,
                 udp: &fairlane_traffic::UdpParams,
@@ -284,12 +284,12 @@ macro_rules! forward_app {
 macro_rules! controls {
     ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
         $crate::registry_macros::spec! {
-            /// A control of flows at their source with its parameters.
+            /// A flow control at the source with its parameters.
             ControlSpec, "control", "Control of flows at their source: a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
         }
 
-        /// A control that runs.
+        /// A flow control at run time.
         #[derive(Clone, Debug)]
         pub enum AnyControl {
             $(#[doc = concat!("`", $name, "`")] $variant(<$params as fairlane_traffic::Controller>::Control),)*
@@ -349,7 +349,7 @@ macro_rules! topologies {
             fn filled(&self) -> Self {
                 match self { $(Self::$variant(b) => Self::$variant(b.filled())),* }
             }
-            fn check(&self) -> Vec<Misfit> {
+            fn check(&self) -> Vec<InvalidParameter> {
                 match self { $(Self::$variant(b) => b.check()),* }
             }
             fn graph(&self) -> Graph {

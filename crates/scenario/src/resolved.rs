@@ -1,4 +1,4 @@
-//! A scenario that passed every check, and the states that its changes lead to.
+//! A scenario that passed every check, and the states after its changes.
 
 use crate::code::Warning;
 use crate::expand::{Expanded, LinkDir, Member, members};
@@ -13,24 +13,24 @@ use std::sync::Arc;
 /// A scenario that passed every check, with every parameter written out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
-    /// The description, complete.
+    /// Complete description.
     pub scenario: Scenario,
-    /// The same in single parts.
+    /// Nodes, links and flows.
     pub expanded: Expanded,
-    /// What to check before the results are trusted.
+    /// Warnings about the results.
     pub warnings: Vec<Warning>,
-    /// The scenario after each of its changes.
+    /// States of the scenario after each change.
     pub changes: Vec<Change>,
 }
 
-/// The scenario from a time on.
+/// State of the scenario from a time on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// Time of the change.
     pub time: Time,
-    /// What becomes of packets in queues that are replaced.
+    /// Treatment of packets in replaced queues.
     pub waiting: Waiting,
-    /// The scenario as if it had been so from the beginning.
+    /// Scenario with the changed values from the start.
     pub state: Arc<Resolved>,
 }
 
@@ -42,34 +42,34 @@ impl Deref for Resolved {
 }
 
 impl Resolved {
-    /// One entry a flow, as the scenario's own seed has them.
+    /// One entry per flow, for the scenario's own seed.
     pub fn flow_members(&self) -> &[Member] {
         &self.expanded.flows
     }
-    /// One entry a flow in the run with this seed, which decides permutations and random starts.
+    /// One entry per flow in the run with this seed, which determines permutations and random starts.
     pub fn members_at(&self, seed: u64) -> Cow<'_, [Member]> {
         if seed == self.scenario.seed {
             return Cow::Borrowed(&self.expanded.flows);
         }
         let groups = self.scenario.flows.values().zip(self.expanded.groups.iter().enumerate());
         let numbers: FxHashMap<&str, u32> = self.expanded.nodes.iter().map(Name::as_str).zip(0..).collect();
-        // Reading saw to it that every name is a node.
+        // The reader checked that every name is a node.
         let node = |name: &str| NodeId(numbers.get(name).copied().unwrap_or_default());
         Cow::Owned(groups.flat_map(|(spec, group)| members(spec, group, seed, node)).collect())
     }
-    /// One entry a link direction.
+    /// One entry per link direction.
     pub fn link_directions(&self) -> &[LinkDir] {
         &self.expanded.links
     }
-    /// What to check before the results are trusted.
+    /// Warnings about the results.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
-    /// The scenario as JSON, without the single parts.
+    /// Scenario as JSON, without the expanded parts.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(&self.scenario).unwrap_or_default()
     }
-    /// The scenario as JSON with its single parts under `expanded` and its warnings.
+    /// Scenario as JSON with its expanded parts under `expanded` and its warnings.
     pub fn to_json_expanded(&self) -> serde_json::Value {
         let mut v = self.to_json();
         v["expanded"] = serde_json::to_value(&self.expanded).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Runs a scenario once or with many seeds, on threads of its own, and hands back tables.
+//! Runs a scenario with one or many seeds, on its own threads, and returns tables.
 
 use crate::build;
 use crate::capture::{CaptureError, Captures};
@@ -26,38 +26,38 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Events at once of a run in hand: a few milliseconds of work.
+/// Events per step of a session: a few milliseconds of work.
 pub(crate) const SLICE: u64 = 50_000;
-/// Events of a whole run between two looks at the stop flag. At each the world takes the shape in which it is read, which costs as much as some thousand events where much waits.
+/// Events of a whole run between two checks of the stop flag. Each check brings the world into its readable state, which costs as much as some thousand events if many packets wait.
 const STRETCH: u64 = 4 * SLICE;
-/// Flows that delivered nothing and are named in warnings; of the rest there is a count.
+/// Most flows without deliveries that a warning names; further ones are counted.
 const NAMED: usize = 3;
 
-/// What to run.
+/// Options of a set of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// One run for each seed; results come back in this order.
+    /// One run per seed; results have this order.
     pub seeds: Vec<u64>,
-    /// Threads at most; zero counts as one. Where there are more of them than runs, the rest go into the runs.
+    /// Most threads; zero counts as one. Threads beyond the number of runs work inside runs.
     pub threads: usize,
-    /// Whether runs are cut into parts that several threads carry out.
+    /// Policy for splitting runs into parts for several threads.
     pub parts: Parallel,
-    /// Measures `router_path_delay_mean`, with the loop compiled for observers.
+    /// True to measure `router_path_delay_mean`, with the loop compiled for observers.
     pub hop_probe: bool,
-    /// Files with packets.
+    /// Capture files.
     pub captures: Captures,
-    /// Says what limited flows, with that loop too.
+    /// True to report the limits of flows, with the loop compiled for observers.
     pub why: bool,
 }
 
 impl Options {
-    /// Threads for each run.
+    /// Threads per run.
     fn inside(&self) -> usize {
         self.threads / self.seeds.len().max(1)
     }
 }
 
-/// Columns of text and numbers with as many rows each.
+/// Columns of text and numbers of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Text columns.
@@ -66,52 +66,52 @@ pub struct Table {
     pub numbers: Columns,
 }
 
-/// The result of one run.
+/// Result of one run.
 #[derive(Clone, Debug)]
 pub struct RunOutput {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Hash of the trajectory, see [`World::fingerprint`].
     pub fingerprint: u64,
-    /// Events carried out.
+    /// Number of events.
     pub events: u64,
-    /// Packets transmitted, counted once a link.
+    /// Packets transmitted, counted once per link.
     pub packet_hops: u64,
     /// CPU seconds of the run itself.
     pub cpu_s: f64,
     /// CPU seconds to build the world.
     pub setup_s: f64,
-    /// Most packets alive at one time.
+    /// Most packets alive at once.
     pub peak_packets: usize,
-    /// What to check before trusting the result.
+    /// Warnings about the result.
     pub warnings: Vec<Warning>,
-    /// One row a flow; without columns where the scenario reports groups.
+    /// One row per flow; no columns if the scenario reports groups.
     pub flows: Table,
-    /// One row a group of flows, where the scenario reports these; else without columns.
+    /// One row per group of flows if the scenario reports groups; else no columns.
     pub groups: Table,
-    /// One row a link direction.
+    /// One row per link direction.
     pub links: Table,
     /// One row.
     pub network: Table,
-    /// Flows over time, if the scenario samples.
+    /// Time series of flows, if the scenario samples.
     pub flow_series: Option<SeriesTable>,
-    /// Links over time, if the scenario samples.
+    /// Time series of links, if the scenario samples.
     pub link_series: Option<SeriesTable>,
-    /// What limited flows, and what queues had to do with it, if that was asked for.
+    /// Limits of flows and the effect of queues, if requested.
     pub why: Option<serde_json::Value>,
 }
 
 thread_local! {
-    /// The set of runs that this thread carries out; 0 for none.
+    /// Number of the set of runs that this thread executes; 0 for none.
     static RUNS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// True if the calling code is part of a run, as that of a plug-in is.
+/// True if the calling code, such as a plug-in, executes inside a run.
 pub fn within_run() -> bool {
     RUNS.get() != 0
 }
 
-/// The number of the set of runs ([`Progress::number`]) that the calling code is part of; 0 if it is part of none.
+/// Number of the set of runs ([`Progress::number`]) that the calling code executes in; 0 for none.
 pub fn run_number() -> u64 {
     RUNS.get()
 }
@@ -121,7 +121,7 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     run_traced(scenario, options, None, progress)
 }
 
-/// The same, with the events of all runs on record.
+/// Runs the scenario once for each seed and records the events of all runs.
 pub fn run_traced(
     scenario: &Resolved,
     options: &Options,
@@ -165,7 +165,7 @@ pub fn run_traced(
         });
     };
     match options.threads.clamp(1, options.seeds.len().max(1)) {
-        // One more thread would have memory of its own, as allocators have it, beside what this one has to give.
+        // Another thread would have its own allocator memory, next to the memory that this one would free.
         1 => work(),
         threads => std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -174,13 +174,13 @@ pub fn run_traced(
         }),
     }
     let results: Vec<_> = results.into_iter().filter_map(|m| m.into_inner().ok().flatten()).collect();
-    // The cause of a stop says more than the stop.
+    // The cause of a stop is more informative than the stop.
     let cause = results.iter().filter_map(|r| r.as_ref().err()).find(|e| **e != RunError::Stopped).cloned();
     if let Some(e) = cause {
         return Err(e);
     }
     let done = results.into_iter().collect::<Result<Vec<Done>, RunError>>()?;
-    // All runs are over and well: now files get their names.
+    // All runs succeeded: files get their final names.
     let mut outputs = Vec::with_capacity(done.len());
     for Done { output, written } in done {
         if let Some(written) = written {
@@ -191,30 +191,30 @@ pub fn run_traced(
     Ok(outputs)
 }
 
-/// What one run leaves.
+/// Output of one run.
 struct Done {
     output: RunOutput,
     written: Option<Written>,
 }
 
-/// What is watched in a run.
+/// Observers and threads of a run.
 #[derive(Clone, Copy)]
 struct Watch<'a> {
     hop_probe: bool,
     why: bool,
     captures: &'a Captures,
     tracing: Option<&'a Tracing>,
-    /// Its number in the set.
+    /// Index of the run in the set.
     run: usize,
-    /// Threads that it may take.
+    /// Most threads of the run.
     threads: usize,
     parts: Parallel,
 }
 
-/// The number of runs in hand, which are no set.
+/// Run number of sessions, which belong to no set.
 pub(crate) const SESSION: u64 = u64::MAX;
 
-/// Marks the calling thread as one that carries out the set of runs with this number while `work` does.
+/// Marks the calling thread as executing the set of runs with this number during `work`.
 pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
     let before = RUNS.replace(number);
     let done = work();
@@ -222,11 +222,11 @@ pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Slots from which on the sorted array is slower than the tournament, and that than the wheel, see `docs/background/event-queue.md`.
+/// Slot counts from which the tournament is faster than the sorted array, and the wheel faster than the tournament, see `docs/background/event-queue.md`.
 pub(crate) const SOME_SLOTS: usize = 400;
 pub(crate) const MANY_SLOTS: usize = 3200;
 
-/// `$work` with `$queue` standing for the structure that holds the events of a network with so many slots, whose keys count so far, until `$end`.
+/// Runs `$work` with `$queue` as the event queue for a network with so many slots, whose keys count so far, until `$end`.
 macro_rules! with_events {
     (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
         use crate::run::{MANY_SLOTS, SOME_SLOTS};
@@ -254,7 +254,7 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
     with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => run_watched::<Events>(scenario, setup, watch, progress))
 }
 
-/// The parts of a world, and how long it has taken so far to make it.
+/// Builder of a world, and the time spent on it so far.
 struct Setup {
     seed: u64,
     clock: CpuClock,
@@ -263,14 +263,14 @@ struct Setup {
 
 impl Setup {
     fn new(scenario: &Resolved, seed: u64) -> Self {
-        // Of an earlier run on this thread; building may already fail.
+        // Discards the fault of an earlier run on this thread; building may already fail.
         take_fault();
         let clock = CpuClock::start();
         Self { seed, clock, parts: build::parts(scenario, seed) }
     }
 }
 
-/// One run with a given structure for the event queue. The structure decides the speed, never the result.
+/// Executes one run with a given event queue. The queue affects the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let captures = Captures::default();
     run_watched::<H>(
@@ -320,7 +320,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     Ok(Done { output, written })
 }
 
-/// The result of a world that has come to its end.
+/// Result of a finished world.
 fn finish<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
@@ -374,34 +374,35 @@ pub(crate) fn output<H: EventQueue>(
 ) -> RunOutput {
     let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
-    // Where there was only room for a flow, there is nothing to tell.
-    let told: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].has_begun()).collect();
+    // Reserved members are not reported.
+    let reported: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].has_begun()).collect();
     let groups = &scenario.expanded.groups;
     let group_of = |i: usize| flows[i].group_index;
     let by_flow = scenario.report.is_flows();
     let rows = if by_flow { Rows::Flows } else { Rows::Groups(groups.len(), &group_of) };
-    let silent: Vec<&str> = told.iter().map(|&i| &world.flows()[i]).filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
+    let silent: Vec<&str> = reported.iter().map(|&i| &world.flows()[i]).filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
     let mut warnings: Vec<Warning> = scenario.warnings().to_vec();
-    let some = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span"));
+    let some = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered no data after the warm-up"));
     warnings.extend(some.map(|text| Warning { code: Code::SilentFlow, text }));
     if silent.len() > NAMED {
-        let text = format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED);
+        let text = format!("{} more flows delivered no data after the warm-up", silent.len() - NAMED);
         warnings.push(Warning { code: Code::SilentFlow, text });
     }
     let (mut flow_series, mut link_series) = (None, None);
     if let Some(s) = world.take_sampler() {
         let mut named: Vec<Option<&str>> = vec![None; flows.len()];
-        told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
+        reported.iter().for_each(|&i| named[i] = Some(&flows[i].name));
         let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
         flow_series = by_flow.then(|| SeriesTable::new("flow", s.flows.kept, &named));
         link_series = Some(SeriesTable::new("link", s.links.kept, &all));
     }
     let (fingerprint, events, packet_hops, peak_packets) = (world.fingerprint(), world.events(), world.packet_hops(), world.packets_peak());
     let names: Vec<Name> = links.iter().map(|l| l.name.clone()).collect();
-    let measured = measure(world, &told, &names, &is_tcp, after_first, rows);
-    let of = |text: fn(&Member) -> Name| told.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
+    let measured = measure(world, &reported, &names, &is_tcp, after_first, rows);
+    let of = |text: fn(&Member) -> Name| reported.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
-        let node = |end: fn(&Member) -> NodeId| told.iter().map(|&i| scenario.expanded.nodes[end(&flows[i]).0 as usize].clone()).collect();
+        let node =
+            |end: fn(&Member) -> NodeId| reported.iter().map(|&i| scenario.expanded.nodes[end(&flows[i]).0 as usize].clone()).collect();
         let name = ("name", of(|f| f.name.clone()));
         vec![name, ("from", node(|f| f.from)), ("to", node(|f| f.to)), ("transport", of(|f| Name::new_static(f.transport())))]
     } else {
@@ -441,7 +442,7 @@ pub(crate) fn output<H: EventQueue>(
     }
 }
 
-/// CPU time of the calling thread where the platform tells it, else wall time.
+/// CPU time of the calling thread if the platform provides it, else wall time.
 pub(crate) struct CpuClock {
     cpu: Option<cpu_time::ThreadTime>,
     wall: Instant,

@@ -20,24 +20,24 @@ pub enum RunError {
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// The code of a plug-in failed.
-    #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
+    #[error("a plug-in {} failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
-    /// What limits flows is asked for, one by one, of a scenario that tells of groups.
+    /// Limits of flows were requested, but the scenario reports groups.
     #[error(
-        "what limits flows is told flow by flow, and this scenario has report = \"groups\": set report = \"flows\", or leave out `why`"
+        "the limits of flows are reported per flow, but this scenario has report = \"groups\": set report = \"flows\", or leave out `why`"
     )]
     NoFlowRows,
-    /// A change of the network that could not be.
+    /// A change of the network failed.
     #[error("{0}")]
     Change(String),
-    /// Simulated time does not move any more.
-    #[error("simulated time does not move any more: {events} events at {time}{place}")]
+    /// Simulated time stands still.
+    #[error("simulated time stands still: {events} events at {time}{place}")]
     Standstill {
-        /// The time at which it stands still.
+        /// Time of the standstill.
         time: Dur,
-        /// Events at that time, at least.
+        /// Fewest events at that time.
         events: u64,
-        /// Where they are, with words that lead there: link, queue and flow, as far as known.
+        /// Place of the events: link, queue and flow, as far as known.
         place: String,
     },
     /// A run panicked: a defect of the simulator.
@@ -49,7 +49,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// A standstill in the words of the scenario.
+    /// Describes a standstill with the names of the scenario.
     pub(crate) fn standing(scenario: &Resolved, seed: u64, still: &Standstill) -> Self {
         let mut place = String::new();
         let link = still.port.and_then(|p| scenario.link_directions().get(p.0 as usize));

@@ -1,7 +1,7 @@
-//! The JSON Schema of a scenario file: made from the types, with what they cannot say added.
+//! JSON Schema of a scenario file, made from the types, with additions that the types cannot express.
 //!
-//! Documents want it whole ([`schema`]). The checks of a file read its top and, one by one, what the file names ([`definition`]): most
-//! scenarios name two or three algorithms of a hundred.
+//! Documents use the whole schema ([`schema`]). Checks of a file use its top and, one by one, the algorithms that the file names ([`definition`]):
+//! most scenarios name two or three of a hundred.
 
 use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
 use crate::registry_entry::Part;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// The JSON Schema (draft 2020-12) of a scenario file; editors can use it for completion and checks.
+/// JSON Schema (draft 2020-12) of a scenario file, usable by editors for completion and checks.
 pub fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -30,15 +30,15 @@ pub fn schema() -> &'static Value {
     })
 }
 
-/// The schema without the parameters of algorithms: references to them lead to a [`definition`].
+/// Schema without the parameters of algorithms: references to them lead to a [`definition`].
 pub(crate) fn top() -> &'static Value {
     static TOP: OnceLock<Value> = OnceLock::new();
     TOP.get_or_init(|| completed(in_parts()))
 }
 
-/// What a reference means that [`top`] leaves open: the parameters of an algorithm, or a type of theirs.
+/// Resolves a reference that [`top`] leaves open: the parameters of an algorithm, or a type inside them.
 pub(crate) fn definition(reference: &str) -> Option<&'static Value> {
-    /// Never freed: the checks hand them around as they do the top.
+    /// Never freed: checks hold references to it as to the top.
     static MADE: RwLock<BTreeMap<String, &'static Value>> = RwLock::new(BTreeMap::new());
     let name = reference.strip_prefix("#/$defs/")?;
     if let Some(&made) = MADE.read().unwrap_or_else(PoisonError::into_inner).get(name) {
@@ -57,7 +57,7 @@ pub(crate) fn definition(reference: &str) -> Option<&'static Value> {
     all.get(name).copied()
 }
 
-/// A generator that leaves the parameters of algorithms out ([`crate::registry_entry::parameters`]).
+/// Creates a generator that leaves out the parameters of algorithms ([`crate::registry_entry::parameters`]).
 fn in_parts() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).into_generator()
 }
@@ -72,15 +72,18 @@ fn completed(generator: SchemaGenerator) -> Value {
     root
 }
 
-/// Adds the key `preset` to the parameters of a queue that has presets.
+/// Adds the key `preset` to the parameters of a queue with presets.
 fn add_presets(parameters: &mut Value, part: &Part) {
     let presets = if part.kind == "queue" { QueueSpec::presets(part.name) } else { &[] };
     let Some(properties) = parameters.get_mut("properties").and_then(Value::as_object_mut).filter(|_| !presets.is_empty()) else { return };
     let each: Vec<Value> = presets.iter().map(|p| json!({ "const": p.name, "description": p.doc })).collect();
-    properties.insert("preset".to_owned(), json!({ "description": "Named set of values laid under those written here.", "oneOf": each }));
+    properties.insert(
+        "preset".to_owned(),
+        json!({ "description": "Named set of values for the parameters that are not written here.", "oneOf": each }),
+    );
 }
 
-/// Says of the congestion control that it is chosen by name, as queues and sources are.
+/// Marks the congestion control as chosen by name, like queues and sources.
 fn name_controls(root: &mut Value) {
     let Some(cc) = root.pointer_mut("/$defs/TcpParams/properties/cc").and_then(Value::as_object_mut) else { return };
     let aliases = CcParams::ALL.iter().flat_map(|c| c.aliases.iter().map(|a| ((*a).to_owned(), Value::from(c.name))));
@@ -104,7 +107,7 @@ mod tests {
         }
     }
 
-    /// Made in parts or at once, in whatever order, a definition is the same; and every reference of either leads somewhere.
+    /// Made separately or together, in any order, a definition is the same; every reference resolves.
     #[test]
     fn the_parts_are_those_of_the_whole() {
         let whole = schema();
@@ -127,7 +130,7 @@ mod tests {
         assert!(unseen.is_empty(), "{unseen:?}");
     }
 
-    /// What a plain scenario is checked with leaves most of the schema unmade.
+    /// Checking a plain scenario leaves most of the schema unmade.
     #[test]
     fn the_top_is_a_small_part() {
         let size = |v: &Value| v.to_string().len();

@@ -1,4 +1,4 @@
-//! Time series of a run, read by column or by stretches of time, and written as a file.
+//! Time series of a run, read by column or by time span, and written as a file.
 
 use crate::run::Table;
 use fairlane_net::{Cursor, Instants, Recording};
@@ -8,26 +8,26 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Numbers of a group of rows: what is in memory at a time when a file is written.
+/// Numbers per group of rows, which is in memory while a file is written.
 const GROUP: usize = 1 << 21;
 
-/// Time series: a row a flow or link and instant.
+/// Time series with one row per instant and flow or link.
 #[derive(Clone, Debug)]
 pub struct SeriesTable {
-    /// Name of the column that names the subject of a row.
+    /// Name of the column with the subjects.
     pub key: &'static str,
-    /// The subjects, in the order of the rows of an instant.
+    /// Subjects, in the order of the rows of an instant.
     pub subjects: Vec<Name>,
-    /// How many of them an instant has, and how many instants in a row that is so.
+    /// Number of subjects per instant, and number of successive instants with that many.
     pub spans: Vec<(usize, usize)>,
-    /// What was recorded, also of subjects without a name.
+    /// Recording, including subjects without a name.
     kept: Recording,
-    /// Which subjects have one, if some have none.
+    /// Which subjects have a name, if some have none.
     named: Option<Vec<bool>>,
 }
 
 impl SeriesTable {
-    /// Of the subjects that have a name.
+    /// Creates a table of the subjects that have a name.
     pub(crate) fn new(key: &'static str, kept: Recording, names: &[Option<&str>]) -> Self {
         let named: Vec<Option<&str>> = kept.subjects.iter().map(|&i| names[i as usize]).collect();
         let subjects = named.iter().flatten().map(|&name| name.into()).collect();
@@ -77,27 +77,27 @@ impl SeriesTable {
 /// Some rows of a series.
 #[derive(Clone, Debug)]
 pub struct SeriesRows {
-    /// The subject of each, by its number.
+    /// Subject of each row, by index.
     pub subjects: Vec<u32>,
-    /// The values of each column.
+    /// Values of each column.
     pub columns: Vec<Vec<f64>>,
 }
 
-/// The series of several runs, as one Parquet file that is being written.
+/// Writes the series of several runs into one Parquet file.
 pub struct SeriesWriter {
     file: SeriesFile<File>,
-    /// All columns of all runs, in the order in which they come.
+    /// All columns of all runs, in order of appearance.
     names: Vec<&'static str>,
-    /// Runs that are done with, and how far the next has been read.
+    /// Number of finished runs, and the position in the next one.
     done: usize,
     cursor: Cursor,
 }
 
 impl SeriesWriter {
-    /// Begins a file; `None` if nothing was sampled.
+    /// Creates a file; `None` if nothing was sampled.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub fn new(path: &Path, runs: &[(u64, &SeriesTable)]) -> io::Result<Option<Self>> {
         let Some((_, first)) = runs.iter().find(|(_, run)| run.spans.iter().any(|(rows, _)| *rows > 0)) else { return Ok(None) };
         let mut names: Vec<&'static str> = Vec::new();
@@ -110,7 +110,7 @@ impl SeriesWriter {
         Ok(Some(Self { file, names, done: 0, cursor: Cursor::default() }))
     }
 
-    /// Writes one more group of rows; false when all are written.
+    /// Writes one more group of rows; false if all are written.
     ///
     /// # Errors
     /// Writing the file failed.
@@ -124,7 +124,7 @@ impl SeriesWriter {
             return Ok(true);
         };
         if own != self.names {
-            // What another run has and this one has not is no number here.
+            // A column that this run lacks becomes NaN.
             let of = |name| own.iter().position(|n| *n == name);
             values = self.names.iter().map(|name| of(*name).map_or_else(|| vec![f64::NAN; rows.len()], |i| values[i].clone())).collect();
         }
@@ -132,10 +132,10 @@ impl SeriesWriter {
         Ok(true)
     }
 
-    /// Ends the file; it is on the disk then.
+    /// Completes the file on the disk.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub fn end(self) -> io::Result<()> {
         self.file.end()?.sync_all()
     }

@@ -1,4 +1,4 @@
-//! The course of a run: where it stops on its way, at the end of the warm-up and at changes of the network, and what it does there.
+//! Timeline of a run: the end of the warm-up, and changes of the network.
 
 use crate::changes::{self, Task};
 use crate::components::BuiltIn;
@@ -10,34 +10,34 @@ use fairlane_net::{Observer, Waiting, World};
 use fairlane_units::Time;
 use std::sync::Arc;
 
-/// The course of a run.
+/// Timeline of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     seed: u64,
     warmup: Time,
     warm: bool,
-    /// Changes that are still to come, the next one last; and what they say.
+    /// Pending changes and their specifications, the next one last.
     changes: Vec<Change>,
     specs: Vec<AtSpec>,
-    /// Flows that a change lets stop or begin again, the next one last.
+    /// Scheduled stops and restarts of flows, the next one last.
     tasks: Vec<Task>,
-    /// The scenario as it stands, if anything has changed.
+    /// Current scenario, if anything has changed.
     state: Option<Arc<Resolved>>,
 }
 
 impl Timeline {
-    /// That of a run which begins.
+    /// Timeline of a new run.
     pub(crate) fn new(scenario: &Resolved, seed: u64) -> Self {
         let (changes, specs) = (scenario.changes.iter().rev().cloned().collect(), scenario.at.iter().rev().cloned().collect());
         Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, changes, specs, tasks: Vec::new(), state: None }
     }
 
-    /// The scenario as it stands.
+    /// Current scenario.
     pub(crate) fn state<'a>(&'a self, scenario: &'a Resolved) -> &'a Resolved {
         self.state.as_deref().unwrap_or(scenario)
     }
 
-    /// When it stops next, at `end` the latest.
+    /// Time of the next stop, at most `end`.
     fn next(&self, end: Time) -> Time {
         let warm = if self.warm { Time::MAX } else { self.warmup };
         let change = self.changes.last().map_or(Time::MAX, |t| t.time);
@@ -45,10 +45,10 @@ impl Timeline {
         warm.min(change).min(task).min(end)
     }
 
-    /// Moves a world towards `end` by at most `budget` events; whether it is there, with all that is to be done there.
+    /// Advances a world towards `end` by at most `budget` events; returns true once it is there with everything done.
     ///
     /// # Errors
-    /// Simulated time does not move any more; and see [`Self::change`].
+    /// Simulated time stands still; see also [`Self::change`].
     pub(crate) fn advance<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
@@ -65,7 +65,7 @@ impl Timeline {
         Ok(there && self.arrive(scenario, world, obs)? && target == end)
     }
 
-    /// Does what is due; false where events of this instant may follow from it.
+    /// Does everything that is due; returns false if more events of this instant may follow.
     fn arrive<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
@@ -91,7 +91,7 @@ impl Timeline {
         Ok(quiet)
     }
 
-    /// Lets flows stop or begin again that are due; whether there were any.
+    /// Stops and restarts flows that are due; returns true if there were any.
     fn work<H: EventQueue, O: Observer>(&mut self, scenario: &Resolved, world: &mut World<BuiltIn, H>, obs: &mut O) -> bool {
         let (now, before) = (world.now(), self.tasks.len());
         let state = self.state.as_deref().unwrap_or(scenario);
@@ -109,10 +109,10 @@ impl Timeline {
         self.tasks.len() < before
     }
 
-    /// Changes the network at the present.
+    /// Changes the network at the current time.
     ///
     /// # Errors
-    /// A queue does not let go of its packets.
+    /// A queue does not release its packets.
     pub(crate) fn change<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
@@ -125,7 +125,7 @@ impl Timeline {
         let now = now.as_deref().unwrap_or(scenario);
         let tasks = changes::change(world, (now, &next), waiting, self.seed, obs)
             .map_err(|e| RunError::Change(format!("the network cannot change at {}: {e}", changes::shown(world.now()))))?;
-        // Of each flow the newest one is in force; of several at one time the first comes first.
+        // The newest task of a flow replaces older ones; several tasks of one time keep their order.
         self.tasks.retain(|old| tasks.iter().all(|new| new.flow != old.flow));
         for task in tasks {
             let place = self.tasks.partition_point(|t| t.time > task.time);
@@ -136,19 +136,19 @@ impl Timeline {
         Ok(())
     }
 
-    /// The changes of the scenario that are still to come, from another state on.
+    /// Pending changes, applied to another state.
     ///
     /// # Errors
-    /// They do not fit it.
-    pub(crate) fn relaid(&self, next: &Resolved) -> Result<Vec<Change>, crate::diag::Diagnostics> {
+    /// They do not fit that state.
+    pub(crate) fn reapplied(&self, next: &Resolved) -> Result<Vec<Change>, crate::diag::Diagnostics> {
         let specs: Vec<AtSpec> = self.specs.iter().rev().cloned().collect();
-        let mut changes = changes::relay(next, &specs)?;
+        let mut changes = changes::reapply(next, &specs)?;
         changes.reverse();
         Ok(changes)
     }
 
-    /// Puts others in the place of the changes that are still to come.
-    pub(crate) fn put(&mut self, changes: Vec<Change>) {
+    /// Replaces the pending changes.
+    pub(crate) fn replace_changes(&mut self, changes: Vec<Change>) {
         self.changes = changes;
     }
 }

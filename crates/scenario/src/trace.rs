@@ -1,4 +1,4 @@
-//! Which events a set of runs records, by the names of flows, links and events, and where their rows go.
+//! Event traces of a set of runs: selection by the names of flows, links and events, and output files.
 
 use crate::capture::{CaptureError, Kind, unknown};
 use crate::expand::{Hop, LinkDir, Member, Transport};
@@ -10,37 +10,37 @@ use fairlane_units::{Dur, Name, Time};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// What is recorded: every list that is not empty has to hold.
+/// Filter of recorded events: every list that is not empty must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceRequest {
     /// Names of events.
     pub events: Vec<String>,
     /// Names of flows or groups.
     pub flows: Vec<String>,
-    /// Names of link directions; then nothing is recorded that happens elsewhere.
+    /// Names of link directions; if set, only events on these links are recorded.
     pub links: Vec<String>,
-    /// From then on.
+    /// First time.
     pub from: Option<Dur>,
-    /// Up to then.
+    /// Last time.
     pub to: Option<Dur>,
 }
 
-/// What is recorded of a set of runs.
+/// Event trace of a set of runs.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    /// What.
+    /// Filter.
     pub request: TraceRequest,
-    /// As what.
+    /// File format.
     pub format: Format,
-    /// Where to: for the run with seed N the folder `seed=N` with a table, or a file `seed=N.tr` or `seed=N.nam`.
+    /// Output folder: for the run with seed N a folder `seed=N` with a table, or a file `seed=N.tr` or `seed=N.nam`.
     pub folder: PathBuf,
 }
 
 impl TraceRequest {
-    /// Whether every name means something.
+    /// Checks that every name is known.
     ///
     /// # Errors
-    /// The first name that does not.
+    /// The first unknown name.
     pub fn check(&self, scenario: &Resolved) -> Result<(), CaptureError> {
         let known = |kind: Kind, list: &[String]| match list.iter().find(|name| !kind.has(scenario, name)) {
             Some(name) => Err(unknown("record", kind.name(), name, &kind.names(scenario))),
@@ -54,7 +54,7 @@ impl TraceRequest {
         }
     }
 
-    /// The same by numbers, for the run with this seed.
+    /// Filter by numbers, for the run with this seed.
     pub(crate) fn filter(&self, scenario: &Resolved, seed: u64) -> Filter {
         let r = self;
         let (members, links) = (scenario.members_at(seed), scenario.link_directions());
@@ -71,10 +71,10 @@ impl TraceRequest {
 }
 
 impl Tracing {
-    /// The recorder of the run with this seed.
+    /// Recorder of the run with this seed.
     ///
     /// # Errors
-    /// Its files cannot be made.
+    /// Its files cannot be created.
     pub(crate) fn begin(&self, scenario: &Resolved, seed: u64) -> Result<Recorder, CaptureError> {
         let place = self.folder.join(match self.format {
             Format::Parquet => format!("seed={seed}"),
@@ -85,10 +85,10 @@ impl Tracing {
     }
 }
 
-/// What rows of the run with this seed give by number.
+/// Names behind the numbers in rows, for the run with this seed.
 pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
     let (members, links) = (scenario.members_at(seed), scenario.link_directions());
-    // A station's interface leads to its channel, which stands among the nodes then.
+    // A station's interface leads to its channel, which is listed among the nodes.
     let mut all = scenario.expanded.nodes.clone();
     let channels = &scenario.expanded.channels;
     all.extend(channels.iter().map(|c| Name::from(&c.name)));
@@ -96,7 +96,7 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
         Hop::Node(n) => n.0,
         Hop::Channel(c) => (scenario.expanded.nodes.len() + c) as u32,
     };
-    // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
+    // Ports of a node are numbered in the order of its agents, which in ns-2 is the order of creation in a script.
     let mut ports = vec![0; all.len()];
     let mut address = |node: NodeId| {
         let next = ports.get_mut(node.0 as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
@@ -120,7 +120,7 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
     }
 }
 
-/// What is told of a file that cannot be written.
+/// Error about a file that cannot be written.
 pub(crate) fn not_written(failure: Failure) -> CaptureError {
     CaptureError::write((failure.place, failure.error))
 }

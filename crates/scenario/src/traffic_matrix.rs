@@ -1,22 +1,22 @@
-//! Pairs of nodes that send to one another: drawn at random, from a traffic matrix, or by gravity.
+//! Sender-receiver pairs: drawn at random, from a traffic matrix, or by the gravity model.
 //!
-//! Every draw is a hash of the seed of the pairs, the group and the nodes that it is about: one more node or pair moves no other.
+//! Every draw is a hash of the seed of the pairs, the group and the nodes: adding a node or pair changes no other draw.
 
 use crate::spec::DemandSpec;
 use fairlane_engine::{Stream, hash_parts};
 use fairlane_units::{Rate, parse_rate};
 
-/// Most pairs that are looked at to draw some of them.
+/// Most pairs examined to draw some of them.
 pub(crate) const MOST_PAIRS: usize = 25_000_000;
 
-/// One flow's ends, and its mean rate where that is given.
+/// Ends of a flow, and its mean rate if given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Node that sends.
+    /// Sending node.
     pub from: String,
-    /// Node that receives.
+    /// Receiving node.
     pub to: String,
-    /// Mean rate; none: what the source does by itself.
+    /// Mean rate; none for the rate of the source.
     pub rate: Option<Rate>,
 }
 
@@ -26,7 +26,7 @@ impl Pair {
     }
 }
 
-/// What draws of a group depend on.
+/// Inputs of a group's draws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw<'a> {
     pub(crate) group: &'a str,
@@ -34,13 +34,13 @@ pub(crate) struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// A number from 0 to 1, neither of them, of these nodes.
+    /// A number in the open interval (0, 1) for these nodes.
     fn uniform(self, seed: &str, nodes: &[&str]) -> f64 {
         let hash = hash_parts(&[&["pairs", seed, self.group], nodes].concat());
         ((hash >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// A share of the nodes, each sending to another one.
+    /// Draws a share of the nodes as senders, each to another node.
     pub(crate) fn share(self, nodes: &[&str], share: f64) -> Vec<Pair> {
         let seed = self.seed.to_string();
         let count = ((nodes.len() as f64 * share + 0.5) as usize).clamp(1, nodes.len());
@@ -52,8 +52,8 @@ impl Draw<'_> {
         senders.into_iter().map(|(_, i)| Pair::new(nodes[i], nodes[to[i] as usize], None)).collect()
     }
 
-    /// So many of all pairs, in proportion to their weights, in the order of the nodes: those whose exponential times, of the weight as rate, come
-    /// first (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
+    /// Draws `count` of all pairs, proportionally to their weights, in the order of the nodes: the pairs with the earliest exponential times, with the weight as rate
+    /// (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
     pub(crate) fn some(self, nodes: &[&str], weight: impl Fn(usize, usize) -> f64, count: usize) -> Vec<Pair> {
         let seed = self.seed.to_string();
         let mut times: Vec<(f64, usize, usize)> = Vec::new();
@@ -72,7 +72,7 @@ impl Draw<'_> {
     }
 }
 
-/// All pairs of nodes with their share of a rate, those with less than a bit in a second left out.
+/// All pairs of nodes with their share of a rate, without those below 1 bit/s.
 pub(crate) fn gravity(nodes: &[&str], masses: &[f64], total: Option<Rate>) -> Vec<Pair> {
     let sum: f64 = masses.iter().sum::<f64>();
     let all = sum * sum - masses.iter().map(|m| m * m).sum::<f64>();
@@ -89,7 +89,7 @@ pub(crate) fn gravity(nodes: &[&str], masses: &[f64], total: Option<Rate>) -> Ve
     pairs
 }
 
-/// A random permutation without fixed points: permutations are drawn until one has none, 2.7 on average. Of one element there is none.
+/// Draws a random permutation without fixed points: permutations are drawn until one has none, 2.7 on average. One element has none.
 pub(crate) fn derangement(stream: &mut Stream, n: u32) -> Vec<u32> {
     loop {
         let p = stream.permutation(n as usize);
@@ -99,10 +99,10 @@ pub(crate) fn derangement(stream: &mut Stream, n: u32) -> Vec<u32> {
     }
 }
 
-/// Reads a traffic matrix, as [`crate::spec::MatrixPairs`] says; the error is a message with the line.
+/// Reads a traffic matrix in the format of [`crate::spec::MatrixPairs`]; the error is a message with the line.
 pub(crate) fn demands(text: &str) -> Result<Vec<DemandSpec>, String> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, l)| !l.trim().is_empty());
-    let Some((_, head)) = lines.next() else { return Err("it has no line".to_owned()) };
+    let Some((_, head)) = lines.next() else { return Err("it is empty".to_owned()) };
     let mark = [',', '\t', ';'].into_iter().find(|&m| head.contains(m)).unwrap_or(',');
     let cells = |line: &str| -> Vec<String> {
         line.trim_start_matches('\u{feff}').split(mark).map(|c| c.trim().trim_matches('"').trim().to_owned()).collect()
@@ -137,7 +137,7 @@ pub(crate) fn demands(text: &str) -> Result<Vec<DemandSpec>, String> {
         }
     }
     if found.is_empty() {
-        return Err("nobody sends anything in it: write a first line from,to,rate and a line for each pair, or a table of rates".to_owned());
+        return Err("it has no traffic: write a first line from,to,rate and a line for each pair, or a table of rates".to_owned());
     }
     Ok(found)
 }
@@ -173,7 +173,7 @@ mod tests {
         assert_ne!(ends(&draw.share(&nodes, 0.5)), ends(&Draw { seed: 4, ..draw }.share(&nodes, 0.5)));
     }
 
-    /// Each of 12 pairs of 4 nodes is among 3 drawn in a quarter of all draws; and one more node takes none of the pairs' luck.
+    /// Each of 12 pairs of 4 nodes is among 3 drawn in a quarter of all draws; one more node does not change the draws of the pairs.
     #[test]
     fn all_pairs_are_equally_likely_and_keep_their_luck() {
         let all = names(5);
@@ -186,7 +186,7 @@ mod tests {
             let pairs = draw.some(&nodes, |_, _| 1.0, 3);
             assert_eq!(ends(&pairs).len(), 3);
             ends(&pairs).into_iter().for_each(|p| *seen.entry(p).or_default() += 1);
-            // Of the first 20 of 20 pairs those without the new node are in the old order.
+            // Of the first 20 of 20 pairs those without the new node keep their order.
             let wide = ends(&draw.some(&more, |_, _| 1.0, 8));
             let old: BTreeSet<_> = wide.iter().filter(|p| p.0 != "n4" && p.1 != "n4").cloned().collect();
             assert_eq!(old, ends(&draw.some(&nodes, |_, _| 1.0, old.len())));
@@ -195,7 +195,7 @@ mod tests {
         assert!(seen.len() == 12 && seen.values().all(|&k| (f64::from(k) - mean).abs() < four), "{seen:?}");
     }
 
-    /// The first of the pairs drawn by weight is each with the probability of its weight.
+    /// The probability that a pair is drawn first equals its weight.
     #[test]
     fn weights_are_probabilities() {
         let all = names(3);
@@ -234,7 +234,7 @@ mod tests {
             ("from,to,rate\na,b\n", "line 2 has 2 columns, the first line 3"),
             ("from,to,rate\na,b,7\n", "line 2: "),
             ("from,to,speed\na,b,7\n", "from,to,rate"),
-            ("from,to,rate\n", "nobody sends"),
+            ("from,to,rate\n", "no traffic"),
         ] {
             assert!(demands(bad).unwrap_err().contains(why), "{bad}: {}", demands(bad).unwrap_err());
         }

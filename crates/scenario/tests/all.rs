@@ -1,25 +1,25 @@
-//! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-scenario --test all MODULE::`.
+//! Tests of the crate as one program, which is linked once: `cargo test -p fairlane-scenario --test all MODULE::`.
 
-mod again;
 mod bad_inputs;
 mod bench_scenarios;
 mod codes;
 mod common;
 mod control;
-mod dialogue;
 mod ecn;
 mod fast_open;
 mod gauges;
 mod groups;
 mod links;
-mod moving;
+mod mobility;
 mod parallel;
 mod plugin;
 mod plugin_cc;
 mod populations;
 mod queues;
 mod rate_control;
+mod reconnect;
 mod registry;
+mod request_response;
 mod resolved;
 mod series;
 mod shaped_classes;

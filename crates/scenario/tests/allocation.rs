@@ -1,4 +1,4 @@
-//! No queue discipline allocates per packet: once its rings have grown to the load, it asks the allocator for nothing more.
+//! Queue disciplines allocate nothing per packet, once their rings have grown to the load.
 
 mod counting;
 
@@ -54,7 +54,7 @@ fn drive(queue: &mut impl Qdisc, link: LinkInfo, packets: u32, state: &mut (Time
     }
 }
 
-/// One test, so that nothing else in this process allocates meanwhile.
+/// A single test, so that nothing else in this process allocates meanwhile.
 #[test]
 fn no_queue_allocates_per_packet() {
     let link = LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(20) };
@@ -70,7 +70,7 @@ fn no_queue_allocates_per_packet() {
         drive(&mut queue, link, 200_000, &mut state);
         let before = counting::calls();
         drive(&mut queue, link, 100_000, &mut state);
-        // One call is the list of drops of `drive`; the ring of a flow may double once more when a rare burst tops all before.
+        // One call is the list of drops in `drive`; the ring of a flow may double once more in a rare burst.
         let calls = counting::calls() - before - 1;
         assert!(calls <= u64::from(FLOWS), "{} asked for memory {calls} times in 100,000 packets", spec.name());
     }

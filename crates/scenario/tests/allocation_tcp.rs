@@ -1,4 +1,4 @@
-//! No congestion control, and no wireless station, allocates per packet: once rings have grown to the load, a running flow asks the allocator for nothing more.
+//! Congestion controls and wireless stations allocate nothing per packet, once rings have grown to the load.
 
 mod counting;
 
@@ -10,7 +10,7 @@ use fairlane_units::{Dur, Time};
 const MESH: &str = include_str!("../../../examples/wireless_mesh.toml");
 const SCENARIO: &str = include_str!("../../../examples/tcp_variants.toml");
 
-/// One test, so that nothing else in this process allocates meanwhile.
+/// A single test, so that nothing else in this process allocates meanwhile.
 #[test]
 fn no_congestion_control_and_no_station_allocates_per_packet() {
     for cc in CcParams::ALL {
@@ -24,7 +24,7 @@ fn no_congestion_control_and_no_station_allocates_per_packet() {
             let before = counting::calls();
             to(60);
             let (calls, packets) = (counting::calls() - before, world.packet_hops());
-            // A ring or a list may double once more in a burst that tops all before it.
+            // A ring or a list may double once more in a rare burst.
             assert!(packets > 20_000 && calls <= 60, "{} under {preset} asked for memory {calls} times", cc.name);
         }
     }

@@ -1,8 +1,8 @@
-//! A table of what people get wrong: each input gives these findings, with place and hint.
+//! Table of user mistakes: each input gives these findings, with place and hint.
 
 use fairlane_scenario::{Format, MOST_REPORTED, resolve, resolve_bytes};
 
-/// A scenario that is right; the cases replace or add one line.
+/// A valid scenario; the cases replace or add one line.
 const GOOD: &str = r#"duration = "10s"
 [topology.dumbbell]
 pairs = 2
@@ -20,10 +20,10 @@ type Case = (&'static str, &'static str, &'static str, &'static str, &'static st
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     ("unknown key", "pairs = 2", "pars = 2", "3:1-5", "topology.dumbbell.pars", "unknown key `pars`", "did you mean `pairs`?"),
-    ("key of another tool", "rate = \"10Mbit/s\"", "bandwidth = \"10Mbit/s\"", "4:16-25", "topology.dumbbell.bottleneck.bandwidth", "unknown key `bandwidth`", "it is called `rate` here"),
+    ("key of another tool", "rate = \"10Mbit/s\"", "bandwidth = \"10Mbit/s\"", "4:16-25", "topology.dumbbell.bottleneck.bandwidth", "unknown key `bandwidth`", "the key is called `rate` here"),
     ("unknown parameter of a queue", "droptail.limit", "droptail.limt", "4:66-70", "topology.dumbbell.bottleneck.queue.droptail.limt", "unknown key `limt`", "did you mean `limit`?"),
     ("unknown algorithm", "droptail.limit = \"50p\"", "rde = {}", "4:57-60", "topology.dumbbell.bottleneck.queue", "unknown queue \"rde\"", "did you mean `red`?"),
-    ("two algorithms", "queue.droptail.limit = \"50p\"", "queue = { red = {}, droptail = {} }", "4:59-86", "topology.dumbbell.bottleneck.queue", "one queue is wanted, found red and droptail", "queue = \"droptail\""),
+    ("two algorithms", "queue.droptail.limit = \"50p\"", "queue = { red = {}, droptail = {} }", "4:59-86", "topology.dumbbell.bottleneck.queue", "expected one queue, found red and droptail", "queue = \"droptail\""),
     ("unknown control", "\"newreno\"", "\"newrenno\"", "9:7-17", "flows.tcp.tcp.cc", "unknown cc \"newrenno\"", "did you mean `newreno`?"),
     ("wrong unit", "\"20ms\"", "\"20MB\"", "4:43-49", "topology.dumbbell.bottleneck.delay", "unknown unit \"MB\"", "\"20ms\""),
     ("ambiguous unit", "\"10Mbit/s\"", "\"10Mbps\"", "4:23-31", "topology.dumbbell.bottleneck.rate", "ambiguous", "10Mbit/s"),
@@ -46,10 +46,10 @@ const CASES: &[Case] = &[
     ("fraction of a pair", "pairs = 2", "pairs = 2.5", "3:9-12", "topology.dumbbell.pairs", "expected an integer, found 2.5", ""),
     ("missing duration", "duration = \"10s\"", "", "1:1-2", "duration", "`duration` is missing", "write duration = \"20ms\""),
     ("missing end", "to = \"d{i}\"", "", "5:1-12", "flows.tcp.to", "`to` is missing", ""),
-    ("unknown node", "\"d{i}\"", "\"e1\"", "7:6-10", "flows.tcp.to", "there is no node `e1`", "did you mean"),
-    ("member beyond the builder", "count = 2", "count = 3", "6:8-14", "flows.tcp.from", "flow `tcp.2`: there is no node `s2`", "pairs = 2 has hosts s0..s1"),
+    ("unknown node", "\"d{i}\"", "\"e1\"", "7:6-10", "flows.tcp.to", "unknown node `e1`", "did you mean"),
+    ("member beyond the builder", "count = 2", "count = 3", "6:8-14", "flows.tcp.from", "flow `tcp.2`: unknown node `s2`", "pairs = 2 has hosts s0..s1"),
     ("other placeholder", "\"d{i}\"", "\"d{n}\"", "7:6-12", "flows.tcp.to", "placeholder other than {i}", ""),
-    ("same ends", "\"d{i}\"", "\"s{i}\"", "7:6-12", "flows.tcp.to", "flow `tcp.0` begins and ends at `s0`", ""),
+    ("same ends", "\"d{i}\"", "\"s{i}\"", "7:6-12", "flows.tcp.to", "flow `tcp.0` starts and ends at `s0`", ""),
     ("no transport", "tcp = \"newreno\"", "", "5:8-11", "flows.tcp", "flow `tcp` has no transport", "tcp = \"newreno\""),
     ("two transports", "count = 2", "count = 2\nudp = {}", "9:7-9", "flows.tcp.udp", "both tcp and udp", ""),
     ("udp without a source", "tcp = \"newreno\"", "udp = {}", "5:8-11", "flows.tcp", "has no source", "source.cbr"),
@@ -64,17 +64,17 @@ const CASES: &[Case] = &[
     ("too few weights", "count = 2", "count = 2\nsource.mmpp = { states = [{ to = [0] }, {}] }", "9:34-37", "flows.tcp.source.mmpp.states.0.to", "1 weights for 2 states", ""),
     ("frame of another type", "count = 2", "count = 2\nsource.video = { gop = \"IBD\" }", "9:24-29", "flows.tcp.source.video.gop", "video: `D` is no type of frame", ""),
     ("trace with an empty frame", "count = 2", "count = 2\nsource.video = { trace = \"data:,900 0\" }", "9:26-39", "flows.tcp.source.video.trace", "video: frame 1 has 0 byte", ""),
-    ("trace of nothing", "count = 2", "count = 2\nsource.video = { trace = \"data:,\" }", "9:26-34", "flows.tcp.source.video.trace", "holds nothing", "a whole number on each line"),
-    ("trace that is not there", "count = 2", "count = 2\nsource.video = { trace = \"gone.txt\" }", "9:26-36", "flows.tcp.source.video.trace", "cannot read \"gone.txt\": there is no such file", ""),
+    ("trace of nothing", "count = 2", "count = 2\nsource.video = { trace = \"data:,\" }", "9:26-34", "flows.tcp.source.video.trace", "contains no values", "a whole number on each line"),
+    ("trace that is not there", "count = 2", "count = 2\nsource.video = { trace = \"gone.txt\" }", "9:26-36", "flows.tcp.source.video.trace", "cannot read \"gone.txt\": file not found", ""),
     ("part of a frame of speech", "count = 2", "count = 2\nsource.voip = { codec = \"g729\", interval = \"25ms\" }", "9:44-50", "flows.tcp.source.voip.interval", "voip: 25ms is no whole number of the codec's frames of 10ms", ""),
     ("transfers repeated twice over", "count = 2", "count = 2\nsource.file = { rate = \"1Mbit/s\", gap = \"1s\" }", "9:41-45", "flows.tcp.source.file.gap", "file: `rate` and `gap` are two ways", ""),
     ("infinite mean", "count = 2", "count = 2\nsource.file = { shape = 1.0 }", "9:25-28", "flows.tcp.source.file.shape", "1 is out of range", ""),
-    ("nobody takes part", "count = 2", "count = 2\nactive = 0", "9:10-11", "flows.tcp.active", "no member of `tcp`", "above 0"),
+    ("nobody takes part", "count = 2", "count = 2\nactive = 0", "9:10-11", "flows.tcp.active", "starts no flow of `tcp`", "above 0"),
     ("more than all", "count = 2", "count = 2\nactive = 1.5", "9:10-13", "flows.tcp.active", "1.5 is out of range", "0 to 1"),
     ("start after the end", "count = 2", "count = 2\nstart = \"10s\"", "9:9-14", "flows.tcp.start", "the run ends at 10s", ""),
     ("last start after the end", "count = 2", "count = 2\nstagger = \"10s\"", "9:11-16", "flows.tcp.stagger", "starts at 10s, the run ends at 10s", ""),
     ("stop before start", "count = 2", "count = 2\nstart = \"5s\"\nstop = \"5s\"", "10:8-12", "flows.tcp.stop", "stops at 5s, but starts at 5s", ""),
-    ("warm-up as long as the run", "[topology", "warmup = \"10s\"\n[topology", "2:10-15", "warmup", "leaves nothing", "shorter"),
+    ("warm-up as long as the run", "[topology", "warmup = \"10s\"\n[topology", "2:10-15", "warmup", "is not shorter", "shorter"),
     ("zero step", "[topology", "sample = \"0s\"\n[topology", "2:10-14", "sample", "zero is not allowed", "1ns"),
     ("too fine a step", "[topology", "sample = \"1us\"\n[topology", "2:10-15", "sample", "the limit is 10000000", "at least"),
     ("list of the wrong length", "pairs = 2", "pairs = 2\ndelays = [\"1ms\"]", "4:10-17", "topology.dumbbell.delays", "lists 1 values for 2 pairs", ""),
@@ -85,7 +85,7 @@ const CASES: &[Case] = &[
     ("rate in bit/s", "\"10Mbit/s\"", "10e6", "4:23-27", "topology.dumbbell.bottleneck.rate", "10000000 has no unit", "write \"10Mbit/s\""),
     ("part of a second", "\"10s\"", "0.02", "1:12-16", "duration", "0.02 has no unit", "write \"20ms\""),
     ("builder's link moved", "[flows.tcp]", "[links.bottleneck]\nto = \"r3\"\n[flows.tcp]", "6:6-10", "links.bottleneck.to", "has to = \"r2\", not \"r3\"", ""),
-    ("link to itself", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"a\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "7:6-9", "links.x.to", "begins and ends at `a`", ""),
+    ("link to itself", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"a\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "7:6-9", "links.x.to", "starts and ends at `a`", ""),
     ("link without rate", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-9", "links.x", "link `x` has no `rate`", "10Mbit/s"),
     ("name of a reverse direction", "[flows.tcp]", "[links.\"s0.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-20", "links.\"s0.reverse\"", "other direction of link `s0`", ""),
     ("no route", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.u]\nfrom = \"s0\"\nto = \"b\"\ntcp = {}\n[flows.tcp]", "12:6-9", "flows.u.to", "no route from `s0` to `b`", ""),
@@ -97,19 +97,19 @@ const CASES: &[Case] = &[
     ("no flows", "[flows.tcp]", "[links.bottleneck.reverse.queue.droptail]\nlimit = \"1p\"\n[topology.dumbbell.x]", "7:20-21", "topology.dumbbell.x", "unknown key `x`", ""),
     ("key twice", "pairs = 2", "pairs = 2\npairs = 3", "4:1-6", "", "duplicate key", ""),
     ("syntax", "pairs = 2", "pairs = ", "3:9-10", "", "TOML syntax", ""),
-    ("date", "\"10s\"", "2013-01-01", "1:12-22", "duration", "a date has no place", ""),
+    ("date", "\"10s\"", "2013-01-01", "1:12-22", "duration", "a scenario has no dates", ""),
     ("odd fat-tree", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.fat_tree]\nk = 3\n#", "3:5-6", "topology.fat_tree.k", "half the ports", "even"),
     ("as many links as nodes", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.barabasi_albert]\nnodes = 5\nlinks = 5\n#", "4:9-10", "topology.barabasi_albert.links", "`links` is 5, but there are 5 nodes", "fewer links"),
-    ("network in parts", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.random_geometric]\nislands = \"refuse\"\nradius = 0.05\n#", "3:11-19", "topology.random_geometric.islands", "the network that was drawn is in", "join"),
+    ("network in parts", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.random_geometric]\nislands = \"refuse\"\nradius = 0.05\n#", "3:11-19", "topology.random_geometric.islands", "the random network is in", "join"),
     ("too many links", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.waxman]\nnodes = 9000\nbeta = 0.9\nalpha = 1.0\n#", "4:8-11", "topology.waxman.beta", "too many links, the limit is 200000", "fewer nodes"),
     ("tree of all the world", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.tree]\nfanout = 1000\ndepth = 16\n#", "4:9-11", "topology.tree.depth", "thousands of millions", "smaller depth"),
     ("rates of levels", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.tree]\nrates = [\"1Mbit/s\"]\n#", "3:9-20", "topology.tree.rates", "lists 1 values for a depth of 3", "each level"),
     ("ring of two", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.ring]\nnodes = 2\n#", "3:9-10", "topology.ring.nodes", "out of range", "3 to 100000"),
-    ("place of no node", "[flows.tcp]", "[positions]\nr3 = { x = 1, y = 2 }\n[flows.tcp]", "6:1-3", "positions.r3", "there is no node `r3`", "r1"),
+    ("place of no node", "[flows.tcp]", "[positions]\nr3 = { x = 1, y = 2 }\n[flows.tcp]", "6:1-3", "positions.r3", "unknown node `r3`", "r1"),
     ("half a place", "[flows.tcp]", "[positions]\nr1 = { x = 1 }\n[flows.tcp]", "6:6-15", "positions.r1.y", "`y` is missing", "y ="),
     ("weight of nothing", "delay = \"20ms\"", "delay = \"20ms\", weight = 0", "4:60-61", "topology.dumbbell.bottleneck.weight", "0 is out of range", "1 to 65535"),
     ("routes by what", "[topology", "route_by = \"cost\"\n[topology", "2:12-18", "route_by", "unknown value \"cost\"", "weight"),
-    ("two builders", "[flows.tcp]", "[topology.star]\n[flows.tcp]", "2:2-10", "topology", "one topology is wanted, found dumbbell and star", ""),
+    ("two builders", "[flows.tcp]", "[topology.star]\n[flows.tcp]", "2:2-10", "topology", "expected one topology, found dumbbell and star", ""),
     ("queue that holds nothing", "\"50p\"", "\"0p\"", "4:74-78", "links.bottleneck.queue.droptail.limit", "holds nothing", ""),
 ];
 
@@ -137,7 +137,7 @@ fn every_mistake_has_its_place_and_its_hint() {
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
 }
 
-/// What stands in a file may be long; what is said about it is not. A repeated table is one mistake, not one a key.
+/// Input may be long; messages are not. A repeated table is one mistake, not one per key.
 #[test]
 fn messages_are_short() {
     let found = resolve(&GOOD.replace("10s", &"9".repeat(100_000)), "x.toml", Format::Toml, &[]).unwrap_err();
@@ -186,12 +186,12 @@ fn options_are_named_in_place_of_lines() {
     assert_eq!((d.message.as_str(), d.help.as_str()), ("unknown key `mni`", "did you mean `min`?"));
     let d = wrong("duration", "5");
     assert_eq!((d.message.as_str(), d.column, d.end_column), ("5 has no unit", 10, 11));
-    assert!(wrong("a..b", "1").message.contains("not a path"));
+    assert!(wrong("a..b", "1").message.contains("not a valid path"));
     assert!(wrong("flows.tcp.to", "nowhere").message.contains("no node `nowhere`"));
     assert!(set("links.bottleneck.queue.red.min", "10p").is_ok());
 }
 
-/// Whatever is done to the text, the answer is a scenario or findings, never a panic; findings point into the text.
+/// Any damage to the text gives a scenario or findings, never a panic; findings point into the text.
 #[test]
 fn damaged_text_never_panics() {
     let mut rng = fairlane_engine::Stream::new(1, "test", "damage", "");
@@ -228,12 +228,12 @@ fn damaged_text_never_panics() {
     }
 }
 
-/// Twenty are told, wherever they stand, and the rest is counted: once, though two passes find them.
+/// Twenty findings are listed, anywhere in the file, and the rest is counted: once, though two passes find them.
 #[test]
 fn thousands_of_mistakes_are_counted() {
     let keys = |n: usize| (0..n).map(|i| format!("\"k{i}\":1")).collect::<Vec<_>>().join(",");
     let on_a_line = resolve(&format!("{{{}}}", keys(8000)), "x.json", Format::Json, &[]).unwrap_err();
-    // `duration` is missing besides.
+    // `duration` is missing, too.
     assert_eq!((on_a_line.list.len(), on_a_line.more()), (MOST_REPORTED, 8000 + 1 - MOST_REPORTED), "{on_a_line}");
     let text = on_a_line.to_string();
     assert!(text.ends_with("\nand 7,981 more\n") && text.len() < 20_000, "{} bytes\n{text}", text.len());
@@ -244,7 +244,7 @@ fn thousands_of_mistakes_are_counted() {
     assert!(!few.to_string().contains("more"));
 }
 
-/// The caret of a mistake in a long line is in view, under what it means.
+/// The caret of a mistake in a long line is visible, in the right column.
 #[test]
 fn a_long_line_is_shown_around_the_caret() {
     let space = " ".repeat(3000);
@@ -256,7 +256,7 @@ fn a_long_line_is_shown_around_the_caret() {
     assert!(shown.len() < 140);
 }
 
-/// What a builder makes links of is told once, not for each of them.
+/// A mistake in the links of a builder is reported once, not for each link.
 #[test]
 fn a_bad_queue_of_a_builder_is_told_once() {
     for queue in ["queue.red = { min = \"50p\", max = \"10p\" }", "queue = \"red\"\nqueue_x = 1"] {
@@ -266,7 +266,7 @@ fn a_bad_queue_of_a_builder_is_told_once() {
     }
 }
 
-/// A name may be as long as the file allows: it is cut where it is shown, and not compared with others.
+/// A name may be as long as the file allows: it is cut in messages, and not compared with known names.
 #[test]
 fn long_names_take_no_time() {
     let name = "x".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! The benchmark scenarios are what their definitions say, and they run.
+//! The benchmark scenarios match their definitions, and run.
 
 use fairlane_scenario::{Format, Options, Progress, Resolved, resolve, run_all};
 use fairlane_units::{Dur, Rate};
@@ -52,7 +52,7 @@ fn each_runs_a_little_way_and_repeats_itself() {
     }
 }
 
-/// Every scenario file that comes with the project is one.
+/// Every scenario file of the project resolves.
 #[test]
 fn shipped_scenarios_resolve() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -61,13 +61,13 @@ fn shipped_scenarios_resolve() {
     while let Some(dir) = dirs.pop() {
         for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()) {
             if path.is_dir() {
-                // A folder with an algorithm of its own has a scenario that only its code makes whole: `tests/test_own_*.py` run those.
+                // A folder with a plug-in has a scenario that needs its code: `tests/test_own_*.py` run those.
                 if !["queue.py", "cc.py"].iter().any(|code| path.join(code).exists()) {
                     dirs.push(path);
                 }
             } else if path.extension().is_some_and(|e| e == "toml") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                // Papers keep data in TOML files, too: a scenario has flows.
+                // Papers keep data in TOML files, too: only scenarios have flows.
                 if text.contains("\n[flows.") {
                     let name = path.display().to_string();
                     let r = resolve(&text, &name, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));

@@ -1,4 +1,4 @@
-//! Codes of diagnostics and warnings: each stands for one kind of mistake, and each comes from somewhere.
+//! Codes of diagnostics and warnings: each stands for one kind of mistake, and each is used.
 
 use fairlane_scenario::{Code, Diagnostics, Format, Kind, resolve, resolve_bytes};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 const GOOD: &str = "duration = \"10s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"20ms\"\n\
                     [flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"newreno\"\n";
 
-/// A mistake: its code, what to replace in the scenario that is right, and by what.
+/// A mistake: its code, the text to replace in the valid scenario, and the replacement.
 const MISTAKES: &[(Code, &str, &str)] = &[
     (Code::Syntax, "\"10s\"", "\"10s"),
     (Code::UnknownKey, "rate =", "bandwidth ="),
@@ -87,14 +87,14 @@ fn a_mistake_has_its_code() {
     assert_eq!(wrong(GOOD, &[("links.l.queue.red.classes.0.weight", "2")]), [Code::UnknownKey]);
 }
 
-/// What is left over names itself: a code that no check gives any more, or a new one without a case above.
+/// The difference names a code that no check gives any more, or a new one without a case above.
 #[test]
 fn every_code_of_an_error_is_shown_once() {
     let mut left: BTreeSet<&str> = Code::ALL.iter().filter(|c| c.1 == Kind::Error).map(|c| c.2).collect();
     for (code, ..) in MISTAKES {
         assert!(left.remove(code.name()), "{code} twice");
     }
-    // Those of whole files and options are in the test above; the rest tells of defects, of other files, or of what no table above can hold.
+    // Codes of whole files and options are in the test above; the rest are for defects, other files, or cases that no table above can hold.
     let others = ["bad-path", "control-unfit", "empty-file", "no-such-list", "not-text", "remark", "too-deep", "too-large", "unreadable"];
     assert_eq!(left.into_iter().collect::<Vec<_>>(), others);
 }

@@ -1,4 +1,4 @@
-//! Controls of flows at their source, seen from outside: who sends when, that nothing is lost, what stands in files.
+//! Flow controls at the source, observed from outside: order of sending, conservation, and parameters in files.
 
 use fairlane_engine::QuadHeap;
 use fairlane_net::{Class, Observer, SendEvent, TurnEvent};
@@ -37,7 +37,7 @@ fn mixed(control: &str) -> String {
     text + control
 }
 
-/// Which flows are open, and what was sent when.
+/// Open flows, and the time of each transmission.
 #[derive(Default)]
 struct Watch {
     open: Vec<bool>,
@@ -68,14 +68,14 @@ impl Observer for Watch {
     }
 }
 
-/// With time slots at most one flow of a source is open; a closed flow sends no SYN, no data, no FIN; every flow comes to its end.
+/// With time slots at most one flow of a source is open; a closed flow sends no SYN, data or FIN; every flow completes.
 #[test]
 fn one_flow_of_a_source_sends_at_a_time() {
     for slot in ["1ms", "20ms", "100ms"] {
         let r = read(&mixed(&format!("[control.time_slots]\nslot = \"{slot}\"\n")));
         let mut w = world::<QuadHeap<u64>>(&r, 1).unwrap();
         let n = w.flows().len();
-        // Linux closes with a FIN: what comes after the last acknowledgment of data is the end of a flow that is over.
+        // Linux closes with a FIN: packets after the last acknowledgment of data belong to a completed flow.
         let mut watch = Watch { open: vec![false; n], classes: vec![None; n], node: (0..n).map(|f| f % 2).collect(), ..Watch::default() };
         w.advance(Time::ZERO + Dur::from_secs(200), u64::MAX, &mut watch);
         let wrong: Vec<_> = watch.wrong.iter().filter(|(t, f)| *t <= w.flows()[*f as usize].completed).collect();
@@ -84,14 +84,14 @@ fn one_flow_of_a_source_sends_at_a_time() {
         assert!(watch.turns > n as u64);
         let unfinished: Vec<&str> = w.flows().iter().filter(|f| f.completed == Time::MAX).map(|f| &*f.name).collect();
         assert!(slot == "1ms" || unfinished.is_empty(), "{slot}: {unfinished:?}");
-        // The priority stands in the DS field.
+        // The priority is in the DS field.
         let classes: Vec<u8> = watch.classes.iter().map(|c| c.unwrap().0).collect();
         assert_eq!(classes, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
     }
 }
 
-/// A CBR of 100 packets a second that is open half of the time sends half as many, and the same in all: its clock stands still, and with it the
-/// end that `stop` sets.
+/// A CBR source of 100 packets per second that is open half of the time sends half as many per second, and equally many in total: its clock stands still,
+/// and with it the end set by `stop`.
 #[test]
 fn a_closed_application_stands_still() {
     let text = "duration = \"100s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\n[flows.u]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n\
@@ -100,14 +100,14 @@ fn a_closed_application_stands_still() {
     let held = run(&format!("{text}[control.time_slots]\nslots = [10, 1, 1, 1, 1, 1]\nslot = \"73ms\"\n"));
     assert_eq!(column(&free, "packets_sent"), [3000.0, 3000.0]);
     assert_eq!(column(&held, "packets_sent"), [3000.0, 3000.0]);
-    // 30 s of own time each, one after the other; the second has the rest for itself.
+    // Each has 30 s of its own time, one after the other; the second has the rest for itself.
     let open = column(&held, "open_time");
     assert!(open.iter().all(|t| (t - 30.0).abs() < 1.0), "{open:?}");
     assert!(column(&free, "open_time").iter().all(|t| t.is_nan()));
     assert_eq!(column(&free, "turns"), [0.0, 0.0]);
 }
 
-/// The series show the share of each step in which a flow was open: at one source they add up to one while flows are left.
+/// The series show the share of each step in which a flow was open: at one source they add up to one while flows remain.
 #[test]
 fn series_show_who_is_open() {
     let r = run(&mixed("[control.time_slots]\nslot = \"10ms\"\n").replacen('\n', "\nsample = \"500ms\"\n", 1));
@@ -122,7 +122,7 @@ fn series_show_who_is_open() {
     assert!(!run(&mixed("").replacen('\n', "\nsample = \"500ms\"\n", 1)).flow_series.unwrap().names().contains(&"open"));
 }
 
-/// Without a control nothing changes, and the run is the same from one time to the next with one.
+/// Without a control nothing changes; with one a run is repeatable.
 #[test]
 fn governed_runs_repeat() {
     let text = mixed("[control.congestion_signal]\nnodes = [\"s0\"]\n[control.time_slots]\nnodes = [\"s1\"]\n");
@@ -130,7 +130,7 @@ fn governed_runs_repeat() {
     assert_eq!(a.fingerprint, b.fingerprint);
     assert_ne!(a.fingerprint, run(&mixed("")).fingerprint);
     assert_eq!(column(&a, "completion_time").iter().filter(|t| t.is_nan()).count(), 0);
-    // A resolved scenario says the same.
+    // A resolved scenario gives the same run.
     let again = Resolved::from_json(&read(&text).to_json_expanded().to_string()).unwrap();
     assert_eq!(again.expanded.controls, read(&text).expanded.controls);
     assert_eq!(
@@ -139,7 +139,7 @@ fn governed_runs_repeat() {
     );
 }
 
-/// An amount ends any source over any transport: the receiver has it, and nothing is written any more.
+/// An amount ends any source over any transport: the receiver has it, and the source writes no more.
 #[test]
 fn a_transfer_ends_at_its_amount() {
     let text = format!(
@@ -149,24 +149,24 @@ fn a_transfer_ends_at_its_amount() {
     );
     let r = run(&text);
     let (time, sent, got) = (column(&r, "completion_time"), column(&r, "packets_sent"), column(&r, "goodput"));
-    // 1 MB in packets of 1028 byte on 2 Mbit/s; at twice the rate half of what is sent is lost.
+    // 1 MB in packets of 1028 bytes on 2 Mbit/s; at twice the rate half of the packets are lost.
     assert!((time[0] - 4.11).abs() < 0.1 && (sent[0] - 2060.0).abs() < 40.0, "{time:?} {sent:?}");
     assert!((time[1] - 4.4).abs() < 0.5 && (time[2] - 20.0).abs() < 0.2, "{time:?}");
-    // Little more than the amount arrives: what was under way.
+    // Slightly more than the amount arrives: packets in flight.
     assert!(got.iter().all(|g| (1e6..1.06e6).contains(&(g * 200.0 / 8.0))), "{got:?}");
     assert!(resolve(&text.replace("\"1MB\"", "\"0B\""), "x", Format::Toml, &[]).is_err());
 }
 
-/// What people get wrong: one finding each, with its place.
+/// User mistakes: one finding each, with its place.
 #[test]
 fn bad_controls() {
     let good = mixed("[control.time_slots]\nnodes = [\"s0\"]\n");
     read(&good);
     for (from, to, path, message, help) in [
-        ("\"s0\"]", "\"s9\"]", "control.time_slots.nodes.0", "there is no node `s9`", "did you mean"),
-        ("\"s0\"]", "\"r1\"]", "control.time_slots.nodes.0", "no flow begins at node `r1`", "did you mean"),
-        ("\"s0\"]\n", "\"s0\"]\nflows = [\"u\", \"t9\"]\n", "control.time_slots.flows.1", "there is no flow `t9`", "did you mean"),
-        ("\"s0\"]\n", "\"s0\"]\nflows = [\"u.1\"]\n", "control.time_slots.flows.0", "flow `u.1` does not begin at s0", "nodes"),
+        ("\"s0\"]", "\"s9\"]", "control.time_slots.nodes.0", "unknown node `s9`", "did you mean"),
+        ("\"s0\"]", "\"r1\"]", "control.time_slots.nodes.0", "no flow starts at node `r1`", "did you mean"),
+        ("\"s0\"]\n", "\"s0\"]\nflows = [\"u\", \"t9\"]\n", "control.time_slots.flows.1", "unknown flow `t9`", "did you mean"),
+        ("\"s0\"]\n", "\"s0\"]\nflows = [\"u.1\"]\n", "control.time_slots.flows.0", "flow `u.1` does not start at s0", "nodes"),
         (
             "\"s0\"]\n",
             "\"s0\"]\n[control.congestion_signal]\nflows = [\"u\"]\n",
@@ -207,7 +207,7 @@ fn bad_controls() {
     }
 }
 
-/// `--set` reaches the parameters, `off` takes a default away.
+/// `--set` changes the parameters, `off` removes a default.
 #[test]
 fn options_reach_controls() {
     let set = |text: &str, path: &str, value: &str| {

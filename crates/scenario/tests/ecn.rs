@@ -1,4 +1,4 @@
-//! ECN through a whole run: queues that can mark do so, where the sender is capable, and drop nothing then.
+//! ECN in whole runs: queues that can mark do so for ECN-capable senders, and then drop nothing.
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
 
@@ -16,7 +16,7 @@ fn marks_and_drops(queue: &str, ecn: &str) -> (f64, f64) {
 
 #[test]
 fn capable_packets_are_marked_and_others_dropped() {
-    // Buffers hold all of the surplus: nothing is lost for want of room, and no probability reaches 1.
+    // Buffers hold the whole surplus: no tail drops, and no probability reaches 1.
     for queue in [
         "red = { min = \"5p\", max = \"5000p\", limit = \"9000p\", ecn = true }",
         "codel = { limit = \"9000p\", ecn = true }",
@@ -31,7 +31,7 @@ fn capable_packets_are_marked_and_others_dropped() {
     }
 }
 
-/// RFC 9332: packets with ECT(1) go to the low-latency queue, whose native marking starts at 1 ms; those with ECT(0) do not.
+/// RFC 9332: ECT(1) packets go to the low-latency queue, whose native marking starts at 1 ms; ECT(0) packets do not.
 #[test]
 fn dualpi2_marks_the_scalable_service() {
     let (scalable, _) = marks_and_drops("dualpi2 = {}", "ect1");
@@ -39,7 +39,7 @@ fn dualpi2_marks_the_scalable_service() {
     assert!(scalable > 3.0 * classic.max(10.0), "{scalable} marks against {classic}");
 }
 
-/// Values of each flow and link of a dumbbell of one link, 40 Mbit/s and 5 ms, with flows of these kinds of TCP.
+/// Values of each flow and link of a dumbbell with one link, 40 Mbit/s and 5 ms, and flows with these TCP settings.
 fn compete(queue: &str, kinds: &[&str]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut text = format!(
         "duration = \"30s\"\nwarmup = \"10s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"40Mbit/s\"\ndelay = \"5ms\"\nqueue.{queue}\n"
@@ -55,8 +55,8 @@ fn compete(queue: &str, kinds: &[&str]) -> (Vec<Vec<f64>>, Vec<f64>) {
     (flows, ["utilisation", "drops", "marks", "queue_mean"].map(link).to_vec())
 }
 
-/// RFC 9332 section 1 and draft-briscoe-iccrg-prague-congestion-control-04: over DualPI2 a Prague flow has about a millisecond of queue beside a CUBIC flow that
-/// has PI2's 15, and the coupling gives both about the same rate.
+/// RFC 9332 section 1 and draft-briscoe-iccrg-prague-congestion-control-04: over DualPI2 a Prague flow has about 1 ms of queueing delay while a competing CUBIC flow
+/// has PI2's 15 ms, and the coupling gives both about the same rate.
 #[test]
 fn prague_beside_cubic_in_dualpi2() {
     let (flows, link) = compete("dualpi2 = {}", &["\"prague\"", "{ cc = \"cubic\", ecn = \"classic\" }"]);
@@ -68,7 +68,7 @@ fn prague_beside_cubic_in_dualpi2() {
     assert_eq!(flows[2], [0.0, 0.0]);
 }
 
-/// RFC 3168 section 5: where RED marks, ECN flows lose nothing but keep their rate; the same flows without ECN retransmit.
+/// RFC 3168 section 5: with RED marking, ECN flows lose nothing and keep their rate; flows without ECN retransmit.
 #[test]
 fn ecn_flows_lose_nothing_where_red_marks() {
     let red = "red = { min = \"20p\", max = \"100p\", limit = \"1000p\", ecn = true }";
@@ -80,8 +80,8 @@ fn ecn_flows_lose_nothing_where_red_marks() {
     assert!(without[2].iter().all(|&r| r > 0.0) && without[3] == [0.0; 4]);
 }
 
-/// Alizadeh et al. 2010: with a step of 20 packets DCTCP fills the link with a queue of about 20; Reno with ECN leaves it idle after each halving, since a
-/// round trip holds more than that.
+/// Alizadeh et al. 2010: with a step of 20 packets DCTCP fills the link with a queue of about 20; Reno with ECN leaves it idle after each halving, because a
+/// round-trip time holds more than that.
 #[test]
 fn dctcp_keeps_a_short_queue_and_the_link_busy() {
     let (_, dctcp) = compete("red = { preset = \"dctcp\" }", &["\"dctcp\"", "\"dctcp\""]);

@@ -1,8 +1,8 @@
-//! TCP Fast Open (RFC 7413) in scenarios, against arithmetic: who has a cookie, and the round trip that it saves.
+//! TCP Fast Open (RFC 7413) in scenarios, against arithmetic: distribution of cookies, and the saved round-trip time.
 
 use crate::common::{cell, run};
 
-/// Seconds that `bytes` take on 10 Mbit/s.
+/// Transmission time in seconds of `bytes` at 10 Mbit/s.
 fn tx(bytes: f64) -> f64 {
     bytes * 8.0 / 10e6
 }
@@ -19,7 +19,7 @@ fn close(got: f64, want: f64) {
     assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
 }
 
-/// Two connections one after the other between `a` and `b`, `DELAY` apart.
+/// Two successive connections between `a` and `b`, `DELAY` apart.
 fn twice(tcp: &str, source: &str) -> String {
     let flow = |name: &str, start: &str| {
         format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{start}\"\ntcp = {{ cc = \"newreno\", {tcp} }}\n{source}\n")
@@ -36,13 +36,13 @@ fn values(text: &str, name: &str) -> [f64; 2] {
     [cell(&r, name, 0), cell(&r, name, 1)]
 }
 
-/// RFC 7413 section 1: a file that fits the SYN is there after half a round trip instead of one and a half. The first connection pays for the cookie with its
-/// bytes alone.
+/// RFC 7413 section 1: a file that fits into the SYN arrives after half a round-trip time instead of one and a half. The first connection pays for the cookie with
+/// its bytes only.
 #[test]
 fn a_short_file_takes_a_round_trip_less() {
     let file = "source.file = { size = \"1000B\" }";
     let handshake = 2.0 * DELAY + 2.0 * tx(SYN);
-    // The acknowledgment of the SYN-ACK goes before the data.
+    // The acknowledgment of the SYN-ACK precedes the data.
     let plain = handshake + tx(HEADER) + tx(HEADER + 1000.0) + DELAY;
     for got in values(&twice("fast_open = \"off\"", file), "completion_time") {
         close(got, plain);
@@ -55,7 +55,7 @@ fn a_short_file_takes_a_round_trip_less() {
     }
 }
 
-/// What does not fit follows with the SYN-ACK, at the time at which an ordinary connection sends its first segment: n full segments save the part in the SYN.
+/// The rest follows the SYN-ACK, when an ordinary connection sends its first segment: n full segments save the part in the SYN.
 #[test]
 fn a_file_of_a_window_saves_what_its_syn_carries() {
     let (size, in_syn) = (10_000.0, 1420.0);
@@ -66,7 +66,7 @@ fn a_file_of_a_window_saves_what_its_syn_carries() {
     close(later, 3.0 * DELAY + tx(SYN + COOKIE + in_syn) + tx(SYN) + tx(rest + HEADER * segments));
 }
 
-/// Section 4.2.2: an answer to a request in the SYN is on its way before the handshake ends. The client of `request_response` is `to`.
+/// Section 4.2.2: an answer to a request in the SYN is sent before the handshake completes. The client of `request_response` is `to`.
 #[test]
 fn a_request_and_its_answer_take_one_round_trip() {
     let rpc = "source.request_response = { request = \"100B\", response = \"1000B\", requests = 1 }";
@@ -86,7 +86,7 @@ fn group(name: &str, i: u32) -> String {
     )
 }
 
-/// What is written arrives once, whatever the queue drops, and flows of two pairs of nodes have cookies of their own.
+/// Every byte arrives once despite drops, and flows of two node pairs have cookies of their own.
 #[test]
 fn many_short_flows_lose_nothing() {
     for queue in ["queue.droptail = { limit = \"5p\" }", "queue = \"codel\"", "queue = \"fq_codel\""] {

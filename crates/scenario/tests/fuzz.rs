@@ -1,6 +1,6 @@
-//! All models of `fuzz/`, each a few thousand operations in the tests, and as many as one likes by hand:
-//! `cargo test -p fairlane-scenario --test fuzz -- TARGET OPERATIONS [FIRST SEED]`. Checks of overflow and debug assertions are on.
-//! What an operation is, and how many are on record: `docs/validation/fuzzing.md`.
+//! All models of `fuzz/`, with a few thousand operations each in tests, and any number by hand:
+//! `cargo test -p fairlane-scenario --test fuzz -- TARGET OPERATIONS [FIRST SEED]`. Overflow checks and debug assertions are on.
+//! `docs/validation/fuzzing.md` defines an operation and lists the operations run so far.
 
 #[path = "../../../fuzz/draws.rs"]
 mod draws;
@@ -21,18 +21,18 @@ use std::time::{Duration, Instant};
 
 /// Names of the models, and operations in the tests.
 const TARGETS: [(&str, u64); 4] = [("queue", 300_000), ("tcp", 100_000), ("scenario", 1000), ("pcap", 20_000)];
-/// Lives that once found something: a D-SACK as long as the sequence space.
+/// Seeds that once found a defect: a D-SACK as long as the sequence space.
 const FOUND: [(&str, u64); 1] = [("tcp", 8484)];
 /// Bytes of a TCP endpoint's life.
 const LONGEST_LIFE: usize = 6000;
-/// Kinds of findings after which there is no sense in going on.
+/// Number of kinds of findings that ends the search.
 const ENOUGH: usize = 20;
 
-/// What the last panic said.
+/// Message of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn say(text: &str) {
-    // Nobody reads it any more: the exit code says the rest.
+    // The reader may be gone: the exit code is enough.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
@@ -45,7 +45,7 @@ fn tcp(seed: u64) -> Result<u64, String> {
     harness::run(&data)
 }
 
-/// Runs lives of a model until there are so many operations; findings by kind, each with its first seed.
+/// Runs a model until the number of operations; returns findings by kind, each with its first seed.
 fn fuzz(target: &str, operations: u64, first: u64) -> Vec<String> {
     let corpus = (target == "scenario").then(text::Corpus::new);
     let (start, mut told) = (Instant::now(), Instant::now());
@@ -92,7 +92,7 @@ fn fuzz(target: &str, operations: u64, first: u64) -> Vec<String> {
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         if let Ok(mut panic) = PANIC.lock() {
-            // The place first: it tells one panic from another.
+            // The location comes first: it distinguishes panics.
             *panic = format!("panic at {}: {info}", info.location().map_or_else(String::new, ToString::to_string).replace(':', " "));
         }
     }));
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     let named = TARGETS.iter().find(|(name, _)| words.first().is_some_and(|w| w == name));
     let found = match named {
         Some(&(name, few)) => fuzz(name, number(1).unwrap_or(few), number(2).unwrap_or(0)),
-        // Another program's test is meant, or the list of all.
+        // The filter names another program's test, or asks for the list of all.
         None if words.iter().any(|w| !w.starts_with('-') && w.parse::<u64>().is_err()) || words.iter().any(|w| w == "--list") => {
             return ExitCode::SUCCESS;
         }

@@ -1,4 +1,4 @@
-//! A sampled run has a column for each inner variable that the page of its congestion control promises, and for no other.
+//! A sampled run has a column for each gauge on the page of its congestion control, and no other.
 
 use fairlane_scenario::{Format, Options, Progress, Table, resolve, run_all};
 use fairlane_tcp::CcParams;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Columns of every sampled flow.
 const COMMON: [&str; 7] = ["time", "cwnd", "ssthresh", "srtt", "in_flight", "goodput", "throughput"];
 
-/// One flow fills a queue that loses, and marks for those that answer to marks.
+/// One flow fills a queue that drops, or marks for congestion controls with ECN.
 fn sampled(cc: &str) -> Table {
     let text = format!(
         "duration = \"4s\"\nsample = \"100ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\n\
@@ -18,7 +18,7 @@ fn sampled(cc: &str) -> Table {
     runs.pop().unwrap().flow_series.unwrap().table()
 }
 
-/// The names in code after "Gauge:" or "Gauges:" on the algorithm's page; none without a page of its own.
+/// Names in code after "Gauge:" or "Gauges:" on the algorithm's page; none without a page.
 fn promised(cc: &str) -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/models/{cc}.md"));
     let text = std::fs::read_to_string(page).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Golden fingerprints: the trajectories of a set of scenarios, as committed in `tests/golden/fingerprints.txt`. A change of one is a
-//! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. What is new has none yet: [`RECORD`] writes it.
+//! Golden fingerprints: trajectories of a set of scenarios, as committed in `tests/golden/fingerprints.txt`. A change of one is a
+//! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. [`RECORD`] writes those of new scenarios.
 
 use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, Table, resolve, run_all};
 use fairlane_tcp::CcParams;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-/// Scenario files with the changes that make them short.
+/// Scenario files with changes that shorten them.
 const CASES: &[(&str, &[&str])] = &[
     ("python/fairlane/scenarios/P1.toml", &["duration=4s"]),
     ("python/fairlane/scenarios/P2.toml", &["duration=1500ms"]),
@@ -68,9 +68,9 @@ fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
     CcParams::ALL.iter().flat_map(move |cc| ["modern", "rfc", "linux"].map(|preset| of(cc.name, preset)))
 }
 
-/// Every source with its defaults, over TCP, unless it controls its rate itself, and, where it is not a mere amount, over UDP.
+/// Every source with its defaults, over TCP unless it controls its rate, and over UDP unless it is a mere amount.
 fn sources() -> impl Iterator<Item = (&'static str, String)> {
-    // A replay has no default: its file is needed. An example runs one.
+    // A replay needs a file; an example runs one.
     let names = SourceSpec::NAMES.iter().map(|(name, _)| *name).filter(|name| *name != "replay");
     names.flat_map(|name| {
         let flows = match name {
@@ -82,7 +82,7 @@ fn sources() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Writes the fingerprints anew.
+/// Writes the fingerprints again.
 const RECORD: &str = "FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden";
 
 const CONTROLS: &str = "examples/tcp_variants.toml";
@@ -94,7 +94,7 @@ fn root() -> PathBuf {
 fn read(file: &str, sets: &[&str]) -> Resolved {
     let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let sets: Vec<(String, String)> = sets.iter().filter_map(|s| s.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    // By its whole path, as data files are found beside it.
+    // By its whole path, because data files are searched next to it.
     let name = root().join(file).display().to_string();
     resolve(&text, &name, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -107,7 +107,7 @@ fn fingerprints(runs: &[RunOutput]) -> Vec<u64> {
     runs.iter().map(|r| r.fingerprint).collect()
 }
 
-/// Equal to the bit; a NaN equals itself.
+/// Equal to the bit; NaN equals NaN.
 fn same(a: &Table, b: &Table) -> bool {
     let bits = |t: &Table| -> Vec<Vec<u64>> { t.numbers.iter().map(|(_, v)| v.iter().map(|x| x.to_bits()).collect()).collect() };
     a.text == b.text && bits(a) == bits(b)
@@ -141,7 +141,7 @@ fn trajectories_are_the_committed_ones() {
     assert!(found.is_empty(), "{found}");
 }
 
-/// What sets the fingerprints of now apart from those on record, and what to do about it.
+/// Differences from the recorded fingerprints, and the next step.
 fn differences(recorded: &str, got: &str) -> String {
     let by_case = |text: &str| -> BTreeMap<String, String> {
         text.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.rsplit_once(' ')).map(|(c, f)| (c.to_owned(), f.to_owned())).collect()
@@ -179,7 +179,7 @@ fn new_changed_and_vanished_cases_are_told_apart() {
     assert!(lines[6].contains(RECORD) && lines.len() == 7, "{found}");
 }
 
-/// The loop compiled for observers, the sampler, and the number of threads leave the trajectory and every table alone.
+/// Observers, the sampler and the number of threads change neither the trajectory nor any table.
 #[test]
 fn observers_samplers_and_threads_change_nothing() {
     for (file, sets) in CASES.iter().filter(|c| !c.0.contains("P6")) {

@@ -1,4 +1,4 @@
-//! `report = "groups"`: a row for each group of flows is what the rows of its flows say together, and nothing else of the result changes.
+//! `report = "groups"`: the row of a group combines the rows of its flows, and nothing else in the result changes.
 
 use fairlane_scenario::{Columns, FLOW_METRICS, Format, Options, Pooled, Progress, Resolved, RunError, RunOutput, jain, resolve, run_all};
 use std::fs;
@@ -58,7 +58,7 @@ fn a_group_is_what_its_flows_are_together() {
         let names: Vec<&str> = by_flow.scenario.flows.keys().map(String::as_str).collect();
         assert_eq!(groups.groups.text[0].1, names, "{name}");
         for (g, group) in names.iter().enumerate() {
-            // The tables are told without the room for flows to come.
+            // Tables exclude reserved members.
             let own: Vec<usize> = (0..flows.flows.text[0].1.len())
                 .filter(|&i| members.iter().any(|m| m.name == flows.flows.text[0].1[i] && m.group == *group))
                 .collect();
@@ -74,15 +74,15 @@ fn a_group_is_what_its_flows_are_together() {
                 let there: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
                 let sum: f64 = there.iter().fold(0.0, |a, b| a + b);
                 match m.pooled.unwrap() {
-                    // Counts are whole numbers, so their sums are exact; of rates and times the last digit may differ.
+                    // Counts are integers with exact sums; the last digit of rates and times may differ.
                     Pooled::Sum if matches!(m.unit, "packets" | "count") => assert_eq!(told(m.name), sum, "{}", at(m.name)),
                     Pooled::Sum if there.is_empty() => assert!(told(m.name).is_nan(), "{}", at(m.name)),
                     Pooled::Sum => near(m.name, told(m.name), sum),
                     Pooled::Mean if there.is_empty() => assert!(told(m.name).is_nan(), "{}", at(m.name)),
                     Pooled::Mean => near(m.name, told(m.name), sum / there.len() as f64),
                     Pooled::Null => assert!(told(m.name).is_nan(), "{}", at(m.name)),
-                    // What all packets together have lies between the least and the greatest of the flows; a deviation may be larger, and
-                    // percentiles are those of buckets 1/64 of their value wide.
+                    // A value over all packets lies between the smallest and the largest of the flows; a deviation may be larger, and
+                    // percentiles use buckets 1/64 of their value wide.
                     Pooled::All => {
                         let (least, most) = there.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
                         assert_eq!(told(m.name).is_nan(), there.is_empty(), "{}", at(m.name));
@@ -97,7 +97,7 @@ fn a_group_is_what_its_flows_are_together() {
                     }
                 }
             }
-            // Means over packets are those of the flows, each as often as it has packets; the deviation is that of the whole.
+            // Means over packets are the flows' means weighted by packets; the deviation is that of the whole.
             let packets = each("packets_received");
             let weighted = |values: &[f64]| -> f64 {
                 values.iter().zip(&packets).filter(|(_, n)| **n > 0.0).map(|(v, n)| v * n).sum::<f64>() / packets.iter().sum::<f64>()
@@ -113,7 +113,7 @@ fn a_group_is_what_its_flows_are_together() {
             }
             let decided = told("packets_lost") + told("packets_received");
             assert_eq!(told("loss"), told("packets_lost") / decided.max(1.0), "{}", at("loss"));
-            // Fairness is formed of the goodput of each flow, in units of the mean at the same bottleneck: with one of these to the bit.
+            // Fairness uses the goodput of each flow relative to the mean at the same bottleneck: exact to the bit with one bottleneck.
             let (goodputs, fair) = (each("goodput"), each("fair_share"));
             if fair.iter().all(|f| *f == fair[0]) {
                 assert_eq!(told("jain").to_bits(), jain(&goodputs).to_bits(), "{}", at("jain"));
@@ -144,7 +144,7 @@ fn a_group_is_what_its_flows_are_together() {
     }
 }
 
-/// A percentile of a group is one of all its packets: here two groups that differ by far, in one and apart.
+/// A percentile of a group covers all its packets: here two very different groups, in one and separately.
 #[test]
 fn percentiles_are_those_of_all_packets() {
     let text = |flows: &str| {
@@ -164,7 +164,7 @@ fn percentiles_are_those_of_all_packets() {
     assert!((means[1] - means[0] - 0.099).abs() < 1e-3 && (sent[0] / sent[1] - 3.0).abs() < 0.1, "{means:?} {sent:?}");
     let both = run(&text(both));
     let value = |metric: &str| of(&both.groups.numbers, metric)[0];
-    // Half of the packets take some milliseconds, half some more than a hundred: no flow has such a median and 95th percentile.
+    // Half of the packets take some milliseconds, half more than a hundred: no flow has such a median and 95th percentile.
     assert!(value("delay_p50") < 0.05 && value("delay_p95") > 0.1 && value("flows") == 2.0 && value("completed") == 2.0);
     assert!(value("completion_time_p50") < 0.1 && value("completion_time_p99") > 0.3, "{}", value("completion_time_p99"));
 }
@@ -173,7 +173,7 @@ fn run(text: &str) -> RunOutput {
     go(&resolve(text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}\n{text}")), false)
 }
 
-/// Flows for which there is only room are none of their group, and a group without flows has a row of its own.
+/// Reserved members do not count as flows of their group, and a group without flows has a row.
 #[test]
 fn room_for_flows_is_no_flow() {
     let sets = [("report", "groups"), ("topology.dumbbell.pairs", "9"), ("flows.tcp.room", "9")];
@@ -183,7 +183,7 @@ fn room_for_flows_is_no_flow() {
     assert_eq!(count(&out), count(&roomy));
 }
 
-/// Series are those of links only.
+/// Only links have series.
 #[test]
 fn groups_have_no_series_of_flows() {
     let sampled = |report| {
@@ -199,7 +199,7 @@ fn groups_have_no_series_of_flows() {
     }
 }
 
-/// What limits flows is told of each of them.
+/// Limits are reported per flow.
 #[test]
 fn why_needs_flows() {
     let scenario = read("examples/quickstart.toml", &[("report", "groups")]);

@@ -1,4 +1,4 @@
-//! Links whose rate changes and that are rough on packets, and replayed recordings, from the scenario to the tables.
+//! Links with changing rates and impairments, and replayed recordings, from the scenario to the tables.
 
 use fairlane_scenario::{CaptureRequest, Captures, Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn value(t: &Table, column: &str, row: &str) -> f64 {
     t.numbers.iter().find(|c| c.0 == column).unwrap().1[i]
 }
 
-/// A bulk flow over a link whose line is given; the way back is plain.
+/// A bulk flow over a link with these settings; the reverse path is plain.
 fn bulk(link: &str, tcp: &str) -> String {
     format!(
         "duration = \"30s\"\nwarmup = \"5s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\ndelay = \"10ms\"\nduplex = false\n{link}\n\
@@ -39,7 +39,7 @@ fn bulk(link: &str, tcp: &str) -> String {
 #[test]
 fn goodput_of_tcp_is_the_capacity_of_the_trace() {
     let tcp = "{ mss = \"1460B\" }";
-    // The recovery from slow start ends after seven seconds, and sends again what has arrived.
+    // The recovery from slow start ends after seven seconds, and retransmits data that has arrived.
     let bulk = |link: &str, tcp: &str| bulk(link, tcp).replace("warmup = \"5s\"", "warmup = \"8s\"");
     let trace = run(&read(&bulk("trace = \"data:,1\"", tcp)).unwrap());
     let rate = run(&read(&bulk("rate = \"12Mbit/s\"", tcp)).unwrap());
@@ -47,14 +47,14 @@ fn goodput_of_tcp_is_the_capacity_of_the_trace() {
     assert!((a / b - 1.0).abs() < 0.005, "{a} {b}");
     assert!((a / (12e6 * 1460.0 / 1500.0) - 1.0).abs() < 0.02, "{a}");
     assert!(value(&trace.links, "utilisation", "x") > 0.98);
-    // Bursts of ten each 10 ms: the same mean.
+    // Bursts of ten every 10 ms: the same mean.
     let bursts = format!("trace = \"data:,{}\"", ["10"; 10].join(" "));
     let c = value(&run(&read(&bulk(&bursts, tcp)).unwrap()).flows, "goodput", "f");
     assert!((c / b - 1.0).abs() < 0.02, "{c} {b}");
 }
 
-/// 1000 bytes take 1 ms at 8 Mbit/s; 80 Mbit/s of them keep a queue of 5 full. A packet that is let in then waits for the five of the queue, what the device holds
-/// and the rest of the one in transmission: the device adds its content to the delay and nothing to the queue, which loses as many packets less as the device took in.
+/// 1000 bytes take 1 ms at 8 Mbit/s; 80 Mbit/s keep a queue of 5 full. An accepted packet waits for the five in the queue, those in the device
+/// and the rest of the one in transmission: the device adds its content to the delay and nothing to the queue, which drops as many packets fewer as the device took in.
 #[test]
 fn a_device_holds_packets_beyond_the_queue() {
     let run_with = |device: &str| {
@@ -71,7 +71,7 @@ fn a_device_holds_packets_beyond_the_queue() {
         assert!((value(&out.links, "drops", "x") - (drops - packets)).abs() <= 1.0, "{device}");
         assert!((value(&out.flows, "delay_max", "f") - delay - packets * 1e-3).abs() < 0.11e-3, "{device}");
         assert_eq!(value(&out.links, "queue_max", "x"), 5.0, "{device}");
-        // The transmitter never rests; what waits in the device at the end, and the rest of the packet in transmission, have not been carried.
+        // The link is always busy; packets in the device at the end, and the rest of the packet in transmission, are not carried yet.
         assert!((0.998..=1.0).contains(&value(&out.links, "utilisation", "x")), "{device} {}", value(&out.links, "utilisation", "x"));
         let sum = value(&out.links, "departures", "x") + value(&out.links, "drops", "x") + 5.0;
         assert!((sum - value(&out.flows, "packets_sent", "f")).abs() <= 1.0, "{device}");
@@ -92,7 +92,7 @@ fn steps_of_the_rate_are_the_capacity() {
     assert!((value(&out.links, "utilisation", "x") - throughput / 4.4e6).abs() < 1e-9);
 }
 
-/// A dumbbell's bottleneck and its way back may follow traces; the builder's own rate then does not hold.
+/// A dumbbell's bottleneck and its reverse direction may follow traces; the builder's rate is then ignored.
 #[test]
 fn builders_links_follow_traces() {
     let dir = folder("builder");
@@ -112,7 +112,7 @@ rate = "3Mbit/s"
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
-/// Late packets, 20 ms behind, look lost to SACK after three duplicates (RFC 6675) but not to RACK, which learns to wait (RFC 8985 section 6.2).
+/// Packets that are 20 ms late look lost to SACK after three duplicates (RFC 6675) but not to RACK, which learns to wait (RFC 8985 section 6.2).
 #[test]
 fn reordering_hurts_sack_more_than_rack() {
     let link = "rate = \"10Mbit/s\"\nreorder = { share = 0.02, delay = \"8ms\" }";
@@ -126,13 +126,13 @@ fn reordering_hurts_sack_more_than_rack() {
         of(&rack, "retransmits")
     );
     assert!(of(&rack, "goodput") > 2.0 * of(&sack, "goodput"), "{} {}", of(&rack, "goodput"), of(&sack, "goodput"));
-    // Later than two packets (1.2 ms each), but not than three: below the threshold of three duplicates nothing is sent again.
+    // Later than two packets (1.2 ms each), but not than three: below three duplicates there is no retransmission.
     let mild = run(&read(&bulk("rate = \"10Mbit/s\"\nreorder = { share = 0.02, delay = \"2500us\" }", &tcp(false))).unwrap());
     assert!(value(&mild.links, "reordered", "x") > 100.0);
     assert!(of(&mild, "retransmits") * 10.0 < of(&sack, "retransmits"), "{}", of(&mild, "retransmits"));
 }
 
-/// Gilbert's chain loses as many packets as its formula says; a bulk flow that loses them in bursts recovers less often, so it is faster.
+/// Gilbert's chain loses packets at the rate of its formula; with bursty losses a bulk flow recovers less often, so it is faster.
 #[test]
 fn bursts_of_losses_cost_fewer_windows() {
     let [alone, bursts] = ["loss = 0.02", "loss.gilbert_elliott = { p = 0.0051, r = 0.25 }"]
@@ -144,7 +144,7 @@ fn bursts_of_losses_cost_fewer_windows() {
     assert!(events(&bursts) < 0.6 * events(&alone), "{} {}", events(&bursts), events(&alone));
 }
 
-/// A recording over UDP arrives at its own times, shifted by transmission and propagation alone.
+/// A recording over UDP arrives at its recorded times, shifted by transmission and propagation only.
 #[test]
 fn a_recording_is_replayed() {
     let dir = folder("replay");
@@ -154,13 +154,13 @@ fn a_recording_is_replayed() {
     let r = read_in(&dir, text).unwrap();
     let out = run(&r);
     assert_eq!((value(&out.flows, "packets_received", "f"), value(&out.flows, "completion_time", "f")), (3.0, 0.2510005));
-    // The second waits until the first, 1 us long, is through.
+    // The second packet waits until the first, 1 us long, is sent.
     assert_eq!(value(&out.links, "sojourn_max", "x"), 999e-9);
     assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
-/// A capture of our own, replayed and captured again, has the same times and sizes to the nanosecond.
+/// A simulated capture, replayed and captured again, has the same times and sizes to the nanosecond.
 #[test]
 fn a_capture_replayed_is_the_capture() {
     let dir = folder("round");
@@ -191,7 +191,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
         ("trace = \"down\"", "down: opportunity 2 at 3 ms comes after one at 5 ms", "a millisecond on each line"),
         ("trace = \"data:,0\"", "the data: its last opportunity is at 0 ms", ""),
         ("trace = \"empty\"", "empty holds nothing", ""),
-        ("trace = \"none.txt\"", "there is no such file", ""),
+        ("trace = \"none.txt\"", "file not found", ""),
         ("trace = \"data:,1\"\nrates = [{ at = \"1s\", rate = \"1Mbit/s\" }]", "this link has a trace", ""),
         (
             "rate = \"1Mbit/s\"\nrates = [{ at = \"2s\", rate = \"1Mbit/s\" }, { at = \"1s\", rate = \"2Mbit/s\" }]",
@@ -202,7 +202,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
         ("rate = \"1Mbit/s\"\nloss = \"a bit\"", "expected", ""),
         ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1 }", "`r` is missing", ""),
         ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1, r = 1.5 }", "1.5 is out of range", ""),
-        ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1, r = 0.5, 1-h = 1.0 }", "unknown key `1-h`", "it is called `bad` here"),
+        ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1, r = 0.5, 1-h = 1.0 }", "unknown key `1-h`", "the key is called `bad`"),
         ("rate = \"1Mbit/s\"\nloss.list = [4, 4]", "do not rise", "list each once"),
         ("rate = \"1Mbit/s\"\nloss.every = 0", "0 is out of range", ""),
         ("rate = \"1Mbit/s\"\njitter = \"11ms\"", "leaves no delay: the link's is 10ms", "at most \"10ms\""),
@@ -217,7 +217,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
     let flow = |source: &str| format!("{}source.replay = {{ {source} }}\n", bulk("rate = \"1Mbit/s\"", "{}"));
     for (source, message) in [
         ("file = \"late.txt\"", "late.txt: line 2: this packet was sent 1000000000 ns before the one before it"),
-        ("file = \"x.toml\"", "there is no such file"),
+        ("file = \"x.toml\"", "file not found"),
         ("scale = 2", "`file` is missing"),
         ("file = \"data:,0 5 5\", repeat = true", "replay: all recorded packets come at one instant"),
         ("file = \"data:,0 5\"", "a packet is three numbers"),

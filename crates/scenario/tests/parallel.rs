@@ -1,4 +1,4 @@
-//! One run on several threads: whatever the cut, and however many threads there are, results are those of the run in one piece, to the bit.
+//! Parallel runs: for any partition and number of threads, results equal those of the unsplit run to the bit.
 
 use fairlane_engine::Stream;
 use fairlane_scenario::{Format, Options, Parallel, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, partition, resolve, run_all};
@@ -11,14 +11,14 @@ fn go(scenario: &Resolved, parts: Parallel, threads: usize) -> RunOutput {
     run_all(scenario, &options, &Progress::default()).unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// Everything that a run tells, but how long it took and how its packets lay in memory.
+/// All results of a run, except its duration and the memory layout of its packets.
 fn told(out: &RunOutput) -> String {
     let numbers = |t: &fairlane_scenario::Table| {
         let bits = |v: &Vec<f64>| v.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
         t.numbers.iter().map(|(name, v)| format!("{name}: {}\n", bits(v))).collect::<String>()
     };
     let tables = [&out.flows, &out.groups, &out.links, &out.network].map(numbers).concat();
-    // Not the events: a packet that passes a port at once has none there in the run in one piece.
+    // Not the events: a packet that passes a port at once has no event there in the unsplit run.
     format!("fingerprint {:016x}\nhops {}\nwarnings {:?}\n{tables}", out.fingerprint, out.packet_hops, out.warnings)
 }
 
@@ -31,7 +31,7 @@ fn same(whole: &RunOutput, parts: &RunOutput, what: &str) {
     }
 }
 
-/// Runs a scenario whole, and in parts on so many threads. The number of its parts.
+/// Runs a scenario whole, and in parts on these numbers of threads. Returns the number of parts.
 fn check(scenario: &Resolved, threads: &[usize], what: &str) -> usize {
     let parts = partition(scenario, scenario.seed, None).unwrap()["parts"].as_array().unwrap().len();
     let whole = go(scenario, Parallel::Never, 1);
@@ -49,7 +49,7 @@ fn file(path: &str, sets: &[(&str, &str)]) -> Resolved {
     resolve(&fs::read_to_string(root.join(path)).unwrap(), path, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The benchmarks, cut short: a dumbbell whose bottleneck alone is cut, and fat trees.
+/// The benchmarks, shortened: a dumbbell split at its bottleneck, and fat trees.
 #[test]
 fn benchmarks_are_the_same_in_parts() {
     for (path, duration, warmup, report) in
@@ -62,7 +62,7 @@ fn benchmarks_are_the_same_in_parts() {
     }
 }
 
-/// Parts are bundled for fewer threads, as many as there are threads where loads are even, and each bundle is of whole parts.
+/// Parts are bundled for fewer threads, as many bundles as threads if loads are even, and each bundle consists of whole parts.
 #[test]
 fn fewer_threads_have_fewer_parts() {
     let even = file("python/fairlane/scenarios/P5.toml", &[]);
@@ -81,7 +81,7 @@ fn fewer_threads_have_fewer_parts() {
     }
 }
 
-/// Whether several threads pay is said of the network, not of so many threads: a run on four is in parts or in one piece as one on two is.
+/// The decision whether several threads pay depends on the network, not on the number of threads: a run on four is split exactly if one on two is.
 #[test]
 fn whether_it_pays_is_one_answer() {
     let mut answers = Vec::new();
@@ -97,12 +97,12 @@ fn whether_it_pays_is_one_answer() {
     assert!(answers.contains(&true) && answers.contains(&false), "{answers:?}");
 }
 
-/// Of several things one.
+/// Picks one of several values.
 fn pick<'a, T>(of: &'a [T], rng: &mut Stream) -> &'a T {
     &of[rng.below(of.len() as u64) as usize]
 }
 
-/// A network as somebody might write it: a chain, a tree or a mesh of links that differ, with every queue of the registry, and flows of every kind between its nodes.
+/// A random network: a chain, a tree or a mesh of different links, with every queue of the registry, and flows of every kind between its nodes.
 fn drawn(number: u64) -> String {
     let rng = &mut Stream::new(number, "test", "apart", "network");
     let nodes = 3 + rng.below(8);
@@ -147,13 +147,13 @@ fn drawn(number: u64) -> String {
     text
 }
 
-/// Any network with any queues, controls and sources, on one thread and on several.
+/// Random networks with all queues, controls and sources, on one thread and on several.
 #[test]
 fn random_networks_are_the_same_in_parts() {
     let (mut cut, mut refused) = (0, 0);
     for number in 0..50 {
         let text = drawn(number);
-        // What does not go together the checks refuse: then another is drawn.
+        // The checks refuse inconsistent networks: then another is drawn.
         let Ok(scenario) = resolve(&text, "drawn.toml", Format::Toml, &[]) else {
             refused += 1;
             continue;
@@ -163,7 +163,7 @@ fn random_networks_are_the_same_in_parts() {
     assert!(refused < 20 && cut > 25, "{refused} refused, {cut} cut");
 }
 
-/// A dumbbell with this in its bottleneck and its flow, and something else.
+/// A dumbbell with these settings of its bottleneck and flow, and others.
 fn dumbbell(bottleneck: &str, flow: &str, rest: &str) -> Resolved {
     let text = format!(
         "duration = \"2s\"\n{rest}\n[topology.dumbbell]\npairs = 4\naccess = {{ rate = \"100Mbit/s\", delay = \"0s\" }}\n\
@@ -173,7 +173,7 @@ fn dumbbell(bottleneck: &str, flow: &str, rest: &str) -> Resolved {
     resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// What looks across the network without delay keeps the run in one piece, and says why; the plain dumbbell is cut in two at its bottleneck.
+/// Features that read across the network without delay prevent a split, with a reason; the plain dumbbell is split in two at its bottleneck.
 #[test]
 fn what_cannot_be_cut_is_not() {
     let droptail = "queue.droptail.limit = \"50p\"";
@@ -200,7 +200,7 @@ fn what_cannot_be_cut_is_not() {
         let scenario = dumbbell(&bottleneck.replace('\n', ", "), flow, rest);
         let told = partition(&scenario, 1, None).unwrap();
         assert_eq!((told["whole"].as_str(), told["parts"].as_array().map(Vec::len)), (Some(why), Some(0)), "{bottleneck} {flow} {rest}");
-        // Asked for all the same, it runs in one piece.
+        // With a forced split, it still runs unsplit.
         same(&go(&scenario, Parallel::Never, 1), &go(&scenario, Parallel::Always, 4), "in one piece");
     }
 }

@@ -1,4 +1,4 @@
-//! Queues that are not built in: found by name, checked like the others, and able to end a run.
+//! Plug-in queues: found by name, checked like built-in ones, and able to end a run.
 
 use fairlane_net::{Backlog, BuildContext, Packet, QCx, Qdisc};
 use fairlane_queue::{Admit, Capabilities, Discipline, DropTail, Fifo, Limit, Problem};
@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Tail drop that keeps one packet less than its limit.
+/// Tail drop one packet below its limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct LessOneParams {
-    /// One more than what waits.
+    /// One more than the queue holds.
     limit: Len,
 }
 
@@ -57,7 +57,7 @@ fn a_rust_queue_of_ones_own_is_used_by_name() {
     let built_in = scenario("{ droptail = { limit = \"30p\", admit = \"under\" } }").unwrap();
     assert_eq!(run(&own).unwrap().fingerprint, run(&built_in).unwrap().fingerprint);
     assert_eq!(Resolved::from_json(&own.to_json().to_string()).unwrap(), own);
-    // Its default is written out, its parameters are checked where they stand.
+    // Its default is written out, its parameters are checked in place.
     let v = scenario("\"Less_One\"").unwrap().to_json();
     assert_eq!(v["topology"]["dumbbell"]["bottleneck"]["queue"]["plugin"], json!({"name": "less_one", "params": {"limit": "50p"}}));
     let e = scenario("{ less_one = { limit = 30 } }").unwrap_err();
@@ -77,7 +77,7 @@ fn names_are_checked() {
     assert_eq!(register::<LessOneParams>("a b"), Err(RegisterError::Name("a b".into())));
 }
 
-/// A FIFO that gives up at its hundredth packet.
+/// A FIFO that fails at its hundredth packet.
 #[derive(Clone, Debug, Default)]
 struct Weary {
     seen: u32,
@@ -135,7 +135,7 @@ fn a_fault_ends_the_run_with_its_time() {
     assert!(run(&scenario("\"droptail\"").unwrap()).is_ok());
 }
 
-/// Keeps a packet and says that it may be sent at once.
+/// Keeps a packet and claims that it may be sent at once.
 #[derive(Clone, Debug, Default)]
 struct Tease {
     held: Backlog,
@@ -175,7 +175,7 @@ impl QueuePlugin for TeaseMaker {
     }
 }
 
-/// The link asks it at one instant for ever: the run ends, in one piece and in hand, and says where.
+/// The link polls the queue for ever at one instant: the run ends, as a whole run and in a session, and names the place.
 #[test]
 fn a_run_in_which_time_stands_still_ends() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
@@ -183,7 +183,7 @@ fn a_run_in_which_time_stands_still_ends() {
     let scenario = scenario("\"tease\"").unwrap();
     let e = run(&scenario).unwrap_err();
     let RunError::Standstill { time, events, place } = &e else { panic!("{e}") };
-    // The first packet is there after it has crossed the access link.
+    // The first packet arrives after crossing the access link.
     assert!(*time > Dur::from_ms(1) && *time < Dur::from_ms(2) && *events > 1 << 22, "{e}");
     assert!(place.contains("link `bottleneck`") && place.contains("queue `tease`") && place.contains("flow `f."), "{e}");
     let mut sim = Simulation::new(Arc::new(scenario), 1, false).unwrap();

@@ -1,4 +1,4 @@
-//! Congestion controls that are not built in: found by name, checked like the others, and able to end a run.
+//! Plug-in congestion controls: found by name, checked like built-in ones, and able to end a run.
 
 use fairlane_scenario::{Fault, Format, Options, Progress, Resolved, RunError, RunOutput, fail, resolve, run_all};
 use fairlane_tcp::cc::{
@@ -13,10 +13,10 @@ use serde_json::json;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct AimdParams {
-    /// Segments a round trip.
+    /// Segments per round-trip time.
     #[schemars(range(min = 0.0))]
     a: f64,
-    /// Share that a loss takes.
+    /// Share of the window lost per loss event.
     #[schemars(range(min = 0.0, max = 1.0))]
     b: f64,
 }
@@ -89,12 +89,12 @@ fn a_congestion_control_of_ones_own_is_used_by_name() {
     let gentle = scenario("{ cc.aimd = { a = 0.2, b = 0.125 } }", &[]).unwrap();
     assert_ne!(run(&gentle).unwrap().fingerprint, run(&built_in).unwrap().fingerprint);
     assert_eq!(Resolved::from_json(&own.to_json().to_string()).unwrap(), own);
-    // Its defaults are written out, whatever the spelling.
+    // Its defaults are written out, in any spelling.
     let full = json!({"plugin": {"name": "aimd", "params": {"a": 1.0, "b": 0.5}}});
     for tcp in ["\"AIMD\"", "{ cc = \"aimd\" }", "{ cc.aimd = {} }", "{ preset = \"ns3\", cc = \"aimd\" }"] {
         assert_eq!(cc(&scenario(tcp, &[]).unwrap()), full, "{tcp}");
     }
-    // An option refines the same algorithm and replaces another.
+    // An option changes the same algorithm and replaces another.
     let set = [("flows.f.tcp.cc.aimd.a", "2.0")];
     assert_eq!(cc(&scenario("{ cc.aimd = { b = 0.25 } }", &set).unwrap())["plugin"]["params"], json!({"a": 2.0, "b": 0.25}));
     register_cc::<AimdParams>("aimd2").unwrap();
@@ -128,7 +128,7 @@ fn names_are_checked() {
     assert_eq!(register_cc::<AimdParams>("a b"), Err(RegisterCcError::Name("a b".into())));
 }
 
-/// Parameters without a schema check, as an endpoint outside of a scenario has them.
+/// Parameters without a schema check, for an endpoint outside of a scenario.
 #[test]
 fn endpoints_check_them_too() {
     register_cc::<AimdParams>("aimd").unwrap();
@@ -140,7 +140,7 @@ fn endpoints_check_them_too() {
     assert_eq!(fairlane_tcp::resolve_params(json!({"cc": "AIMD"})).unwrap().cc.name(), "aimd");
 }
 
-/// A fixed window that gives up at its hundredth acknowledgment.
+/// A fixed window that fails at its hundredth acknowledgment.
 #[derive(Clone, Debug, Default)]
 struct Weary {
     seen: u32,

@@ -1,9 +1,9 @@
-//! Ratios of counters: both are of one population, so a share is a share whatever was under way when the warm-up ended.
+//! Ratios of counters: both cover the same packets, so a share is valid whatever was in flight at the end of the warm-up.
 
 use crate::common::{cell, run};
 use fairlane_scenario::RunOutput;
 
-/// A number of the link of this name.
+/// Metric of the link with this name.
 fn link(out: &RunOutput, name: &str, metric: &str) -> f64 {
     let names = &out.links.text.iter().find(|c| c.0 == "name").unwrap().1;
     let i = names.iter().position(|n| n == name).unwrap_or_else(|| panic!("{names:?}"));
@@ -14,7 +14,7 @@ fn network(out: &RunOutput, metric: &str) -> f64 {
     out.network.numbers.iter().find(|c| c.0 == metric).unwrap().1[0]
 }
 
-/// A packet of 1000 bytes each 10 ms over 500 ms; the link is down from just behind the end of the warm-up, at 1 s, to 1.1 s.
+/// A packet of 1000 bytes every 10 ms over 500 ms; the link is down from just after the end of the warm-up, at 1 s, to 1.1 s.
 fn stream(duration: &str, link: &str) -> RunOutput {
     run(&format!(
         "duration = \"{duration}\"\nwarmup = \"1s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"100Mbit/s\"\ndelay = \"500ms\"\nreverse.down = []\n{link}\n\
@@ -22,7 +22,7 @@ fn stream(duration: &str, link: &str) -> RunOutput {
     ))
 }
 
-/// RFC 7680 section 2.4: loss of a packet is 0 or 1, so a share of packets lies between them. When the link fails 50 packets are under way, then 10 find it down; those sent
+/// RFC 7680 section 2.4: loss of a packet is 0 or 1, so a packet loss ratio lies between them. When the link fails 50 packets are in flight, then 10 find it down; those sent
 /// from 1.1 s on arrive from 1.6 s on.
 #[test]
 fn loss_counts_packets_whose_fate_was_decided_in_the_span() {
@@ -38,11 +38,11 @@ fn loss_counts_packets_whose_fate_was_decided_in_the_span() {
     assert!((19.0..=22.0).contains(&received), "{received}");
     assert_eq!(cell(&long, "loss", 0), lost / (lost + received));
     assert_eq!(network(&long, "loss"), lost / (lost + received));
-    // The queue, which nothing waits in, dropped 10 and let the others go.
+    // The queue, which is always empty, dropped 10 and sent the others.
     assert_eq!(link(&long, "l", "loss"), link(&long, "l", "drops") / (link(&long, "l", "drops") + link(&long, "l", "departures")));
 }
 
-/// What waited when the link failed had come before the warm-up ended; hardly anything comes after it.
+/// Packets queued when the link failed had arrived before the warm-up ended; hardly any arrive after it.
 #[test]
 fn a_queue_that_drops_what_it_held_loses_all_of_it() {
     let out = run(
@@ -56,7 +56,7 @@ fn a_queue_that_drops_what_it_held_loses_all_of_it() {
     assert!((0.98..=1.0).contains(&cell(&out, "loss", 0)), "{}", cell(&out, "loss", 0));
 }
 
-/// One packet goes in, two come out of the first link and are lost on the second.
+/// One packet enters, two leave the first link and are lost on the second.
 #[test]
 fn copies_that_are_lost_are_no_more_than_all() {
     let line = |name: &str, from: &str, to: &str, more: &str| {
@@ -69,7 +69,7 @@ fn copies_that_are_lost_are_no_more_than_all() {
     assert_eq!((cell(&out, "loss", 0), network(&out, "loss")), (1.0, 1.0));
 }
 
-/// A flow that has left a link is one of those that its losses hit, so each event there hits all flows of the link.
+/// A flow whose packets have left a link is affected by its loss events, so each event there affects all flows of the link.
 #[test]
 fn losses_hit_flows_that_took_the_link_in_the_span() {
     let line = |name: &str, from: &str, to: &str, more: &str| {
@@ -89,7 +89,7 @@ fn losses_hit_flows_that_took_the_link_in_the_span() {
     assert_eq!((link(&out, "on", "loss_synchronisation"), link(&out, "last", "loss_synchronisation")), (1.0, 1.0));
 }
 
-/// The end of a transmission is a whole picosecond, and a packet has a whole number of bits: what a link carries never falls, and all samples together are what it carried.
+/// A transmission ends at a whole picosecond, and a packet has a whole number of bits: the carried amount never decreases, and all samples add up to it.
 #[test]
 fn what_a_link_carries_never_falls() {
     for rate in ["33.3Mbit/s", "9.999999Mbit/s", "1.234567Gbit/s"] {
@@ -106,7 +106,7 @@ fn what_a_link_carries_never_falls() {
         let of_l: Vec<usize> = links.enumerate().filter(|(i, n)| *n == "l" && time[*i] > 0.3 + 1e-9).map(|(i, _)| i).collect();
         let carried: f64 = of_l.iter().map(|&i| rate[i] * 0.01).sum();
         assert!((carried - link(&out, "l", "throughput") * 0.7).abs() < 1e-3, "{carried}");
-        // Losses of the link are none of its queue.
+        // Losses of the link are not losses of its queue.
         assert_eq!((of_l.iter().map(|&i| drops[i]).sum::<f64>(), link(&out, "l", "drops")), (0.0, 0.0));
         assert!(link(&out, "l", "lost") > 10.0);
     }
@@ -116,7 +116,7 @@ fn of_flows(out: &RunOutput, metric: &str) -> Vec<f64> {
     out.flows.numbers.iter().find(|c| c.0 == metric).unwrap().1.clone()
 }
 
-/// Two dumbbells beside one another, one ten times as fast; flows of each get the same. `order`: the flows as they are declared.
+/// Two parallel dumbbells, one ten times as fast; each has the same flows. `order`: order of the flow declarations.
 fn two_bottlenecks(order: &[&str]) -> RunOutput {
     let line = |name: &str, from: &str, to: &str, rate: &str| {
         format!("[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"1ms\"\n")
@@ -135,7 +135,7 @@ fn two_bottlenecks(order: &[&str]) -> RunOutput {
     run(&format!("duration = \"5s\"\nwarmup = \"1s\"\n{links}{}", order.iter().map(|name| flow(name)).collect::<String>()))
 }
 
-/// Flows over different links, and those in different directions of one, take nothing from one another: equal shares at each bottleneck are fair. Over all goodputs the index would be 0.6.
+/// Flows over different links, or in different directions of one, do not compete: equal shares at each bottleneck are fair. Over all goodputs the index would be 0.6.
 #[test]
 fn flows_of_different_bottlenecks_and_directions_are_not_compared() {
     let out = two_bottlenecks(&["s1", "s2", "s3", "f1", "f2"]);
@@ -150,7 +150,7 @@ fn flows_of_different_bottlenecks_and_directions_are_not_compared() {
     assert!(fair[0] == fair[1] && fair[3] == fair[4] && (fair[3] / fair[0] - 9.0).abs() < 0.1, "{fair:?}");
 }
 
-/// The order of declaration decides nothing.
+/// The order of declaration has no effect.
 #[test]
 fn bottlenecks_do_not_depend_on_the_order_of_flows() {
     let (one, other) = (two_bottlenecks(&["s1", "s2", "s3", "f1", "f2"]), two_bottlenecks(&["f2", "s3", "f1", "s2", "s1"]));
@@ -162,7 +162,7 @@ fn bottlenecks_do_not_depend_on_the_order_of_flows() {
     }
 }
 
-/// With one bottleneck all is as over the goodputs of all flows (Jain, Chiu and Hawe 1984), starved flows included: behind access links as fast as the bottleneck a flow that gets nothing competes, too.
+/// With one bottleneck the index is that of all goodputs (Jain, Chiu and Hawe 1984), including starved flows: behind access links as fast as the bottleneck a starved flow competes, too.
 #[test]
 fn one_bottleneck_has_the_index_of_all_goodputs() {
     let out = run(
@@ -178,7 +178,7 @@ fn one_bottleneck_has_the_index_of_all_goodputs() {
     assert!(of_flows(&out, "share").iter().zip(&x).all(|(share, x)| (share - x / mean).abs() < 1e-12));
 }
 
-/// A flow that its own access link limits is not compared with those behind a link that it hardly uses.
+/// A flow limited by its own access link is not compared with flows behind a link that it hardly uses.
 #[test]
 fn a_slow_access_link_is_a_bottleneck_of_its_own() {
     let out = run(
@@ -192,7 +192,7 @@ fn a_slow_access_link_is_a_bottleneck_of_its_own() {
     assert_eq!(of_flows(&out, "share")[0], 1.0);
 }
 
-/// Two links one after the other leave a flow the same: the name decides, in whatever order they stand.
+/// Two links in series leave a flow the same rate: the name decides, in any order.
 #[test]
 fn equal_links_are_told_apart_by_their_names() {
     let line = |name: &str, from: &str, to: &str| {
@@ -206,7 +206,7 @@ fn equal_links_are_told_apart_by_their_names() {
     }
 }
 
-/// Stations of a channel share the medium, both directions of it: they have one bottleneck, and a wire behind it that carries more has none of it.
+/// Stations of a channel share the medium in both directions: they have one bottleneck, and a faster wire behind it is the bottleneck of none.
 #[test]
 fn a_channel_is_one_bottleneck() {
     let out = run(

@@ -1,5 +1,5 @@
-//! Every queue of the registry obeys what all queues must, whatever its parameters: conservation, order within a flow, its limit, a link
-//! that never waits while packets do, marks on ECN-capable packets only. A new line of the registry is tested without being named here.
+//! Every queue of the registry obeys the laws of all queues, with any parameters: conservation, order within a flow, its limit, a link
+//! that is never idle while packets wait, marks on ECN-capable packets only. A new line of the registry is tested automatically.
 
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, BuildContext, FlowInfo, LinkInfo, Proto, Qdisc};
@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 
 const LENS: &[u32] = &[40, 576, 1500];
 const LARGEST: u32 = 1500;
-/// Small enough to bite; the one in bytes holds a few of the largest packets.
+/// Small limits; the one in bytes holds a few of the largest packets.
 const LIMITS: [&str; 2] = ["20p", "9kB"];
-/// Sets of parameters drawn for each queue.
+/// Random parameter sets per queue.
 const DRAWS: usize = 30;
 
 /// Seven flows, TCP and UDP in turn, over a link of this rate.
@@ -33,7 +33,7 @@ fn load(context: &BuildContext<'_>, percent: u64) -> Load<'static> {
     Load { packets: 4000, flows: 7, lens: LENS, ect: 0.5, mean_gap }
 }
 
-/// The queues themselves, of the registry and of presets: their name for messages, and all their parameters.
+/// Queues of the registry and of presets: name for messages, and all parameters.
 fn named() -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for q in QueueSpec::all() {
@@ -48,7 +48,7 @@ fn named() -> Vec<(String, Value)> {
     all
 }
 
-/// Runs a queue under every rule, its limit among them, where its parameters give one.
+/// Runs a queue under every law, including its limit if it has one.
 fn conforms(
     queue: &(impl Qdisc + Clone),
     spec: &Value,
@@ -80,7 +80,7 @@ fn run(spec: &Value, context: &BuildContext<'_>, load: &Load<'_>) -> Result<Resu
 fn every_queue_and_preset_conforms() {
     for mbps in [1, 10, 400_000] {
         at(mbps, |context| {
-            // Half of the offered load, just the load, twice the load of the link.
+            // Offered load of half, all and twice the link's rate.
             for percent in [200, 100, 50] {
                 for (name, spec) in named() {
                     let done = run(&spec, context, &load(context, percent)).and_then(|r| r);
@@ -91,7 +91,7 @@ fn every_queue_and_preset_conforms() {
     }
 }
 
-/// The parameter `limit` is a promise: whatever the law, no more waits. Whoever calls it otherwise, or has none, fails here.
+/// The parameter `limit` is a promise: no law queues more. A queue that names it differently, or has none, fails here.
 #[test]
 fn every_queue_and_preset_keeps_its_limit() {
     let mut found = Vec::new();
@@ -102,7 +102,7 @@ fn every_queue_and_preset_keeps_its_limit() {
                 limits::set(&mut spec, limit);
                 assert!(limits::most(&spec, LARGEST).is_some(), "{name}: no parameter `limit` says what it holds");
                 for percent in [50, 10] {
-                    // A queue may count in packets alone, or in bytes alone.
+                    // A queue may count in packets only, or in bytes only.
                     let Ok(done) = run(&spec, context, &load(context, percent)) else { continue };
                     accepted += 1;
                     match done {
@@ -118,7 +118,7 @@ fn every_queue_and_preset_keeps_its_limit() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Defaults are one point of many: values drawn from the ranges that the schema gives, as a user may write them.
+/// Random parameters from the ranges of the schema, as a user may write them.
 #[test]
 fn every_queue_conforms_with_drawn_parameters() {
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ fn every_queue_conforms_with_drawn_parameters() {
                 let mut drawn: Map<String, Value> = draw::table(&listed.schema, 0.5, &mut rng);
                 drawn.remove("preset");
                 let written = json!({ listed.name: drawn });
-                // With all its parameters, as limits are read from them.
+                // With all its parameters, because limits are read from them.
                 let whole = match serde_json::from_value::<QueueSpec>(written.clone()) {
                     Ok(q) => serde_json::to_value(q).unwrap(),
                     Err(e) => panic!("{written}: the schema allows it, but {e}"),
@@ -155,7 +155,7 @@ fn every_queue_conforms_with_drawn_parameters() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The checks find what they are for: a queue that holds more than its parameter says.
+/// The checks find a queue that holds more than its limit.
 #[test]
 fn a_queue_without_its_limit_is_found() {
     at(10, |context| {

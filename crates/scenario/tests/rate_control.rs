@@ -1,8 +1,8 @@
-//! TFRC and RAP in scenarios: beside TCP, limited by their sources, and where they do not belong.
+//! TFRC and RAP in scenarios: competing with TCP, limited by their sources, and refused combinations.
 
 use fairlane_scenario::{Format, Options, Progress, RunOutput, resolve, run_all};
 
-/// Two flows of TCP and two of a rate control share a link of 10 Mbit/s with RED; 100 seconds, in windows of one.
+/// Two TCP flows and two rate-controlled flows share a 10 Mbit/s link with RED; 100 seconds, in one-second windows.
 fn beside_tcp(source: &str, seeds: &[u64]) -> Vec<RunOutput> {
     let text = format!(
         "duration = \"100s\"\nwarmup = \"20s\"\nsample = \"1s\"\n[topology.dumbbell]\npairs = 8\naccess = {{ rate = \"100Mbit/s\", delay = \"2ms\" }}\n\
@@ -42,7 +42,7 @@ fn rates(out: &RunOutput) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Share of the rate control over TCP's, and the mean coefficients of variation of both.
+/// Ratio of the rate control's throughput to TCP's, and the mean coefficients of variation of both.
 fn compared(runs: &[RunOutput]) -> (f64, f64, f64) {
     let (mut share, mut own, mut tcp) = (0.0, 0.0, 0.0);
     for out in runs {
@@ -55,7 +55,7 @@ fn compared(runs: &[RunOutput]) -> (f64, f64, f64) {
     (share, own, tcp)
 }
 
-/// Floyd, Handley, Padhye and Widmer 2000, section 4.1: TFRC gets about what TCP gets, and its rate is smoother.
+/// Floyd, Handley, Padhye and Widmer 2000, section 4.1: TFRC gets about as much as TCP, and its rate is smoother.
 #[test]
 fn tfrc_shares_with_tcp_and_is_smoother() {
     let (share, own, tcp) = compared(&beside_tcp("\"tfrc\"", &[1, 2, 3]));
@@ -69,7 +69,7 @@ fn rap_shares_with_tcp() {
     assert!((0.5..2.0).contains(&share), "{share}");
 }
 
-/// A source below its allowed rate loses nothing of it to the control, and the rate is among the series.
+/// A source below its allowed rate is not limited by the control, and the rate is among the series.
 #[test]
 fn limited_sources_get_what_they_write() {
     for kind in ["tfrc", "rap"] {

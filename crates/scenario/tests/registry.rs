@@ -1,4 +1,4 @@
-//! Every entry of the registry: it is listed, reads back, builds and runs.
+//! Every entry of the registry is listed, reads back, builds and runs.
 
 use fairlane_net::LinkInfo;
 use fairlane_queue::Discipline;
@@ -18,7 +18,7 @@ fn scenario(queue: &str, flow: &str) -> Result<Resolved, String> {
     resolve(&text, "x.toml", Format::Toml, &[]).map_err(|e| e.to_string())
 }
 
-/// The most of some runs.
+/// Maximum over some runs.
 fn delivered_in(r: &Resolved, seeds: Vec<u64>) -> f64 {
     let out = run_all(r, &Options { seeds, threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     out.iter().map(|o| o.flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1[0]).fold(0.0, f64::max)
@@ -34,7 +34,7 @@ fn every_name_and_alias_runs() {
                 "queue" => scenario(&quoted, "tcp = \"newreno\""),
                 "cc" => scenario("droptail", &format!("tcp = {quoted}")),
                 "source" if matches!(l.name, "bulk" | "file") => scenario("droptail", &format!("tcp = {{}}\nsource = {quoted}")),
-                // It needs a recording: two packets, 10 ms apart, again and again.
+                // It needs a recording: two packets, 10 ms apart, repeated.
                 "source" if l.name == "replay" => {
                     let file = "data:,0 1000 1028 10000000 1000 1028";
                     scenario("droptail", &format!("udp = {{}}\nsource = {{ {quoted} = {{ file = \"{file}\", repeat = true }} }}"))
@@ -43,7 +43,7 @@ fn every_name_and_alias_runs() {
                 _ => continue,
             };
             let r = r.unwrap_or_else(|e| panic!("{} {name}: {e}", l.kind));
-            // A voice call or a page now and then is less than a queue under TCP, and may be silent in one run.
+            // A voice call or an occasional page is less than a TCP flow under a queue, and may be silent in one run.
             let (least, seeds) = if l.kind == "source" { (0.01e6, vec![1, 2, 3, 4]) } else { (0.5e6, vec![1]) };
             let got = delivered_in(&r, seeds);
             assert!(got > least, "{} {name}: {got}", l.kind);
@@ -69,7 +69,7 @@ fn specs_read_what_they_write() {
     }
 }
 
-/// An algorithm that no line of a registry names is there for nobody: a forgotten line is no error of the compiler.
+/// An algorithm without a line in a registry is unavailable, and the compiler does not notice.
 #[test]
 fn every_algorithm_is_registered() {
     fn sources(folder: &Path, found: &mut Vec<String>) {
@@ -111,10 +111,10 @@ fn every_preset_is_accepted() {
              [flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = {tcp}\n"
         );
         let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{} {}: {e}", p.algorithm, p.name));
-        // Each value of the preset is found again in what was resolved.
+        // Each value of the preset appears in the resolved scenario.
         let v = r.to_json();
         let at = if p.kind == "queue" { &v["links"]["l"]["queue"][p.algorithm] } else { &v["flows"]["f"]["tcp"] };
-        // Of TCP what the preset sets for its algorithm goes before.
+        // For TCP, the preset's values for its algorithm take precedence.
         let own = p.values.get("cc").and_then(|cc| p.with.get(cc.as_str()?)).and_then(Value::as_object);
         for (key, value) in &p.values {
             let value = own.and_then(|own| own.get(key)).unwrap_or(value);

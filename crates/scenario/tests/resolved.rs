@@ -1,4 +1,4 @@
-//! What a resolved scenario holds, and that it resolves to itself.
+//! Contents of a resolved scenario, which resolves to itself.
 
 use fairlane_scenario::{Format, Resolved, resolve, schema, watched};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn resolved_scenario_resolves_to_itself() {
 fn layers_lie_over_one_another() {
     let v = read(DUMBBELL, &[("links.bottleneck.queue.red.max_p", "0.02"), ("seed", "7")]).to_json_expanded();
     let red = &v["expanded"]["links"][0]["queue"]["red"];
-    // Builder's table, refinement, option, preset of the queue, in this order of strength from the option down.
+    // Builder's table, refinement, option, preset of the queue: the option is the strongest.
     assert_eq!((&red["min"], &red["max"], &red["max_p"], &red["measure"]), (&json!("10p"), &json!("30p"), &json!(0.02), &json!("bytes")));
     let names: Vec<&str> = v["expanded"]["links"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
     assert_eq!(names[..4], ["bottleneck", "bottleneck.reverse", "s0", "s0.reverse"]);
@@ -88,7 +88,7 @@ fn flows_are_complete() {
 fn warnings_name_what_is_doubtful() {
     let short = read(DUMBBELL, &[("duration", "1s"), ("sample", "100ms"), ("flows.tcp.tcp.window", "5p")]);
     let all = short.warnings.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("\n");
-    for part in ["less than 50 round trips", "coarser than the round trip", "the window limits it"] {
+    for part in ["less than 50 round-trip times", "coarser than the round-trip time", "the window limits it"] {
         assert!(all.contains(part), "{part} not in {all}");
     }
     assert_eq!(read(DUMBBELL, &[]).warnings, Vec::new());
@@ -120,7 +120,7 @@ fn schema_describes_every_parameter() {
     assert_eq!(bare, Vec::<String>::new());
 }
 
-/// A large network records the links between routers and those the user names; a small one all.
+/// A large network records the links between routers and those the user names; a small one records all.
 #[test]
 fn series_of_large_networks_are_those_of_interest() {
     let small = read(DUMBBELL, &[]);
@@ -132,7 +132,7 @@ fn series_of_large_networks_are_those_of_interest() {
     assert_eq!(names, ["bottleneck", "bottleneck.reverse", "s7", "s7.reverse"]);
 }
 
-/// The permutation and the random starts follow the seed of the run; everything else stays.
+/// Permutations and random starts follow the seed of the run; everything else stays.
 #[test]
 fn members_follow_the_seed_of_the_run() {
     let r = read(DUMBBELL, &[]);
@@ -144,7 +144,7 @@ fn members_follow_the_seed_of_the_run() {
     }
 }
 
-/// An unset value over a preset that sets it.
+/// An automatic value over a preset that sets it.
 #[test]
 fn automatic_values_can_be_asked_for() {
     let v = read(DUMBBELL, &[("flows.tcp.tcp.recovery_burst", "off"), ("links.bottleneck.queue.red.min", "auto")]).to_json();
@@ -152,7 +152,7 @@ fn automatic_values_can_be_asked_for() {
     assert!(v["links"]["bottleneck"]["queue"]["red"]["min"].is_null());
 }
 
-/// An option reaches into the list of classes, wherever the queue was written; without a list there it is an error.
+/// An option changes an element of the list of classes, wherever the queue was written; without a list there it is an error.
 #[test]
 fn options_reach_into_lists() {
     let text = "duration = \"1s\"\n[topology.dumbbell]\npairs = 1\naccess = { rate = \"100Mbit/s\", delay = \"1ms\" }\n\
@@ -175,7 +175,7 @@ fn options_reach_into_lists() {
     assert!(e.contains("no such list"), "{e}");
 }
 
-/// What was written by a resolved scenario needs no checks to be the same one again.
+/// The output of a resolved scenario needs no checks to be read back unchanged.
 #[test]
 fn a_whole_scenario_is_read_as_it_was_written() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -191,7 +191,7 @@ fn a_whole_scenario_is_read_as_it_was_written() {
         read += 1;
     }
     assert!(read > 20, "{read} examples");
-    // To the last digit, too.
+    // Exact to the last digit.
     for i in 1..500_u32 {
         let mut tree = self::read(DUMBBELL, &[]).to_json();
         tree["flows"]["tcp"]["active"] = (f64::from(i) / 499.0 * 0.987_654_321).into();

@@ -1,4 +1,4 @@
-//! The table of time series: every gauge that a built-in algorithm hands on is declared there, and every one declared comes from somebody.
+//! Table of time series: every gauge of a built-in algorithm is declared, and every declared one exists.
 
 use fairlane_scenario::{FLOW_SERIES, Feed, Format, LINK_SERIES, Options, Progress, QueueSpec, Series, SeriesTable};
 use fairlane_scenario::{metrics_listing, resolve, run_all, series_listing, series_name};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const MIXED: &str = "examples/mixed.toml";
 
-/// Settings that bring gauges which the defaults do not have.
+/// Settings with gauges that the defaults lack.
 const MORE: &[(&str, &str)] = &[
     ("tbf with a peak rate", "topology.dumbbell.bottleneck.queue={ tbf = { rate = \"5Mbit/s\", peakrate = \"8Mbit/s\" } }"),
     ("drr with classes", "topology.dumbbell.bottleneck.queue={ drr = { classes = [{ queue = \"red\" }, { queue = \"codel\" }] } }"),
@@ -15,7 +15,7 @@ const MORE: &[(&str, &str)] = &[
     ("rap", "flows.stream.source=rap"),
 ];
 
-/// The columns of a short sampled run that are not everybody's: of flows, then of links.
+/// Columns of a short sampled run beyond the common ones: of flows, then of links.
 fn gauges(what: &str, sets: &[&str]) -> [Vec<&'static str>; 2] {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let sets = sets.iter().chain(&["duration=3s", "warmup=0s", "sample=50ms"]);
@@ -26,7 +26,7 @@ fn gauges(what: &str, sets: &[&str]) -> [Vec<&'static str>; 2] {
     [beyond(out.flow_series.unwrap(), FLOW_SERIES), beyond(out.link_series.unwrap(), LINK_SERIES)]
 }
 
-/// Columns beyond those that every series has, which stand first.
+/// Columns beyond those of every series, which come first.
 fn beyond<S>(table: SeriesTable, declared: &[Series<S>]) -> Vec<&'static str> {
     let names: Vec<&str> = table.names().to_vec();
     let always: Vec<&str> = declared.iter().filter(|s| s.feed == Feed::Sampler).map(|s| s.name).collect();
@@ -50,7 +50,7 @@ fn gauges_and_their_declarations_are_the_same() {
     for (what, set) in queues.chain(controls).chain(more) {
         for ((names, silent), known) in gauges(what, &[&set]).into_iter().zip(&mut silent).zip(&known) {
             for name in names {
-                // A class hands on what every link has, too: how many wait.
+                // A class also has the queue length of every link.
                 let own = series_name(name).filter(|own| known.contains(*own) || LINK_SERIES.iter().any(|s| s.name == *own));
                 match own {
                     Some(own) => _ = silent.remove(own),
@@ -63,7 +63,7 @@ fn gauges_and_their_declarations_are_the_same() {
     assert!(silent.iter().all(BTreeSet::is_empty), "gauges of flows and of links that are declared, but nobody hands on: {silent:?}");
 }
 
-/// A link that stands still is passed over, but not what a queue tells that it was given meanwhile.
+/// An idle link is skipped, but not the gauges of a queue installed meanwhile.
 #[test]
 fn a_queue_that_comes_while_its_link_rests_hands_on_its_gauges() {
     let text = r#"

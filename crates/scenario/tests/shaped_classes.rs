@@ -1,4 +1,4 @@
-//! A class behind a shaper leaves the link idle; what the other classes bring then goes at once, and not before it came.
+//! A class behind a shaper leaves the link idle; packets of the other classes are then sent at once, and not before they arrive.
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
 
@@ -25,11 +25,11 @@ fn nothing_leaves_before_it_came() {
         format!("queue.wfq.classes = [{{ match = \"flow:slow\", {shaped} }}, {{ match = \"flow:call\" }}]"),
         format!("queue.wf2q.classes = [{{ match = \"flow:slow\", {shaped} }}, {{ match = \"flow:call\" }}]"),
     ] {
-        // 200 byte take 0.2 ms, and 10 ms on the way; one packet of 1 ms may be in transmission.
+        // 200 bytes take 0.2 ms, and 10 ms of propagation; one packet of 1 ms may be in transmission.
         let found = metrics(&queue, &["delay_mean", "delay_p50", "delay_max", "packets_received"]);
         let [mean, p50, max, received] = found[..] else { panic!() };
         assert!(mean >= 0.0102 - 1e-9 && p50 >= 0.0102 * 63.0 / 64.0 && max <= 0.0112 + 1e-9, "{queue}: {found:?}");
-        // 40 packets a second from 5.3 ms on, less the one on its way at the end.
+        // 40 packets per second from 5.3 ms on, minus the one in flight at the end.
         assert!((798.0..=800.0).contains(&received), "{queue}: {found:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! What flows of different congestion controls get of a link they share, where the sources say who gives way.
+//! Shares of different congestion controls on a common link, where the sources state which one yields.
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
 
-/// Goodput of each flow in Mbit/s over 10 Mbit/s and 44 ms, after the first 50 s, with room for 100 packets. Each flow is its TCP table.
+/// Goodput of each flow in Mbit/s over 10 Mbit/s and 44 ms, after the first 50 s, with a queue of 100 packets. Each flow is its TCP table.
 fn shares(flows: &[&str], seconds: u32) -> Vec<f64> {
     let mut text = format!(
         "duration = \"{seconds}s\"\nwarmup = \"50s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"22ms\"\nqueue.droptail = {{ limit = \"100p\" }}\n"
@@ -18,7 +18,7 @@ fn shares(flows: &[&str], seconds: u32) -> Vec<f64> {
     goodput.iter().map(|g| g * 1e-6).collect()
 }
 
-/// RFC 6817 section 1: LEDBAT yields to TCP flows that fill the queue, and uses the link where there are none.
+/// RFC 6817 section 1: LEDBAT yields to TCP flows that fill the queue, and uses an otherwise idle link.
 #[test]
 fn ledbat_yields_to_reno() {
     let ledbat = "cc = { ledbat = { target = \"25ms\" } }, timestamps = true";
@@ -28,8 +28,8 @@ fn ledbat_yields_to_reno() {
     assert!(both[0] < 0.05 * both[1] && both[1] > 8.5, "{both:?}");
 }
 
-/// Vegas flows come to rest anywhere between alpha and beta, and the later ones take the queue of the earlier ones for the path: none starves, none is exactly
-/// fair. Beside Reno, which fills the queue, they get far less than half (J. Mo et al., "Analysis and Comparison of TCP Reno and Vegas", IEEE INFOCOM 1999).
+/// Vegas flows settle anywhere between alpha and beta, and later ones take the queue of earlier ones for path delay: none starves, none is exactly
+/// fair. Against Reno, which fills the queue, they get far less than half (J. Mo et al., "Analysis and Comparison of TCP Reno and Vegas", IEEE INFOCOM 1999).
 #[test]
 fn vegas_among_its_own_and_beside_reno() {
     let own = shares(&["cc = \"vegas\""; 4], 200);
@@ -39,7 +39,7 @@ fn vegas_among_its_own_and_beside_reno() {
     assert!(mixed[0] < 0.3 * mixed[1], "{mixed:?}");
 }
 
-/// Five flows of ns-2.35's Vegas, unequal in delay and start, for 100 s through 5 Mbit/s and queues of 6, 8 and 10 packets: packets sent and lost. ns-2's recovery
+/// Five flows of ns-2.35's Vegas with different delays and starts, for 100 s through 5 Mbit/s and queues of 6, 8 and 10 packets: packets sent and lost. ns-2's recovery
 /// starves some of them.
 #[test]
 fn five_vegas_of_ns2() {

@@ -1,4 +1,4 @@
-//! What a large network is made of stays small: 100,000 pairs of hosts with links of their own are 400,000 ports and 200,000 endpoints.
+//! Components of a large network stay small: 100,000 pairs of hosts with their own links are 400,000 ports and 200,000 endpoints.
 
 use fairlane_net::{Flow, Port};
 use fairlane_scenario::{AnyEndpoint, AnyQdisc, LinkDir, Member};

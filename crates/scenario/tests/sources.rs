@@ -1,5 +1,5 @@
-//! Every source of the registry over every transport and before queues of every kind: it runs, delivers, loses nothing out of sight, and repeats itself. A new line
-//! of the registry is tested without being named here, unless it cannot run on its defaults.
+//! Every source of the registry over every transport and all kinds of queues: it runs, delivers, conserves packets, and is repeatable. A new line
+//! of the registry is tested automatically, unless it cannot run with its defaults.
 
 use crate::common::{column, run_seed};
 use fairlane_engine::{QuadHeap, Stream};
@@ -9,7 +9,7 @@ use fairlane_units::Time;
 use serde_json::{Map, Value};
 
 const TRANSPORTS: [&str; 3] = ["tcp = \"newreno\"", "tcp = { preset = \"linux\" }", "udp = {}"];
-/// Transports that a source runs over: one that controls its rate has its own, over UDP.
+/// Transports of a source; a rate-controlled source brings its own, over UDP.
 fn transports(source: &str) -> &'static [&'static str] {
     let carries = SourceSpec::all().iter().any(|s| s.name() == source && s.carried().is_some());
     if carries { &TRANSPORTS[2..] } else { &TRANSPORTS }
@@ -17,21 +17,21 @@ fn transports(source: &str) -> &'static [&'static str] {
 
 const QUEUES: [&str; 8] = ["droptail", "red", "codel", "pie", "fq_codel", "drr", "prio", "sfq"];
 
-/// Parameters of the sources that need some; the others run on their defaults.
+/// Parameters of sources that need some; the others run with their defaults.
 fn parameters(source: &str) -> &'static str {
     match source {
         "replay" => "{ file = \"data:,0 500 528 1000000 500 528 9000000 100 128\", repeat = true }",
-        // Pages of the default model are read for half a minute.
+        // The default model reads pages for half a minute.
         "web" => "{ reading = \"100ms\" }",
         _ => "{}",
     }
 }
 
-/// Sources that draw nothing, or carry one that does not: another seed changes at most the order of events of one instant.
-/// A new one that draws nothing is to be named here.
+/// Sources without random numbers: another seed changes at most the order of simultaneous events.
+/// A new one without random numbers must be added.
 const EVEN: [&str; 6] = ["bulk", "file", "cbr", "replay", "tfrc", "rap"];
 
-/// The source stops well before the run ends, so that nothing is on its way at the end.
+/// The source stops well before the run ends, so that nothing is in flight at the end.
 fn text(source: &str, transport: &str, queue: &str) -> String {
     format!(
         "duration = \"40s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbit/s\"\ndelay = \"10ms\"\nqueue = \"{queue}\"\n\
@@ -65,17 +65,17 @@ fn any_source_over_any_transport_and_queue() {
     }
 }
 
-/// Events of a run with drawn parameters: some draws would fill the link a hundred times over for as long as the run lasts.
+/// Most events of a run with random parameters: some draws would overload the link a hundred times for the whole run.
 const BUDGET: u64 = 200_000;
 
-/// The scenario of [`text`] with other parameters of the source; `None` if they do not fit one another.
+/// Scenario of [`text`] with other parameters of the source; `None` if they are inconsistent.
 fn with_drawn(source: &str, transport: &str, drawn: &Map<String, Value>) -> Option<Resolved> {
     let written = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     let sets: Vec<_> = drawn.iter().map(|(key, v)| (format!("flows.f.source.{source}.{key}"), written(v))).collect();
     resolve(&text(source, transport, "droptail"), "x.toml", Format::Toml, &sets).ok()
 }
 
-/// What is written is delivered or counted as lost, and a run repeats with its seed, whatever the parameters that a source may have.
+/// All written data is delivered or counted as lost, and a run repeats with its seed, for any parameters of a source.
 #[test]
 fn any_source_with_any_parameters() {
     let sources = registry_listing().into_iter().filter(|l| l.kind == "source");
@@ -84,7 +84,7 @@ fn any_source_with_any_parameters() {
         let (mut accepted, mut whole, mut delivering) = (0, 0, 0);
         for _ in 0..24 {
             let mut drawn = draw::table(&l.schema, 0.5, &mut rng);
-            // What a source needs stays as it is: a recording, for instance.
+            // Required parameters stay, such as a recording.
             drawn.retain(|key, value| !value.is_null() && !parameters(l.name).contains(key.as_str()));
             for transport in transports(l.name) {
                 let Some(scenario) = with_drawn(l.name, transport, &drawn) else { continue };
@@ -127,7 +127,7 @@ fn transactions_are_counted_where_there_are_some() {
     }
 }
 
-/// A greedy sender of datagrams fills the link and no more: there is no queue before its first link. Before a slower second link it loses the difference.
+/// A greedy sender of datagrams just fills its first link, which has no queue before it. Before a slower second link it loses the difference.
 #[test]
 fn bulk_over_udp_is_as_fast_as_its_first_link() {
     let line = |second: &str| {
@@ -146,7 +146,7 @@ fn bulk_over_udp_is_as_fast_as_its_first_link() {
     assert!((column(&narrow, "loss") - 0.75).abs() < 0.01, "{}", column(&narrow, "loss"));
 }
 
-/// A file over UDP is complete when all of it arrives, and never where part of it is lost: nothing is sent again.
+/// A file over UDP is complete when all of it arrives, and never if part of it is lost: there are no retransmissions.
 #[test]
 fn a_file_over_udp_completes_without_losses_only() {
     let file = |loss: f64| {
@@ -157,7 +157,7 @@ fn a_file_over_udp_completes_without_losses_only() {
         run_seed(&text, 1)
     };
     let whole = file(0.0);
-    // A hundred datagrams of 1500 byte on the wire: 1.5 ms each.
+    // A hundred datagrams of 1500 bytes on the wire: 1.5 ms each.
     assert!((column(&whole, "completion_time") - 0.151).abs() < 1e-9, "{}", column(&whole, "completion_time"));
     let part = file(0.1);
     assert!(column(&part, "completion_time").is_nan() && column(&part, "packets_received") < 100.0);

@@ -1,8 +1,8 @@
-//! Global synchronisation as losses show it: `loss_events` and `loss_synchronisation` of a link.
+//! Global synchronisation in losses: `loss_events` and `loss_synchronisation` of a link.
 
 use crate::common::{cell, run};
 
-/// Flows of the named kind over 10 Mbit/s; their round trips differ a little.
+/// Flows with this congestion control over 10 Mbit/s; their round-trip times differ a little.
 fn network(flows: usize, queue: &str) -> String {
     let mut text = format!(
         "duration = \"120s\"\nwarmup = \"20s\"\n[topology.dumbbell]\npairs = {flows}\nbottleneck = {{ rate = \"10Mbit/s\", delay = \"10ms\", queue.{queue} }}\naccess = {{ rate = \"100Mbit/s\", delay = \"1ms\" }}\n"
@@ -16,7 +16,7 @@ fn network(flows: usize, queue: &str) -> String {
     text
 }
 
-/// The row of the bottleneck among the links.
+/// Metric of the bottleneck.
 fn at_bottleneck(text: &str, metric: &str) -> f64 {
     let out = run(text);
     let names = &out.links.text.iter().find(|c| c.0 == "name").unwrap().1;
@@ -24,7 +24,7 @@ fn at_bottleneck(text: &str, metric: &str) -> f64 {
     out.links.numbers.iter().find(|c| c.0 == metric).unwrap().1[i]
 }
 
-/// One flow is hit by every event, whatever the queue; a link without losses has no events and no share.
+/// A single flow is affected by every event, with any queue; a link without losses has no events and no share.
 #[test]
 fn one_flow_is_all_there_are() {
     let text = network(1, "droptail = { limit = \"30p\" }");
@@ -37,7 +37,7 @@ fn one_flow_is_all_there_are() {
     assert!(at_bottleneck(&idle, "loss_synchronisation").is_nan());
 }
 
-/// Floyd and Jacobson 1993, section 1: a full DropTail queue makes many flows halve their windows together; RED drops one at a time.
+/// Floyd and Jacobson 1993, section 1: a full DropTail queue makes many flows halve their windows together; RED drops one packet at a time.
 #[test]
 fn red_hits_fewer_flows_at_a_time_than_droptail() {
     let tail = at_bottleneck(&network(10, "droptail = { limit = \"60p\" }"), "loss_synchronisation");

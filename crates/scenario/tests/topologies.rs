@@ -1,5 +1,5 @@
-//! Every topology of the registry, on its defaults and on drawn parameters: the network hangs together, and data goes from one end of it to the other. A new line
-//! of the list is tested without being named here.
+//! Every topology of the registry, with its defaults and with random parameters: the network is connected, and data crosses it. A new line
+//! of the list is tested automatically.
 
 use fairlane_engine::{QuadHeap, Stream};
 use fairlane_scenario::{Builder, Format, Graph, Resolved, TopologySpec, registry_listing, resolve, world};
@@ -9,15 +9,15 @@ use fairlane_units::{Dur, Time};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Links of a network that a test has time to send data through.
+/// Most links of a network that a test has time to send data through.
 const LARGE: usize = 400;
 
-/// Both ends of each link.
+/// Ends of each link.
 fn ends(graph: &Graph) -> impl Iterator<Item = (&str, &str)> {
     graph.links.values().map(|l| (&*l.from, &*l.to))
 }
 
-/// Nodes with one link, in the order of the builder; where there are not two of them, all nodes.
+/// Nodes with one link, in the order of the builder; all nodes if there are fewer than two.
 fn hosts(graph: &Graph) -> Vec<&str> {
     let mut links: HashMap<&str, u32> = HashMap::new();
     for (a, b) in ends(graph) {
@@ -29,7 +29,7 @@ fn hosts(graph: &Graph) -> Vec<&str> {
     if lone.len() > 1 { lone } else { all().collect() }
 }
 
-/// Names are unique, links join nodes that exist, every node is reached from the first, and has a place of its own.
+/// Names are unique, links join existing nodes, every node is reachable from the first, and has its own position.
 fn hangs_together(graph: &Graph, what: &str) {
     let names: HashSet<&str> = graph.nodes.iter().map(Name::as_str).collect();
     assert_eq!(names.len(), graph.nodes.len(), "{what}: nodes share a name");
@@ -54,7 +54,7 @@ fn scenario(name: &str, sets: &[(String, String)], from: &str, to: &str) -> Resu
     resolve(&text, "x.toml", Format::Toml, sets).map_err(|e| e.to_string())
 }
 
-/// Bytes delivered, and whether another run is the same.
+/// Bytes delivered, after a check that another run is equal.
 fn delivered(r: &Resolved) -> u64 {
     let run = || {
         let mut w = world::<QuadHeap<u64>>(r, 1).unwrap();

@@ -1,9 +1,9 @@
-//! Repeated transfers over TCP against queueing theory: one flow is a queue with first come, first served (Pollaczek and Khinchine), many flows
+//! Repeated transfers over TCP against queueing theory: one flow is a FCFS queue (Pollaczek and Khinchine), many flows
 //! that a link serves in turn are processor sharing (Kleinrock, Queueing Systems volume 2, section 4.4).
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
 
-/// Mean transaction time in seconds and its number, over all flows and some seeds.
+/// Mean transaction time in seconds, and number of transactions, over all flows and some seeds.
 fn transfers(count: u32, queue: &str, source: &str) -> (f64, f64) {
     let text = format!(
         "duration = \"600s\"\nwarmup = \"20s\"\n[topology.dumbbell]\npairs = {count}\n\
@@ -29,9 +29,9 @@ fn transfers(count: u32, queue: &str, source: &str) -> (f64, f64) {
 
 const FIFO: &str = "{ droptail = { limit = \"1000000p\" } }";
 
-/// Time of a transfer of 100 kB that finds the link idle: 69 segments with their headers at 10 Mbit/s, and little else.
+/// Time of a 100 kB transfer on an idle link: 69 segments with their headers at 10 Mbit/s, and little else.
 const SERVICE: f64 = 0.0823;
-/// Offered load: 100 kB in the mean every 8 * SERVICE.
+/// Offered load: 100 kB on average every 8 * SERVICE.
 fn at_load(rho: f64, sizes: &str) -> String {
     format!("{{ size = \"100kB\", sizes = \"{sizes}\", rate = \"{}bit/s\" }}", (800_000.0 * rho / SERVICE) as u64)
 }
@@ -40,7 +40,7 @@ fn at_load(rho: f64, sizes: &str) -> String {
 fn an_idle_link_takes_the_service_time() {
     let (mean, n) = transfers(1, FIFO, "{ size = \"100kB\", gap = \"2s\" }");
     assert!((mean / SERVICE - 1.0).abs() < 0.02, "{mean}");
-    // A closed loop: a transfer every gap and service.
+    // A closed loop: one transfer per gap and service time.
     assert!((n / (4.0 * 580.0 / (2.0 + SERVICE)) - 1.0).abs() < 0.1, "{n}");
 }
 
@@ -54,7 +54,7 @@ fn one_flow_is_first_come_first_served() {
     }
 }
 
-/// M/G/1 with processor sharing: service / (1 - rho), whatever the law of the sizes.
+/// M/G/1 with processor sharing: service / (1 - rho), for any distribution of the sizes.
 #[test]
 fn many_flows_share_the_processor() {
     for sizes in ["fixed", "exponential"] {

@@ -1,4 +1,4 @@
-//! Wireless channels in whole scenarios: against ns-3.37, against each other, and the laws that hold for links.
+//! Wireless channels in whole scenarios: against ns-3.37, against each other, and against the laws of links.
 
 use crate::common::{read, run, run_seed};
 use fairlane_engine::{QuadHeap, Wheel};
@@ -6,7 +6,7 @@ use fairlane_net::{Observer, World};
 use fairlane_scenario::{BuiltIn, Format, Progress, RunOutput, resolve, run_with, world};
 use fairlane_units::{Dur, Time};
 
-/// The rules and thresholds of ns-3.37, control frames at 1 Mbit/s, as in the cells of `crates/wireless/tests/reference.rs`.
+/// Rules and thresholds of ns-3.37, control frames at 1 Mbit/s, as in `crates/wireless/tests/reference.rs`.
 const NS3: &str = r#"
 standard = "802.11b"
 rate = "11Mbit/s"
@@ -16,7 +16,7 @@ immediate_access = false
 queue.droptail.limit = "50p"
 "#;
 
-/// Datagrams of 1000 bytes faster than the air takes them.
+/// Datagrams of 1000 bytes faster than the channel.
 const SATURATED: &str = "udp = {}\nsource.cbr = { rate = \"8Mbit/s\", size = \"1000B\" }\n";
 
 fn cell(out: &RunOutput, link: &str, column: &str) -> f64 {
@@ -32,7 +32,7 @@ fn near(what: &str, ours: f64, theirs: f64, within: f64) {
     assert!((ours / theirs - 1.0).abs() <= within, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
 }
 
-/// `n` saturated stations around one that answers.
+/// `n` saturated stations around a receiver.
 fn saturated(n: u32, more: &str) -> String {
     format!(
         "duration = \"12s\"\nwarmup = \"1s\"\n[wireless.air]{NS3}{more}\naccess_point = \"ap\"\nnodes.ap = [0, 0]\nring = {{ count = {n}, radius_m = 1 }}\n\
@@ -50,7 +50,7 @@ fn saturation_is_that_of_ns3() {
     assert!(cell(&out, "n0-air", "rts_sent") > cell(&out, "n0-air", "attempts"));
 }
 
-/// Stations on both sides of a receiver that do not hear one another, with and without RTS: ns-3's 3.40 and 3.17 Mbit/s.
+/// Hidden stations on both sides of a receiver, with and without RTS: ns-3 has 3.40 and 3.17 Mbit/s.
 #[test]
 fn hidden_stations_are_those_of_ns3() {
     let hidden = |more: &str| {
@@ -68,7 +68,7 @@ fn hidden_stations_are_those_of_ns3() {
     assert!(cell(&rts, "a-air", "given_up") < cell(&plain, "a-air", "given_up") / 2.0 + 1.0);
 }
 
-/// A chain over the ground of ns-2, whose stations sense their neighbours' neighbours.
+/// A chain over two-ray ground as in ns-2, whose stations sense their neighbours' neighbours.
 fn chain(hops: u32) -> String {
     format!(
         "duration = \"22s\"\nwarmup = \"2s\"\n[wireless.air]{NS3}overlaid_unsensed = true\npropagation.two_ray = {{ frequency_ghz = 0.914, height_m = 1.5 }}\npower_dbm = 24.5\n\
@@ -119,7 +119,7 @@ fn wired_and_wireless_interfaces_stand_side_by_side() {
     for i in 0..3 {
         assert!(crate::common::cell(&out, "goodput", i) > 100e3, "flow {i}: {out:?}");
     }
-    // What is between two stations goes over the access point.
+    // Packets between two stations go through the access point.
     assert!(cell(&out, "ap-air", "departures") > cell(&out, "line.reverse", "departures"));
     assert!(cell(&out, "line", "airtime").is_nan() && cell(&out, "ap-air", "airtime") > 0.2);
     let shares: f64 = ["ap", "a", "b"].iter().map(|n| cell(&out, &format!("{n}-air"), "airtime")).sum();
@@ -142,7 +142,7 @@ fn a_run_is_the_same_with_every_event_queue_and_watched_or_not() {
     }
 }
 
-/// Watches that every packet is somewhere.
+/// Checks that every packet is accounted for.
 #[derive(Default)]
 struct Count {
     sent: usize,
@@ -181,7 +181,7 @@ fn no_packet_is_lost_from_sight_and_a_branch_goes_the_same_way() {
     }
 }
 
-/// The further two stations are from one another, the slower what gets through; where the highest rate is not decoded, rates that are chosen are not.
+/// The goodput falls with the distance; beyond the range of the highest rate, adaptive rates still deliver.
 #[test]
 fn rates_that_are_chosen_follow_the_distance() {
     let at = |metres: u32, rates: &str| {
@@ -197,7 +197,7 @@ fn rates_that_are_chosen_follow_the_distance() {
     }
 }
 
-/// The queue of a station is any discipline, one that holds packets back or has a timer among them.
+/// The queue of a station may be any discipline, including shapers and queues with timers.
 #[test]
 fn shapers_and_timers_work_before_a_station() {
     let with = |queue: &str| {
@@ -212,7 +212,7 @@ fn shapers_and_timers_work_before_a_station() {
     }
 }
 
-/// What a run counts begins anew at the end of the warm-up, in the middle of frames too: shares of time stay below one.
+/// Counters restart at the end of the warm-up, also during frames: shares of time stay below one.
 #[test]
 fn shares_of_time_are_of_the_measured_span() {
     for warmup in ["1us", "777777us", "1234567us", "1999999us"] {
@@ -225,15 +225,15 @@ fn shares_of_time_are_of_the_measured_span() {
     }
 }
 
-/// The wireless file with one line replaced gives this message and hint, at this place.
+/// The wireless file with one replaced line gives this message and hint, at this place.
 #[test]
 fn what_is_wrong_is_named_before_the_run() {
     let good =
         "duration = \"5s\"\n[wireless.air]\nnodes = { a = [0, 0], b = [30, 0] }\n[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"reno\"\n";
     assert!(resolve(good, "x.toml", Format::Toml, &[]).is_ok());
     let cases = [
-        ("b = [30, 0]", "b = [0, 0]", "at the same place", "move one by a metre", ":3:"),
-        ("b = [30, 0]", "b = [900, 0]", "no frame of another station reaches", "signals carry", ":3:"),
+        ("b = [30, 0]", "b = [0, 0]", "at the same position", "move one by a metre", ":3:"),
+        ("b = [30, 0]", "b = [900, 0]", "no frame of another station reaches", "the range is", ":3:"),
         ("b = [30, 0]", "b = [30]", "expected a list of 2", "[x, y]", ":3:"),
         ("b = [30, 0]", "b = [30, 0, 1]", "expected a list of 2", "[x, y]", ":3:"),
         ("[wireless.air]", "[wireless.air]\nrate = \"3Mbit/s\"", "802.11b has no rate of 3Mbit/s", "\"11Mbit/s\"", ":3:"),
@@ -263,7 +263,7 @@ fn what_is_wrong_is_named_before_the_run() {
     assert!(told.contains("more than SIFS"), "{told}");
 }
 
-/// A queue that is written at the interface is that of the station, as if it stood under the channel.
+/// A queue written at the interface is that of the station, as if written under the channel.
 #[test]
 fn an_interface_is_refined_as_other_links_are() {
     let set = |path: &str, value: &str| resolve(HOUSE, "x.toml", Format::Toml, &[(path.to_owned(), value.to_owned())]);
@@ -273,11 +273,11 @@ fn an_interface_is_refined_as_other_links_are() {
     let of_ap = set("links.ap-air.queue", "codel").unwrap();
     assert_eq!(of_ap.link_directions().iter().find(|l| l.name == "ap-air").unwrap().wire.queue.name(), "codel");
     let told = set("links.a-air.rate", "1Mbit/s").unwrap_err().to_string();
-    assert!(told.contains("interface of a wireless station") && told.contains("queue alone"), "{told}");
+    assert!(told.contains("interface of a wireless station") && told.contains("only its queue"), "{told}");
     assert!(set("links.c-air.queue", "codel").is_err(), "no station of this name");
 }
 
-/// A station is drawn where it stands, unless the scenario says otherwise.
+/// A station is drawn at its position, unless the scenario sets another.
 #[test]
 fn a_station_may_be_drawn_elsewhere() {
     let drawn = |more: &str| read(&format!("{HOUSE}{more}")).expanded.places()["b"];
@@ -285,7 +285,7 @@ fn a_station_may_be_drawn_elsewhere() {
     assert_eq!(drawn("[positions.b]\nx = 3\ny = 4\n").x, 3.0);
 }
 
-/// Of the same places the field has others with another seed of its own, and the same with another seed of the run.
+/// Random positions change with their own seed, and not with the seed of the run.
 #[test]
 fn places_follow_their_own_seed() {
     let field = |run: u32, places: u32| {
@@ -300,7 +300,7 @@ fn places_follow_their_own_seed() {
     assert!(field(1, 1).iter().all(|s| s.at.iter().all(|x| (0.0..50.0).contains(x))));
 }
 
-/// ModRED between its thresholds shows the senders a window of one segment, on acknowledgments that come back over the air too, and only while it is asked to.
+/// ModRED between its thresholds advertises a window of one segment to the senders, also on acknowledgments over the air, and only while configured.
 #[test]
 fn windows_are_lowered_over_the_air() {
     #[derive(Default)]
@@ -328,7 +328,7 @@ fn windows_are_lowered_over_the_air() {
     assert!(never.len() > 200 && never.iter().all(|&w| w > 1000), "{} {:?}", never.len(), never.iter().min());
 }
 
-/// Two cells on one channel: each station belongs to the nearest access point or the one it is told to, and cells that do not hear one another disturb those between.
+/// Two access points on one channel: each station associates with the nearest one or the configured one, and cells that do not hear one another disturb stations in between.
 #[test]
 fn cells_share_the_air() {
     let cells = |more: &str| {
@@ -350,14 +350,14 @@ fn cells_share_the_air() {
     let flow = |out: &RunOutput, i: usize| crate::common::cell(out, "goodput", i);
     let both = run(&cells(""));
     let alone = run(&cells("").replace("[flows.b]", "[flows.x]").replace("from = \"b\"", "from = \"m\"\nstart = \"5.9s\""));
-    // The far cell does not hear what a sends, and yet m, which both hear, gets less beside it.
+    // The far access point does not hear a, and yet m, which hears both, gets less with both.
     assert!(flow(&both, 1) > 1e6 && flow(&both, 2) < 0.8 * flow(&alone, 2), "{both:?}");
     assert!(cell(&both, "m-air", "frames_collided") + cell(&both, "m-air", "given_up") > 0.0);
     for (more, message, help) in [
-        ("access_point = \"w\"", "there is access_points, too", "all of them"),
+        ("access_point = \"w\"", "access_points is set, too", "all of them"),
         ("association.m = \"x\"", "no station `x`", "its stations"),
         ("association.m = \"a\"", "`a` is no access point", ""),
-        ("association.w = \"e\"", "is an access point itself", "belong to none"),
+        ("association.w = \"e\"", "is an access point itself", "associated with none"),
         ("association.a = \"e\"", "no frame of another station reaches `a`", "nearer"),
     ] {
         let told = resolve(&cells(more), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
@@ -367,7 +367,7 @@ fn cells_share_the_air() {
     assert!(told.contains("named twice"), "{told}");
 }
 
-/// A place is a list or a table, wherever one stands; what is written is a list.
+/// A position is a list or a table anywhere; the output is a list.
 #[test]
 fn places_have_one_form() {
     let text = |a: &str, b: &str| {

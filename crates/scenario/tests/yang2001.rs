@@ -1,7 +1,7 @@
-//! Source-based control in the environments of C. Yang and C.-H. Fu, 2001: two sources with 100 flows of 1 MB each over a shared link of 1 Mbit/s.
+//! Source-based control in the environments of C. Yang and C.-H. Fu, 2001: two sources with 100 flows of 1 MB each over a shared 1 Mbit/s link.
 //!
-//! What the paper leaves open follows from its numbers: MB = 10^6 bytes, packets of 1000 bytes with nothing added, 50 ms a link, Tahoe of
-//! ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, starts within 0.5 s, UDP that goes on until the receiver has 1 MB.
+//! Unstated parameters follow from the paper's numbers: MB = 10^6 bytes, packets of 1000 bytes without headers, 50 ms per link, Tahoe of
+//! ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, starts within 0.5 s, UDP that sends until the receiver has 1 MB.
 
 use fairlane_scenario::{Format, Options, Progress, RunOutput, resolve, run_all};
 
@@ -60,7 +60,7 @@ fn class_mean(r: &RunOutput, group: &str, class: u32) -> f64 {
 
 const CLASSES: [(&str, u32); 6] = [("tcp", 1), ("tcp", 2), ("tcp", 3), ("tcp", 4), ("udp", 3), ("udp", 4)];
 
-/// Class means of both sources for these numbers of TCP flows among 100: of each source and class the mean over the ratios.
+/// Class means of both sources for these numbers of TCP flows among 100: for each source and class the mean over the ratios.
 fn over_ratios(tcp_flows: impl Iterator<Item = u32>, build: impl Fn(u32) -> String) -> Vec<[f64; 6]> {
     let runs: Vec<RunOutput> = tcp_flows.map(|n| run(&build(n))).collect();
     let mean = |s: usize, (group, class): (&str, u32)| {
@@ -78,8 +78,8 @@ fn near(got: f64, want: f64, part: f64) -> bool {
     (got / want - 1.0).abs() <= part
 }
 
-/// k UDP flows of 1 MB alone on 1 Mbit/s are over after 8 k seconds: one by one, and as the mean 80 s over k = 1 to 19. An open-loop sender would be
-/// over in 4 s, with nothing but losses to show for it.
+/// k UDP flows of 1 MB alone on 1 Mbit/s complete after 8 k seconds: one after the other, and on average 80 s over k = 1 to 19. An open-loop sender would
+/// end after 4 s, with little more than losses.
 #[test]
 fn udp_takes_eight_seconds_a_flow() {
     let mut all = 0.0;
@@ -95,8 +95,8 @@ fn udp_takes_eight_seconds_a_flow() {
     assert!(near(all, 80.0, 0.02), "{all}");
 }
 
-/// Class means of ts/ts with FCFS over the 19 ratios: within 5 % of the fluid model (0.5 Mbit/s a source, slot 0.1 s, 1 s lost in each turn of TCP)
-/// and of the printed table, at both sources. All flows start together; with starts spread over 0.5 s the rounds of the two sources drift apart, see
+/// Class means of ts/ts with FCFS over the 19 ratios: within 5 % of the fluid model (0.5 Mbit/s per source, slot 0.1 s, 1 s lost in each turn of TCP)
+/// and of the published table, at both sources. All flows start together; with starts spread over 0.5 s the rounds of the two sources drift apart, see
 /// `docs/validation/yang2001.md`.
 #[test]
 fn time_slots_give_the_class_means_of_the_paper() {
@@ -111,7 +111,7 @@ fn time_slots_give_the_class_means_of_the_paper() {
     }
 }
 
-/// Congestion-signal control is nearly strict priority: class means lie between those of one flow after the other and of equal shares within a class,
+/// Congestion-signal control is nearly strict priority: class means lie between those of flows one after the other and of equal shares within a class,
 /// which strict priority would give, or within 3 % of them; the order is that of the priorities.
 #[test]
 fn a_congestion_signal_gives_nearly_strict_priority() {
@@ -142,7 +142,7 @@ fn short_aging_removes_the_differences() {
     }
 }
 
-/// A best class that never ends starves the others for ever; with aging they come in turn.
+/// A best class that never ends starves the others for ever; with aging they take turns.
 #[test]
 fn aging_prevents_starvation() {
     let of = |aging: &str| {
@@ -152,13 +152,13 @@ fn aging_prevents_starvation() {
         column(&run(&(text + aging)), "goodput")[..4].to_vec()
     };
     let (without, with) = (of(""), of("aging = \"60s\"\n"));
-    // Before the first loss all send for a few seconds.
+    // All flows send for a few seconds before the first loss.
     assert!(without[1..].iter().all(|g| *g < 0.03 * without[0]), "{without:?}");
     assert!(with.iter().all(|g| *g > 0.2 * with[0]), "{with:?}");
 }
 
-/// Claim Y36: a turn shorter than the round trip hurts TCP. One that hears the acknowledgments of its last turn sends a segment a turn; one that
-/// misses them times out again and again, and sends nothing but retransmissions. Turns of any length (one flow after the other) remove the differences.
+/// Claim Y36: a turn shorter than the round-trip time hurts TCP. A flow that receives the acknowledgments of its last turn sends one segment per turn; one that
+/// misses them times out repeatedly, and sends nothing but retransmissions. Turns of any length (one flow after the other) remove the differences.
 #[test]
 fn turns_that_are_too_short_or_too_long() {
     let of = |more: &str| run(&scenario(90, 10, &format!("[control.time_slots]\n{more}")).replace("4000s", "1500s"));

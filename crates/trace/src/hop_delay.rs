@@ -1,16 +1,16 @@
-//! Delay from the second node of a path on: what a packet meets after its sender's own access link.
+//! Delay from the second node of a path on, without the sender's own access link.
 
 use fairlane_net::{HopEvent, Interest, Observer, PacketRef, PortId, ReceiveEvent, SendEvent, Summary};
 use fairlane_units::Time;
 
-/// What is known of a packet under way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     first_hop: u32,
     left_first: Time,
 }
 
-/// For each flow, the time its data packets take from the far end of their first link to the receiver.
+/// Time of each flow's data packets from the far end of their first link to the receiver.
 #[derive(Clone, Debug, Default)]
 pub struct HopDelay {
     trips: Vec<Trip>,
@@ -19,7 +19,7 @@ pub struct HopDelay {
 }
 
 impl HopDelay {
-    /// Watches `flows` flows; packets that arrive before `from` (the end of the warm-up) are not counted.
+    /// Observes `flows` flows; packets that arrive before `from` (the end of the warm-up) are not counted.
     pub fn new(flows: usize, from: Time) -> Self {
         Self { trips: Vec::new(), flows: vec![Summary::default(); flows], from }
     }

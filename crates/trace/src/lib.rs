@@ -1,4 +1,4 @@
-//! Observers: probes that measure more than every run needs, event tables, time series as files, and packet capture.
+//! Observers: optional probes, event tables, time series files, packet capture and animations.
 
 pub mod capture_import;
 pub mod events;

@@ -1,4 +1,4 @@
-//! Why flows sent no more, and what their queues had to do with it: time by time, in whole picoseconds.
+//! Report of what limited flows, and of the state of their queues, in whole picoseconds.
 
 use fairlane_net::{
     DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Interest, Limit, LimitEvent, Observer, PacketRef, PortId, ReceiveEvent, SendEvent,
@@ -9,25 +9,25 @@ use std::collections::BTreeMap;
 /// No port.
 const NONE: u32 = u32::MAX;
 
-/// What limited a sender, by the number of the limit.
+/// Time per limit, indexed by the number of the limit.
 pub type Times = [u64; Limit::COUNT];
 
-/// A flow.
+/// Limits of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowLimits {
     limit: Limit,
     since: Time,
-    /// Time since it last heard of the other end, or since it sent when nothing was out: should the timer run out, it waited for that.
+    /// Time since the last packet from the receiver, or since sending into an empty network: if the retransmission timer expires, the sender waited for it.
     pending: Times,
     times: Times,
     seen: u64,
     timeouts: u64,
-    /// The end of what was sent, and of what was acknowledged: between them the timer runs.
+    /// Highest sent and highest acknowledged byte: the timer runs between them.
     sent: u64,
     acked: u64,
-    /// The connection whose sequence numbers these are.
+    /// Connection of these sequence numbers.
     conn: u16,
-    /// The ports on its way.
+    /// Ports of the path.
     route: Vec<u32>,
 }
 
@@ -36,7 +36,7 @@ impl FlowLimits {
     pub fn times(&self) -> &Times {
         &self.times
     }
-    /// Timeouts that were waited for.
+    /// Timeouts that the sender waited for.
     pub fn timeouts(&self) -> u64 {
         self.timeouts
     }
@@ -49,7 +49,7 @@ impl FlowLimits {
             *all += part;
         }
     }
-    /// All but the opening of the connection was a wait for the timer.
+    /// Attributes all pending time, except that of the handshake, to the timeout.
     fn timed_out(&mut self) {
         for (i, part) in std::mem::take(&mut self.pending).into_iter().enumerate() {
             let kept = i == Limit::Handshake as usize || i == Limit::Nothing as usize;
@@ -58,23 +58,23 @@ impl FlowLimits {
     }
 }
 
-/// What one flow did at one queue.
+/// Effects of one flow at one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// Bytes times picoseconds that its packets waited, of those that have left.
+    /// Bytes times picoseconds of queueing, for packets that have left.
     pub waited: u128,
-    /// Its packets that the queue dropped.
+    /// Packets of the flow dropped by the queue.
     pub drops: u64,
-    /// Its packets that the queue marked.
+    /// Packets of the flow marked by the queue.
     pub marks: u64,
 }
 
-/// A queue.
+/// State of a queue over time.
 #[derive(Clone, Debug, Default)]
 pub struct QueueLimits {
-    /// By flow.
+    /// Shares by flow.
     pub shares: BTreeMap<u32, Share>,
-    /// Picoseconds in which nothing waited though a flow on its way here had data to send.
+    /// Picoseconds with an empty queue although a flow through it had data to send.
     pub starved: u64,
     /// Picoseconds in which a flow had data to send.
     pub wanted: u64,
@@ -94,25 +94,25 @@ impl QueueLimits {
     }
 }
 
-/// A packet at a queue: the port, and whether it came with a mark.
+/// A packet at a queue: the port, and true if it arrived with a mark.
 #[derive(Clone, Copy, Debug)]
 struct QueuedPacket {
     port: u32,
     marked: bool,
 }
 
-/// Watches what limits flows.
+/// Observes the limits of flows.
 #[derive(Clone, Debug)]
 pub struct LimitReport {
     from: Time,
     flows: Vec<FlowLimits>,
     queues: Vec<QueueLimits>,
-    /// By the packet's place in the arena.
+    /// Packets by arena index.
     queued: Vec<QueuedPacket>,
 }
 
 impl LimitReport {
-    /// Counts from `from` on; `routes`: the ports on the way of each flow.
+    /// Counts from `from` on; `routes`: ports on the path of each flow.
     pub fn new(routes: Vec<Vec<u32>>, ports: usize, from: Time) -> Self {
         let flows = routes.into_iter().map(|route| FlowLimits { route, ..FlowLimits::default() }).collect();
         Self { from, flows, queues: vec![QueueLimits::default(); ports], queued: Vec::new() }
@@ -128,11 +128,11 @@ impl LimitReport {
             q.pass(now, self.from);
         }
     }
-    /// The flows.
+    /// Limits of the flows.
     pub fn flows(&self) -> &[FlowLimits] {
         &self.flows
     }
-    /// The queues, one a port.
+    /// States of the queues, one per port.
     pub fn queues(&self) -> &[QueueLimits] {
         &self.queues
     }

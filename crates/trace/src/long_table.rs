@@ -1,15 +1,15 @@
-//! A long table as a Parquet file: numbers and texts below one another, each with the table, the subject, the instant and the metric that it is of.
+//! Long table as a Parquet file: one row per number or text, with its table, subject, instant and metric.
 //!
-//! Written here, as a run is a tenth of a second where there are ten thousand of them: a library for any table takes longer to be called than these rows to be written.
+//! A writer of its own, because ten thousand runs take a tenth of a second each: calling a general library takes longer than writing these rows.
 
 use crate::parquet::{Column, Dictionary, Kind, Rows, write};
 use std::collections::HashMap;
 use std::io;
 
-/// Rows of a page.
+/// Rows per page.
 const PAGE: usize = 1 << 14;
 
-/// Words by the order of their first use.
+/// Words in order of first use.
 #[derive(Debug, Default)]
 struct Words<'a> {
     places: HashMap<&'a str, u32>,
@@ -25,10 +25,10 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Values of a page of which not every row has one.
+/// Values of a page with gaps.
 #[derive(Debug, Default)]
 struct Sparse<T> {
-    /// A bit a row.
+    /// One bit per row.
     bits: Vec<u8>,
     values: Vec<T>,
 }
@@ -54,7 +54,7 @@ impl<T> Sparse<T> {
     }
 }
 
-/// What the rows of a table are of. Only those that have a value come into the file.
+/// Subjects of a table. Only subjects with a value are written.
 #[derive(Debug)]
 pub struct Subjects<'a> {
     names: Vec<&'a str>,
@@ -62,25 +62,25 @@ pub struct Subjects<'a> {
 }
 
 impl<'a> Subjects<'a> {
-    /// These.
+    /// Creates subjects with these names.
     pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         Self { places: vec![None; names.len()], names }
     }
 }
 
-/// Which rows the values of a column are of.
+/// Rows that the values of a column belong to.
 #[derive(Clone, Copy, Debug)]
 pub struct Of<'a, 'r> {
-    /// Their table.
+    /// Name of the table.
     pub table: &'a str,
-    /// The subject of each by its number; `None`: each has one of its own.
+    /// Subject of each row by number; `None` if each row is its own subject.
     pub subjects: Option<&'r [u32]>,
-    /// The instant of each, if they have one.
+    /// Instant of each row, if there are instants.
     pub times: Option<&'r [f64]>,
 }
 
-/// A table that is being made; all its rows are of one `key`.
+/// A table under construction; all its rows have the same `key`.
 #[derive(Debug)]
 pub struct LongTable<'a> {
     columns: [Column; 7],
@@ -89,7 +89,7 @@ pub struct LongTable<'a> {
     names: Words<'a>,
     metrics: Words<'a>,
     texts: Words<'a>,
-    /// The page that is being filled: for each row its places in the first three lists, then what it may have.
+    /// Current page: for each row its indices in the first three lists, then optional values.
     page: [Vec<u32>; 3],
     time: Sparse<i64>,
     value: Sparse<i64>,
@@ -97,7 +97,7 @@ pub struct LongTable<'a> {
 }
 
 impl<'a> LongTable<'a> {
-    /// An empty one.
+    /// Creates an empty table.
     pub fn new(key: &'a str) -> Self {
         let columns = [
             Column::new("key", Kind::Text, false),
@@ -122,7 +122,7 @@ impl<'a> LongTable<'a> {
         }
     }
 
-    /// A metric's values; rows that are no number, and those of which `keep` does not want the subject, are left out.
+    /// Adds the values of a metric, without NaN and without subjects that `keep` rejects.
     pub fn numbers(&mut self, of: Of<'a, '_>, subjects: &mut Subjects<'a>, metric: &'a str, values: &[f64], keep: impl Fn(&str) -> bool) {
         for (i, &value) in values.iter().enumerate() {
             let subject = of.subjects.map_or(Some(i), |s| s.get(i).map(|&n| n as usize));
@@ -136,7 +136,7 @@ impl<'a> LongTable<'a> {
         }
     }
 
-    /// A text of a table without subjects.
+    /// Adds a text of a table without subjects.
     pub fn text(&mut self, table: &'a str, metric: &'a str, text: &'a str) {
         let row = [self.tables.place(table), self.names.place(""), self.metrics.place(metric)];
         let text = self.texts.place(text);
@@ -176,10 +176,10 @@ impl<'a> LongTable<'a> {
         self.text.clear();
     }
 
-    /// The file.
+    /// Returns the file.
     ///
     /// # Errors
-    /// There is no memory to compress a page.
+    /// Memory for the compression of a page is missing.
     pub fn end(mut self) -> io::Result<Vec<u8>> {
         self.flush();
         let mut out = Vec::new();

@@ -1,35 +1,35 @@
-//! Time series as one Parquet file, written a group of rows at a time: a row an instant and flow or link, its run's seed in front.
+//! Time series as one Parquet file, written by row groups: one row per instant and flow or link, after the seed of its run.
 
 use crate::parquet::{Column, Dictionary, Kind, Rows, Writer};
 use fairlane_units::Name;
 use std::io::{self, Write};
 
-/// Rows of a page.
+/// Rows per page.
 const PAGE: usize = 1 << 14;
 
-/// A file that is being written.
+/// Writer of a file.
 pub struct SeriesFile<W> {
     file: Writer<W>,
     columns: Vec<Column>,
-    /// Values of a page by their bits.
+    /// Bits of the values of a page.
     bits: Vec<i64>,
 }
 
 impl<W: Write> SeriesFile<W> {
-    /// Begins a file with the columns `seed`, `key`, which names a row's subject, and `names`.
+    /// Creates a file with the columns `seed`, `key`, which names a row's subject, and `names`.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub fn new(out: W, key: &'static str, names: &[&'static str]) -> io::Result<Self> {
         let labels = [Column::new("seed", Kind::Unsigned, false), Column::new(key, Kind::Text, false)];
         let columns = labels.into_iter().chain(names.iter().map(|name| Column::new(name, Kind::Double, false))).collect();
         Ok(Self { file: Writer::new(out)?, columns, bits: Vec::new() })
     }
 
-    /// Writes a group of rows: the subject of each, out of `subjects`, and its values column by column.
+    /// Writes a row group: the subject of each row, an index into `subjects`, and its values column by column.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub fn group(&mut self, seed: u64, subjects: &[Name], rows: &[u32], values: &[Vec<f64>]) -> io::Result<()> {
         let [seeds, key, columns @ ..] = self.columns.as_mut_slice() else { return Ok(()) };
         for page in rows.chunks(PAGE) {
@@ -51,10 +51,10 @@ impl<W: Write> SeriesFile<W> {
         self.file.group(&mut self.columns, &dictionaries)
     }
 
-    /// Ends the file.
+    /// Completes the file.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub fn end(self) -> io::Result<W> {
         self.file.end(&self.columns)
     }

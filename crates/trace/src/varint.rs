@@ -1,6 +1,6 @@
-//! Numbers as few bytes: seven bits a byte (LEB128), and either sign as small numbers.
+//! Variable-length numbers: seven bits per byte (LEB128), and zigzag for signed numbers.
 
-/// Appends a number, seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Appends a number, seven bits per byte, the lowest first; the highest bit marks further bytes.
 pub(crate) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -9,7 +9,7 @@ pub(crate) fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small unsigned numbers.
 pub(crate) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

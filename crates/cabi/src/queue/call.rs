@@ -1,4 +1,4 @@
-//! The calls of a library as a [`Qdisc`]. Packets stay here, in places that are used again; the library knows them by these.
+//! A library's queue as a [`Qdisc`]. Packets stay here in reusable slots; the library gets the slot numbers.
 
 use super::table::{CxC, NEVER, NONE, PacketC, Read, SiteC, bits};
 use crate::memory::State;
@@ -13,14 +13,14 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-/// A discipline of a shared library, as a plug-in.
+/// A discipline in a shared library, as a plug-in.
 pub(crate) struct Library {
     discipline: Arc<Read>,
     code: Code,
 }
 
 impl Library {
-    /// A discipline of the library that messages call `shown`.
+    /// Creates a plug-in for a discipline of the library; `shown` is its name in messages.
     pub(crate) fn new(discipline: Read, shown: &str) -> Self {
         let code = Code::named(&format!("queue `{}` of {shown}", discipline.name));
         Self { discipline: Arc::new(discipline), code }
@@ -29,7 +29,7 @@ impl Library {
     fn make(&self, params: &Map<String, Value>, context: &BuildContext<'_>) -> Result<Foreign, String> {
         let d = &self.discipline;
         let values = d.values(params);
-        // A name with a 0 in it cannot be told in C.
+        // A name that contains a 0 cannot be passed to C.
         let names: Vec<CString> = context.flows.iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
         let flows: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
         let context = SiteC {
@@ -40,7 +40,7 @@ impl Library {
             reserved: 0,
         };
         let state = State::begun(d.state_size, (d.calls.clone, d.calls.free), self.code, |state| {
-            // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
+            // SAFETY: the state has the size the library asked for; all other pointers live through the call.
             d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const context, values.as_ptr()) })
         })?;
         Ok(Foreign { state, discipline: Arc::clone(d), code: self.code, packets: PacketSlots::default(), failed: false })
@@ -64,7 +64,7 @@ impl QueuePlugin for Library {
     }
 }
 
-/// The packets of a queue.
+/// Packets of a queue, by slot number.
 #[derive(Clone, Default)]
 struct PacketSlots {
     slots: Vec<Option<Packet>>,
@@ -107,7 +107,7 @@ fn packet_c(id: u32, p: &Packet) -> PacketC {
     }
 }
 
-/// What the functions of a call act on.
+/// Packets and context of the current call.
 struct Host<'a, 'b> {
     packets: &'a mut PacketSlots,
     cx: &'a mut QCx<'b>,
@@ -116,27 +116,27 @@ struct Host<'a, 'b> {
 
 impl Host<'_, '_> {
     fn strange(&mut self, what: &str, id: u32) {
-        self.wrong.get_or_insert_with(|| format!("{what} of {id}, which is no packet in the queue: each is sent or dropped once"));
+        self.wrong.get_or_insert_with(|| format!("{what} of {id}, which is not a packet in the queue: send or drop each packet once"));
     }
 }
 
-/// The reasons of a drop, as the header numbers them.
+/// Drop reasons, as numbered in the header.
 const WHY: [DropReason; 5] = [DropReason::Overflow, DropReason::Early, DropReason::Forced, DropReason::Head, DropReason::Evicted];
 
-/// The host behind a call's surroundings.
+/// Returns the host of the current call.
 ///
 /// # Safety
-/// `cx` is what this call was given, and the call has not returned.
+/// `cx` belongs to the current call, which has not returned.
 unsafe fn host<'x>(cx: *mut CxC) -> &'x mut Host<'x, 'x> {
-    // SAFETY: as asked for; `call` puts it there, and nothing else uses it meanwhile.
+    // SAFETY: required above; `call` sets it, and nothing else uses it meanwhile.
     unsafe { &mut *(*cx).host.cast::<Host<'x, 'x>>() }
 }
 
 unsafe extern "C" fn drop_packet(cx: *mut CxC, id: u32, why: u32) {
-    // SAFETY, here and below: the header gives `cx` for the length of the call.
+    // SAFETY, here and below: the header gives `cx` for the duration of the call.
     let host = unsafe { host(cx) };
     let Some(&why) = WHY.get(why as usize) else {
-        host.wrong.get_or_insert_with(|| format!("{why} is no reason of a drop: see FAIRLANE_QUEUE_OVERFLOW"));
+        host.wrong.get_or_insert_with(|| format!("{why} is not a drop reason: see FAIRLANE_QUEUE_OVERFLOW"));
         return;
     };
     match host.packets.take(id) {
@@ -144,7 +144,7 @@ unsafe extern "C" fn drop_packet(cx: *mut CxC, id: u32, why: u32) {
         None => host.strange("drop", id),
     }
     let b = host.packets.backlog;
-    // SAFETY: as above.
+    // SAFETY: `cx` is valid for the duration of the call.
     unsafe { ((*cx).packets, (*cx).bytes) = (b.pkts, b.bytes) };
 }
 
@@ -166,7 +166,7 @@ unsafe extern "C" fn mark(cx: *mut CxC, id: u32) -> c_int {
 unsafe extern "C" fn look(cx: *mut CxC, id: u32, packet: *mut PacketC) {
     let host = unsafe { host(cx) };
     match host.packets.get(id) {
-        // SAFETY: the header asks for room for a packet.
+        // SAFETY: the header requires space for a packet.
         Some(p) => unsafe { ptr::write(packet, packet_c(id, p)) },
         None => host.strange("look", id),
     }
@@ -193,7 +193,7 @@ impl fmt::Debug for Foreign {
 }
 
 impl Foreign {
-    /// Carries out a call. After a failure the queue holds nothing and takes nothing.
+    /// Makes a call. After a failure the queue is empty and takes no packets.
     fn call<R>(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(*mut c_void, *mut CxC) -> R) -> Option<R> {
         if self.failed {
             return None;
@@ -223,7 +223,7 @@ impl Foreign {
         }
     }
 
-    /// Ends the run, and gives back every packet so that the books balance.
+    /// Ends the run and releases every packet, so that counters stay consistent.
     fn wrong(&mut self, cx: &mut QCx<'_>, what: &str) {
         self.failed = true;
         fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name), interrupted: false });
@@ -242,7 +242,7 @@ impl Qdisc for Foreign {
         };
         let id = self.packets.put(p);
         let packet = packet_c(id, &p);
-        // SAFETY, here and below: the state went through init, and what is pointed to lives through the call.
+        // SAFETY, here and below: the state went through init, and all pointers live through the call.
         self.call(cx, |s, c| unsafe { f(s, &raw const packet, c) });
     }
 
@@ -252,13 +252,13 @@ impl Qdisc for Foreign {
         if id != NONE {
             let sent = self.packets.take(id);
             if sent.is_none() {
-                self.wrong(cx, &format!("dequeue() gave {id}, which is no packet in the queue: each is sent or dropped once"));
+                self.wrong(cx, &format!("dequeue() returned {id}, which is not a packet in the queue: send or drop each packet once"));
             }
             return sent;
         }
         let n = self.packets.backlog.pkts;
         if n > 0 && self.ready_at().is_none_or(|t| t <= cx.now) {
-            self.wrong(cx, &format!("dequeue() gave no packet although {n} wait: a shaper says in ready() when it may send"));
+            self.wrong(cx, &format!("dequeue() returned no packet although {n} wait: a shaper returns its next send time in ready()"));
         }
         None
     }
@@ -270,7 +270,7 @@ impl Qdisc for Foreign {
     fn ready_at(&self) -> Option<Time> {
         let f = self.discipline.calls.ready.filter(|_| !self.failed)?;
         let _running = running(self.code);
-        // SAFETY: as above.
+        // SAFETY: the state went through init.
         let at = unsafe { f(self.state.view()) };
         (at != 0).then(|| Time::from_ps(at))
     }
@@ -283,7 +283,7 @@ impl Qdisc for Foreign {
         let f = self.discipline.calls.timer?;
         let next = self.call(cx, |s, c| unsafe { f(s, c) }).filter(|&t| t != NEVER)?;
         if next <= cx.now.as_ps() {
-            self.wrong(cx, &format!("timer() gave {next} ps, which is not after now"));
+            self.wrong(cx, &format!("timer() returned {next} ps, which is not later than now"));
             return None;
         }
         Some(Time::from_ps(next))
@@ -293,7 +293,7 @@ impl Qdisc for Foreign {
         let Some(f) = self.discipline.calls.gauge.filter(|_| !self.failed) else { return };
         let _running = running(self.code);
         for (i, name) in self.discipline.gauges.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: the state went through init.
             out(name, unsafe { f(self.state.view(), i as u32) });
         }
     }

@@ -1,4 +1,4 @@
-//! The structs of `fairlane_queue.h`, and reading the tables of a library.
+//! Structs of `fairlane_queue.h`, and the reader of a library's tables.
 
 use crate::table::{array, begins, holds, named, schema_of, text};
 use fairlane_units::{Len, format_of, parse_dur, parse_len, parse_rate};
@@ -83,7 +83,7 @@ pub(super) struct CxC {
     pub(super) random: unsafe extern "C" fn(*mut CxC) -> f64,
 }
 
-/// The functions of a discipline; a null pointer reads as `None`.
+/// Functions of a discipline; a null pointer reads as `None`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Calls {
@@ -113,7 +113,7 @@ pub(crate) struct Table {
     calls: Calls,
 }
 
-// The header says the same of its side.
+// The header asserts the same sizes.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
     size_of::<Param>() == 40
@@ -124,12 +124,12 @@ const _: () = assert!(
         && size_of::<Table>() == 128
 );
 
-/// A parameter, as the table declares it.
+/// A declared parameter.
 struct Declared {
     name: String,
     doc: String,
     default: Value,
-    /// Of a number; infinite ends of all else.
+    /// Range of a number; infinite for other types.
     range: (f64, f64),
 }
 
@@ -157,13 +157,13 @@ impl Read {
         schema_of(self.params.iter().map(|p| (p.name.clone(), one(p), p.range.0, p.range.1)))
     }
 
-    /// What was written in a scenario, in the order declared.
+    /// Values of the parameters, in the order declared.
     pub(super) fn values(&self, params: &Map<String, Value>) -> Vec<ValueC> {
         self.params.iter().map(|p| value(params.get(&p.name).unwrap_or(&p.default))).collect()
     }
 }
 
-/// A value that has passed the schema.
+/// Converts a value that has passed the schema.
 fn value(written: &Value) -> ValueC {
     let whole = |whole: u64, unit: u32| ValueC { number: whole as f64, whole, unit, reserved: 0 };
     let Some(text) = written.as_str() else {
@@ -181,7 +181,7 @@ fn value(written: &Value) -> ValueC {
 /// Reads and checks a table.
 pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     begins(at, VERSION, "fairlane_queue.h", "fairlane_queue")?;
-    // SAFETY: the table has at least the bytes of ours, as it says itself.
+    // SAFETY: the table is at least as long as ours, by its own size field.
     let t = unsafe { ptr::read(at) };
     let name = named(t.name, t.state_size)?;
     let needed = [("enqueue", t.calls.enqueue.is_some()), ("dequeue", t.calls.dequeue.is_some())];
@@ -202,7 +202,7 @@ pub(crate) fn read(at: *const Table) -> Result<Read, String> {
         }
         Ok(Declared { name: of, doc: text(p.doc), default: number.map_or_else(|| written.into(), Value::from), range })
     })?;
-    // Names of gauges are asked for as long as the process lives, and so does the library.
+    // Names of gauges are used as long as the process lives, and so does the library.
     let gauges = gauges.into_iter().map(|g| &*g.leak()).collect();
     let reorders = t.flags & REORDERS != 0;
     Ok(Read { name, doc: text(t.doc), reorders, state_size: t.state_size, gauges, calls: t.calls, params })

@@ -1,4 +1,4 @@
-//! Whether what a change speaks of is there at all: said before its values are looked at, as a change adds nothing to a network.
+//! Checks that a change names existing links and flows, before its values are checked: a change adds nothing to a network.
 
 use super::{MAY, Refused};
 use crate::code::Code;
@@ -6,11 +6,11 @@ use crate::diag::{Diagnostics, Sources, suggest};
 use crate::resolved::Resolved;
 use crate::source::{Node, Value, overlay};
 
-/// What a change may speak of. Topologies and words are compared with what was there; whatever else a scenario has stays as it is.
+/// Sections that a change may name. Topologies and descriptions are compared with the earlier state; no other section may change.
 const OPEN: [&str; 5] = ["links", "flows", "topology", "name", "description"];
 
-/// Looks through all values of a change.
-pub(super) fn look(state: &Resolved, sets: &[(String, String)]) -> Result<(), Diagnostics> {
+/// Checks the names in all values of a change.
+pub(super) fn check(state: &Resolved, sets: &[(String, String)]) -> Result<(), Diagnostics> {
     let (mut sources, mut found) = (Sources::default(), Diagnostics::default());
     for (path, value) in sets {
         match overlay(&mut sources, path, value) {
@@ -44,15 +44,15 @@ fn top(state: &Resolved, layer: &Node, sources: &Sources, found: &mut Diagnostic
     }
 }
 
-/// What is wrong with the name of a flow, and what to write.
+/// Returns the error and the help for the name of a flow.
 fn flow(state: &Resolved, name: &str, values: &Node) -> Option<(String, String)> {
     let groups = &state.scenario.flows;
     let together = |group: &str| {
-        let help = format!("write flows.{}; a flow that is to go its own way has a group of its own", crate::source::join([group]));
-        (format!("the flows of `{group}` change together, not one of them"), help)
+        let help = format!("write flows.{}, or give the flow a group of its own", crate::source::join([group]));
+        (format!("the flows of `{group}` can only change together"), help)
     };
     if groups.contains_key(name) {
-        // As in `flows.web.0.start`: one of its members.
+        // `flows.web.0.start`: one of the members.
         let Value::Table(keys) = &values.value else { return None };
         return keys.iter().any(|(key, _)| key.bytes().all(|b| b.is_ascii_digit())).then(|| together(name));
     }
@@ -60,23 +60,20 @@ fn flow(state: &Resolved, name: &str, values: &Node) -> Option<(String, String)>
         return Some(together(group));
     }
     let known: Vec<&str> = groups.keys().map(String::as_str).collect();
-    Some((format!("there is no flow `{name}`"), suggest(name, &known, "flows")))
+    Some((format!("unknown flow `{name}`"), suggest(name, &known, "flows")))
 }
 
-/// The same for the name of a link.
+/// Returns the error and the help for the name of a link.
 fn link(state: &Resolved, name: &str) -> Option<(String, String)> {
     let (directions, written) = (state.link_directions(), &state.scenario.links);
     let is_there = |name: &str| directions.iter().any(|l| l.name == name);
     if let Some(front) = name.strip_suffix(".reverse").filter(|f| is_there(f) && !written.contains_key(name)) {
-        return Some((
-            format!("there is no link `{name}`"),
-            format!("write links.{front}.reverse, without quotes, for the other direction"),
-        ));
+        return Some((format!("unknown link `{name}`"), format!("write links.{front}.reverse, without quotes, for the other direction")));
     }
     if is_there(name) {
         return None;
     }
     let known: Vec<&str> = directions.iter().map(|l| l.name.as_str()).filter(|n| !n.ends_with(".reverse")).collect();
     let help = if known.is_empty() { MAY.to_owned() } else { suggest(name, &known, "links") };
-    Some((format!("there is no link `{name}`"), help))
+    Some((format!("unknown link `{name}`"), help))
 }

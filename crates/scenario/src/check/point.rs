@@ -1,8 +1,8 @@
-//! A place written as a table.
+//! Coordinates written as a table.
 
 use crate::source::{Node, Value};
 
-/// `{ x = 1, y = 2 }` becomes `[1, 2]`; all else stays as it is. The key that is missing, if only the other one is there.
+/// Converts `{ x = 1, y = 2 }` to `[1, 2]` and leaves other values alone. Returns the missing key if only one of the two is present.
 pub(super) fn as_list(node: &mut Node) -> Option<&'static str> {
     let Value::Table(t) = &node.value else { return None };
     match (t.get("x").cloned(), t.get("y").cloned(), t.len()) {

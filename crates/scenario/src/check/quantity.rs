@@ -1,10 +1,10 @@
-//! Quantities in a tree: unit formats and their ranges.
+//! Quantities: unit formats and their ranges.
 
 use crate::source::{Node, Value};
 use fairlane_units::{Len, parse_bytes, parse_dur, parse_len, parse_rate};
 use serde_json::Value as J;
 
-/// An example of a value of this schema, for help texts.
+/// Example value of a schema, for help texts.
 pub(super) fn example(schema: &J) -> Option<&'static str> {
     Some(match schema.get("format").and_then(J::as_str)? {
         "fl-dur" => "\"20ms\"",
@@ -24,7 +24,7 @@ fn noun(format: &str) -> &'static str {
     }
 }
 
-/// The size of a quantity in its smallest unit, and for lengths which unit that is.
+/// Size of a quantity in its smallest unit, and for lengths that unit.
 fn measure(text: &str, format: &str) -> Result<(u64, bool), String> {
     match format {
         "fl-dur" => parse_dur(text).map(|d| (d.as_ps(), false)),
@@ -38,7 +38,7 @@ fn measure(text: &str, format: &str) -> Result<(u64, bool), String> {
     .map_err(|e| e.to_string())
 }
 
-/// Checks a value against a unit format and its range; the error is a message and what to write.
+/// Checks a value against a unit format and its range; the error is a message and a help text.
 pub(super) fn check(node: &Node, format: &str, schema: &J) -> Result<(), (String, String)> {
     let example = example(schema).unwrap_or("\"...\"");
     let wanted = || format!("write {} with its unit, such as {example}", noun(format));
@@ -56,7 +56,7 @@ pub(super) fn check(node: &Node, format: &str, schema: &J) -> Result<(), (String
         Some((what, write)) => (what.to_owned(), format!("write {write}")),
         None => (message, wanted()),
     })?;
-    // A range counts where the unit is the same: packets are not compared with bytes.
+    // A range applies to its own unit only: packets are not compared with bytes.
     let bound = |key: &str| {
         let text = schema.get(key)?.as_str()?;
         let (bound, of_packets) = measure(text, format).ok()?;
@@ -78,7 +78,7 @@ pub(super) fn check(node: &Node, format: &str, schema: &J) -> Result<(), (String
     Ok(())
 }
 
-/// What to write in place of a bare number. A rate of thousands is one in bit/s, and a fraction of a duration one in seconds: most think so.
+/// Suggestion for a bare number. A rate in the thousands is taken as bit/s, a fractional duration as seconds.
 fn bare(number: &str, format: &str) -> String {
     let value: f64 = number.parse().unwrap_or(0.0);
     match format {

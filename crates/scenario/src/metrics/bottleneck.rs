@@ -1,39 +1,39 @@
-//! The bottleneck of a flow, and fairness among flows that share one.
+//! Bottlenecks of flows, and fairness among the flows that share one.
 //!
-//! Flows compete where they use the same link in the same direction, so shares are formed among the flows with the same bottleneck. The
-//! bottleneck of a flow is the link on its way that would leave it least: the rate that the flow could have there under max-min fairness (Bertsekas and Gallager, Data
-//! Networks, section 6.5.2) while each other flow wants what it got in the measured span. Stations of one wireless channel share it, so a channel is one link.
+//! Flows compete where they use the same link in the same direction, so shares are formed among flows with the same bottleneck. The
+//! bottleneck of a flow is the link on its path that would leave it least: its rate under max-min fairness (Bertsekas and Gallager, Data
+//! Networks, section 6.5.2) while each other flow demands its measured rate. Stations of one wireless channel share it, so a channel is one link.
 
 use fairlane_engine::EventQueue;
 use fairlane_net::{Components, EpId, PortId, World};
 use fairlane_units::Name;
 use std::cmp::Ordering;
 
-/// The bottlenecks of the flows of a run.
+/// Bottlenecks of the flows of a run.
 pub(super) struct Bottlenecks {
-    /// That of each flow that is reported, in their order: the number of a port, of a channel that of its first station.
+    /// Bottleneck of each reported flow: the number of a port, for a channel that of its first station.
     pub(super) at: Vec<u32>,
-    /// Of each port of a channel the first one, if there are channels.
+    /// First port of the channel of each port, if there are channels.
     channels: Vec<u32>,
 }
 
-/// Flows that share a link.
+/// Number of flows on a link, and their rates.
 #[derive(Clone, Copy, Default)]
 struct LinkShare {
     flows: u32,
-    /// Where their rates begin among all.
+    /// Index of the first rate.
     first: usize,
-    /// Bytes that the link could carry in the span.
+    /// Capacity in the span, in bytes.
     room: u64,
 }
 
 impl Bottlenecks {
-    /// Those of the flows with these numbers. Equal choices are decided by the number of flows and then by `names`, by port, so the order of declaration does not matter.
+    /// Finds the bottlenecks of these flows. Ties go by the number of flows and then by `names` of ports, so the order of declaration does not matter.
     pub(super) fn new<P: Components, H: EventQueue>(world: &World<P, H>, flows: &[usize], names: &[Name]) -> Self {
         let channels = channels(world);
         let of = |port: PortId| channels.get(port.0 as usize).copied().unwrap_or(port.0);
         let mut shares = vec![LinkShare::default(); world.ports().len()];
-        // The ways of all flows one after the other, each link as often as the flow takes it.
+        // Paths of all flows one after the other; a link appears as often as the flow crosses it.
         let (mut ways, mut ends): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(flows.len()));
         for &i in flows {
             let first = ways.len();
@@ -93,13 +93,13 @@ impl Bottlenecks {
         Self { at, channels }
     }
 
-    /// The bottleneck that a port is, or is part of.
+    /// Bottleneck that a port is, or belongs to.
     pub(super) fn of(&self, port: usize) -> u32 {
         self.channels.get(port).copied().unwrap_or(port as u32)
     }
 }
 
-/// Of each port of a channel the first one, of any other itself; nothing where there is no channel.
+/// First port of the channel of each port, else the port itself; empty without channels.
 fn channels<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<u32> {
     if world.channels().is_empty() {
         return Vec::new();
@@ -112,7 +112,7 @@ fn channels<P: Components, H: EventQueue>(world: &World<P, H>) -> Vec<u32> {
     first
 }
 
-/// Bytes that a link could carry in the span. A channel could carry what it did, and as much more as it was idle.
+/// Capacity of a link in the span, in bytes. For a channel: the carried bytes divided by the busy share of the time.
 fn room<P: Components, H: EventQueue>(world: &World<P, H>, port: PortId, channels: &[u32]) -> u64 {
     let (from, now) = (world.reset_at(), world.now());
     let nominal = || world.port(port).capacity(from, now);
@@ -127,13 +127,13 @@ fn room<P: Components, H: EventQueue>(world: &World<P, H>, port: PortId, channel
     (bits / 8.0) as u64
 }
 
-/// Bytes that a flow, which got `own` bytes, could have of a link with `room` for so many under max-min fairness, if each other flow wants what it got. `rates`: what each got, that flow among them,
-/// in order; `sums`: of each and those before it together.
+/// Max-min fair allocation in bytes of a flow with rate `own` on a link with capacity `room`, if each other flow demands its measured rate. `rates`: sorted rates of all flows,
+/// including that flow; `sums`: prefix sums.
 fn level(rates: &[u64], sums: &[u64], own: u64, room: u64) -> f64 {
     let others = rates.len() - 1;
     let share = rates.partition_point(|rate| *rate < own);
     let all = |k: usize| if k == 0 { 0 } else { sums[k - 1] };
-    // The `k` others that got least want so much together; the next one wants so much.
+    // Demand of the `k` smallest others together, then of the next one.
     let least = |k: usize| if k <= share { all(k) } else { all(k + 1) - own };
     let next = |k: usize| if k < share { rates[k] } else { rates[k + 1] };
     let (mut low, mut high) = (0, others);
@@ -145,23 +145,23 @@ fn level(rates: &[u64], sums: &[u64], own: u64, room: u64) -> f64 {
     room.saturating_sub(least(low)) as f64 / (others - low + 1) as f64
 }
 
-/// Sum from the least to the largest: rounding does not depend on the order in which flows are declared.
+/// Sums in ascending order, so rounding does not depend on the order of declaration.
 fn sum(x: impl Iterator<Item = f64>) -> f64 {
     let mut x: Vec<f64> = x.collect();
     x.sort_unstable_by(f64::total_cmp);
     x.iter().sum()
 }
 
-/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 if all are equal, 1/n if one of n has all.
+/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 if all values are equal, 1/n if one of n has everything.
 ///
-/// NaN if nobody has anything, or there is nobody: the definition is 0/0 there, and no value would be right. 1 would make the queue that lets
-/// nothing through the fairest of all; and of the limits, that along equal shares is 1, that along one flow's 1/n.
+/// NaN if the list is empty or all values are zero: the definition gives 0/0. The value 1 would make a queue that forwards nothing
+/// the fairest of all; the limits differ, 1 along equal shares and 1/n along one flow.
 pub fn jain(x: &[f64]) -> f64 {
     let (sum, squares) = (sum(x.iter().copied()), sum(x.iter().map(|v| v * v)));
     if squares == 0.0 { f64::NAN } else { sum * sum / (x.len() as f64 * squares) }
 }
 
-/// Means of the goodputs `x` over those with the same bottleneck, one for each of them.
+/// Mean goodput of the flows with the same bottleneck, one value per flow of `x`.
 pub(super) fn fair(x: &[f64], at: &[u32]) -> Vec<f64> {
     if at.windows(2).all(|w| w[0] == w[1]) {
         return vec![sum(x.iter().copied()) / x.len().max(1) as f64; x.len()];
@@ -174,14 +174,14 @@ pub(super) fn fair(x: &[f64], at: &[u32]) -> Vec<f64> {
     fair
 }
 
-/// Hands on the numbers of the flows with the same bottleneck, in order, for each bottleneck.
+/// Calls `of` with the indices of the flows of each bottleneck, in order.
 pub(super) fn together(at: &[u32], of: impl FnMut(&[u32])) {
     let mut order: Vec<u32> = (0..at.len() as u32).collect();
     order.sort_by_key(|&k| at[k as usize]);
     order.chunk_by(|&a, &b| at[a as usize] == at[b as usize]).for_each(of);
 }
 
-/// Jain's index over goodputs in units of their mean at the same bottleneck: that of each bottleneck alone where there is one, and else their harmonic mean weighed by the flows of each.
+/// Jain's index of goodputs relative to their mean at the same bottleneck: that of a single bottleneck, else the harmonic mean over bottlenecks weighted by their flows.
 pub(super) fn fairness(x: &[f64], at: &[u32]) -> f64 {
     if at.windows(2).all(|w| w[0] == w[1]) {
         return jain(x);
@@ -194,7 +194,7 @@ pub(super) fn fairness(x: &[f64], at: &[u32]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values worked out by hand from the definition (Jain, Chiu and Hawe 1984).
+    /// Values computed by hand from the definition (Jain, Chiu and Hawe 1984).
     #[test]
     fn jain_of_known_shares() {
         assert_eq!(jain(&[5.0, 0.0, 0.0, 0.0]), 0.25);
@@ -206,7 +206,7 @@ mod tests {
         assert!(jain(&[]).is_nan() && jain(&[0.0, 0.0]).is_nan());
     }
 
-    /// Equal shares at each of two bottlenecks are fair, whatever the rates; with indices of 1 and 1/2 the harmonic mean is 2/3; a bottleneck that lets nothing through starves its flows.
+    /// Equal shares at each of two bottlenecks are fair at any rates; indices of 1 and 1/2 have the harmonic mean 2/3; a bottleneck that forwards nothing starves its flows.
     #[test]
     fn bottlenecks_are_not_compared() {
         assert_eq!(fairness(&[1.0, 1.0, 9.0, 9.0], &[0, 0, 1, 1]), 1.0);
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(fair(&[1.0, 9.0, 3.0], &[0, 1, 0]), [2.0, 9.0, 2.0]);
     }
 
-    /// Room for 10: against others that want 1 and 9 a flow could have 5 - 1/2; against one that wants all of it half; alone all.
+    /// Capacity 10: a flow against demands of 1 and 9 could have 5 - 1/2; against one demand of 10 half; alone all.
     #[test]
     fn the_fair_level_is_that_of_filling_up() {
         let of = |rates: &[u64], own: u64, room: u64| {

@@ -1,24 +1,24 @@
-//! Flows of a group together: one row for all of them, from counters that are added up and histograms that are merged.
+//! Groups of flows: one row per group, from summed counters and merged histograms.
 
 use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, fairness, secs};
 use fairlane_net::Summary;
 use fairlane_units::Dur;
 
-/// What a metric of flows is of a group of them.
+/// Rule that turns a metric of flows into one of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooled {
-    /// The sum over the flows.
+    /// Sum over the flows.
     Sum,
-    /// The same formula over all packets, acknowledgments and transactions of the group.
+    /// The flow's formula over all packets, acknowledgments and transactions of the group.
     All,
-    /// The mean of the flows that have a value.
+    /// Mean over the flows that have a value.
     Mean,
-    /// Nothing: it is the state of one flow.
+    /// None: the metric is the state of a single flow.
     Null,
 }
 
 impl Pooled {
-    /// As docs and listings say it.
+    /// Text for documentation and listings.
     pub fn text(self) -> &'static str {
         match self {
             Self::Sum => "sum",
@@ -33,15 +33,15 @@ impl Pooled {
 #[derive(Default)]
 pub struct GroupSubject {
     all: FlowSubject,
-    /// Of each flow, in their order.
+    /// Goodput of each flow.
     goodputs: Vec<f64>,
-    /// The bottleneck of each.
+    /// Bottleneck of each flow.
     at: Vec<u32>,
     completion: Summary,
 }
 
 impl GroupSubject {
-    /// One more flow, which has this goodput and bottleneck.
+    /// Adds a flow with this goodput and bottleneck.
     pub(super) fn add(&mut self, flow: &FlowSubject, goodput: f64, at: u32) {
         self.all.absorb(flow);
         self.goodputs.push(goodput);
@@ -74,7 +74,7 @@ impl GroupSubject {
 }
 
 impl FlowSubject {
-    /// One more flow. What all share stays, and the state of a single one means nothing any more.
+    /// Adds a flow. Shared values stay; the state of a single flow becomes meaningless.
     fn absorb(&mut self, flow: &Self) {
         self.flows += flow.flows;
         self.counters.merge(&flow.counters);
@@ -94,7 +94,7 @@ impl FlowSubject {
     }
 }
 
-/// A row for each group. Those without a flow are in the list, too.
+/// One row per group, also for groups without flows.
 pub(super) fn rows(groups: &[GroupSubject]) -> Columns {
     let own = GROUP_METRICS.iter().map(|m| (m.name, groups.iter().map(m.value).collect()));
     let pooled = FLOW_METRICS.iter().map(|m| {

@@ -1,4 +1,4 @@
-//! The tables of a run: each metric of each subject of a world that has come to its end.
+//! Tables of a run: each metric of each subject of a finished world.
 
 use super::bottleneck::{Bottlenecks, fair, jain, together};
 use super::{
@@ -9,10 +9,10 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{Channel, Components, DropReason, EpId, FlowId, Port, PortId, Qdisc, Summary, World};
 use fairlane_units::{Dur, Name, Time};
 
-/// Columns of one table: names and numbers, one row a subject.
+/// Columns of one table: names and numbers, one row per subject.
 pub type Columns = Vec<(&'static str, Vec<f64>)>;
 
-/// One subject at a time, so that memory holds numbers, not copies of histograms.
+/// Computes rows subject by subject, so that memory holds numbers, not copies of histograms.
 fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
     let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::with_capacity(subjects.size_hint().0))).collect();
     for s in subjects {
@@ -23,7 +23,7 @@ fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Colum
     table
 }
 
-/// The same of parts of the network that are many and large: each is given up with its row, the last one first, so that a table takes the place of what it is made of.
+/// Computes rows of many large parts. Each part is freed with its row, last first, so that the table replaces the parts in memory.
 fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
     let mut table: Columns = metrics.iter().map(|m| (m.name, vec![0.0; parts.len()])).collect();
     while let Some(part) = parts.pop() {
@@ -37,38 +37,38 @@ fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(u
     table
 }
 
-/// Parts that are given back to the system together.
+/// Parts that are freed together.
 const AT_ONCE: usize = 1 << 14;
 
 /// The tables of a run.
 pub struct Measured {
-    /// One row a flow; nothing where groups are told.
+    /// One row per flow; empty if groups are reported.
     pub flows: Columns,
-    /// One row a group, where these are told.
+    /// One row per group, if groups are reported.
     pub groups: Columns,
-    /// One row a link direction.
+    /// One row per link direction.
     pub links: Columns,
     /// One row.
     pub network: Columns,
 }
 
-/// Whose rows there are besides those of links and the network.
+/// Rows besides those of links and the network.
 #[derive(Clone, Copy)]
 pub enum Rows<'a> {
     /// A row for each flow.
     Flows,
-    /// A row for each of so many groups; which group a flow is of, by the number of the flow.
+    /// A row per group: the number of groups, and the group of each flow.
     Groups(usize, &'a dyn Fn(usize) -> usize),
 }
 
-/// Metrics of flows that are added up for the whole network.
+/// Metrics of flows that are summed for the whole network.
 const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
 
-/// Computes every metric of a world that has come to its end, and gives it up. `told`: the numbers of the flows that there are. `names`: of the links, by port.
-/// `after_first`: the hop probe's tallies, by flow.
+/// Computes every metric of a finished world and frees it. `reported`: numbers of the reported flows. `names`: link names by port.
+/// `after_first`: summaries of the hop probe, by flow.
 pub fn measure<P: Components, H: EventQueue>(
     world: World<P, H>,
-    told: &[usize],
+    reported: &[usize],
     names: &[Name],
     is_tcp: &[bool],
     after_first: Option<&[Summary]>,
@@ -77,8 +77,8 @@ pub fn measure<P: Components, H: EventQueue>(
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
     let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
-    let goodputs: Vec<f64> = told.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
-    let bottlenecks = Bottlenecks::new(&world, told, names);
+    let goodputs: Vec<f64> = reported.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
+    let bottlenecks = Bottlenecks::new(&world, reported, names);
     let fair = fair(&goodputs, &bottlenecks.at);
     let worst_share = goodputs.iter().zip(&fair).map(|(x, mean)| ratio(*x, *mean)).fold(f64::NAN, f64::min);
 
@@ -104,12 +104,12 @@ pub fn measure<P: Components, H: EventQueue>(
     let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();
     let mut sums = [0.0; ADDED.len()];
     let mut groups: Vec<GroupSubject> = Vec::new();
-    let subjects = told.iter().enumerate().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
+    let subjects = reported.iter().enumerate().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
     let flows = match rows {
         Rows::Flows => columns(FLOW_METRICS, subjects),
         Rows::Groups(count, group) => {
             groups.resize_with(count, GroupSubject::default);
-            let each = told.iter().zip(&goodputs).zip(&bottlenecks.at);
+            let each = reported.iter().zip(&goodputs).zip(&bottlenecks.at);
             each.zip(subjects).for_each(|(((&i, &goodput), &at), s)| groups[group(i)].add(&s, goodput, at));
             Columns::new()
         }
@@ -117,7 +117,7 @@ pub fn measure<P: Components, H: EventQueue>(
     let groups = if groups.is_empty() { Columns::new() } else { group::rows(&groups) };
     let [throughput, received, sent, lost, retransmits, timeouts] = sums;
     let mut tcp_flows = vec![0; world.ports().len()];
-    for i in told.iter().copied().filter(|&i| is_tcp[i]) {
+    for i in reported.iter().copied().filter(|&i| is_tcp[i]) {
         world.passed(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
     let mut delay = Summary::default();
@@ -139,7 +139,7 @@ pub fn measure<P: Components, H: EventQueue>(
     let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, of_link(i), from, now, span));
     links.extend(radios);
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
-    let (tcp, tcp_at) = (0..told.len()).filter(|&k| is_tcp[told[k]]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
+    let (tcp, tcp_at) = (0..reported.len()).filter(|&k| is_tcp[reported[k]]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
     let network = NetworkSubject {
         tcp,
         tcp_at,
@@ -168,7 +168,7 @@ fn link_subject<Q: Qdisc>(port: Port<Q>, (tcp_flows, limited): (u64, (u64, f64))
     LinkSubject {
         occupancy: c.occupancy().close(from, now),
         capacity: port.capacity(from, now),
-        // Ends of transmissions are whole picoseconds: rounding may have made many of them a little early.
+        // Transmissions end at whole picoseconds: rounding may have ended many of them slightly early.
         carried: port.carried(now).min(port.capacity(from, now)),
         span,
         waits,

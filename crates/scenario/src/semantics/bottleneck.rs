@@ -1,4 +1,4 @@
-//! Doubts about the bottleneck: whether it is one, whether its queue can fill, and whether the flows through it move in step.
+//! Warnings about the bottleneck: whether it is one, whether its queue can fill, and whether its flows synchronise.
 
 use super::network::Network;
 use super::{Semantics, group_of};
@@ -11,17 +11,17 @@ use fairlane_tcp::TcpParams;
 use fairlane_units::{Dur, Len, Rate, Time};
 use std::collections::HashMap;
 
-/// Links that are looked at while the ways of all flows are followed. Beyond, a network is too large to be judged before its run.
+/// Most links visited while following the paths of all flows; a larger network is not judged before its run.
 const MOST_STEPS: usize = 2_000_000;
 
-/// A flow, the link directions of its way there, and its round trip.
+/// A flow, the link directions of its path, and its round-trip time.
 struct Way<'a> {
     flow: &'a Member,
     there: Vec<usize>,
     rtt: Dur,
 }
 
-/// What all looks need.
+/// Paths of all flows.
 struct Ways<'a> {
     links: &'a [LinkDir],
     groups: &'a [Group],
@@ -29,7 +29,7 @@ struct Ways<'a> {
 }
 
 impl Semantics<'_> {
-    /// Warnings about the link whose queue is studied, and about flows that share one.
+    /// Warns about the link whose queue is studied, and about flows that share one.
     pub(super) fn bottlenecks<'f>(
         &mut self,
         s: &Scenario,
@@ -62,7 +62,7 @@ impl Semantics<'_> {
         }
     }
 
-    /// The link whose queue a comparison replaces: `bottleneck`, or the only one that is given a queue by name.
+    /// Link whose queue a comparison replaces: `bottleneck`, or the only link with a queue of its own.
     fn studied(&self, links: &[LinkDir]) -> Option<usize> {
         let own = self.root.get("links").into_iter().flat_map(|l| l.entries()).filter(|(_, l)| l.get("queue").is_some());
         let mut own = own.map(|(name, _)| name);
@@ -76,17 +76,17 @@ impl<'a> Ways<'a> {
         self.links[link].wire.rate
     }
 
-    /// The slowest of some links, the first of equals.
+    /// Slowest of some links; the first of equals.
     fn slowest(&self, part: &[usize]) -> Option<usize> {
         part.iter().copied().min_by_key(|&l| self.rate(l))
     }
 
-    /// Whether rates change on the way, or stations share what they have: then nothing is said beforehand.
+    /// True if rates change on the path or stations share a channel; then no warning is possible.
     fn varies(&self, way: &Way<'_>) -> bool {
         way.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.trace.is_some() || !l.wire.rates.is_empty())
     }
 
-    /// Whether the links of a way only carry packets.
+    /// True if the links of a path have no impairments.
     fn plain(&self, way: &Way<'_>) -> bool {
         way.there.iter().all(|&l| self.links[l].wire.impairments == Impairments::plain())
     }
@@ -95,7 +95,7 @@ impl<'a> Ways<'a> {
         self.all.iter().filter(|w| w.there.contains(&link)).collect()
     }
 
-    /// Whether other links, before or behind it, carry less than this one in all.
+    /// Describes other links, before or after this one, that carry less than it in total.
     fn other_bottleneck(&self, link: usize) -> Option<String> {
         let through = self.through(link);
         if through.is_empty() || through.iter().any(|w| self.varies(w)) {
@@ -104,14 +104,14 @@ impl<'a> Ways<'a> {
         let (name, own) = (&self.links[link].name, self.rate(link));
         let sides = through.iter().filter_map(|w| w.there.iter().position(|&l| l == link).map(|at| (&w.there[..at], &w.there[at + 1..])));
         let (before, behind): (Vec<_>, Vec<_>) = sides.unzip();
-        for (side, parts) in [("before", before), ("behind", behind)] {
-            // Where a flow has no other link on this side, nothing limits it there.
+        for (side, parts) in [("before", before), ("after", behind)] {
+            // A flow without another link on this side is not limited there.
             let slowest: Option<Vec<usize>> = parts.into_iter().map(|p| self.slowest(p)).collect();
             let Some(mut slowest) = slowest else { continue };
             slowest.sort_unstable();
             slowest.dedup();
             let sum = slowest.iter().fold(0_u64, |n, &l| n.saturating_add(self.rate(l).as_bps()));
-            if sum > own.as_bps() || (sum == own.as_bps() && side == "behind") {
+            if sum > own.as_bps() || (sum == own.as_bps() && side == "after") {
                 continue;
             }
             let (first, sum) = (&self.links[slowest[0]].name, Rate::from_bps(sum));
@@ -120,17 +120,17 @@ impl<'a> Ways<'a> {
                 n => format!("the {n} links {side} it, such as `{first}`, carry {sum} in all"),
             };
             return Some(format!(
-                "link `{name}` of {own} is not the bottleneck: {those}, so that its queue says little; give `{name}` less than that, or those more"
+                "link `{name}` of {own} is not the bottleneck: {those}, so its queue stays almost empty; lower the rate of `{name}` or raise the others"
             ));
         }
         None
     }
 
-    /// Whether all that may be in flight finds room in the queue.
+    /// Describes a queue that has room for everything that may be in flight.
     fn never_fills(&self, s: &Scenario, link: usize) -> Option<String> {
         let QueueSpec::Droptail(queue) = &self.links[link].wire.queue else { return None };
         let through = self.through(link);
-        // Where links lose packets, a queue that never does is meant.
+        // If links lose packets, a queue without drops is intended.
         if !through.iter().all(|w| self.plain(w)) {
             return None;
         }
@@ -146,7 +146,7 @@ impl<'a> Ways<'a> {
             Len::Packets(n) => n.saturating_mul(largest),
             Len::Bytes(n) => n,
         };
-        // Other packets than those of these flows may wait there, too: acknowledgments of flows in the other direction.
+        // Packets of other flows may wait there too: acknowledgments of flows in the other direction.
         let alone = self.all.len() == through.len();
         (alone && sum > 0 && sum < u64::MAX && sum <= room).then(|| {
             let name = &self.links[link].name;
@@ -158,8 +158,8 @@ impl<'a> Ways<'a> {
         })
     }
 
-    /// Flows in step: greedy ones of one round trip that start together before a queue that drops at its end alone (Floyd and Jacobson, "On traffic phase
-    /// effects in packet-switched gateways", 1992). Whatever is random on the way breaks that.
+    /// Finds synchronised flows: greedy flows with one round-trip time that start together at a tail-drop queue (Floyd and Jacobson, "On traffic phase
+    /// effects in packet-switched gateways", 1992). Any randomness on the path breaks the synchronisation.
     fn in_step(&self) -> Vec<(usize, String)> {
         let mut at: HashMap<usize, Vec<&Way<'a>>> = HashMap::new();
         for w in &self.all {
@@ -190,8 +190,8 @@ impl<'a> Ways<'a> {
         let first = ways.iter().find(|w| w.rtt == rtt)?;
         (n > 1).then(|| {
             format!(
-                "{n} flows over link `{}` have the same round trip of {rtt} and start at the same time before a droptail queue, so that they lose packets \
-                 in step (phase effects); write spread = \"{rtt}\" in [flows.{}], which draws their starts",
+                "{n} flows over link `{}` have the same round-trip time of {rtt} and start at the same time before a DropTail queue, so they lose packets \
+                 in step (phase effects); write spread = \"{rtt}\" in [flows.{}] for random starts",
                 self.links[link].name,
                 crate::source::join([&first.flow.group]),
             )

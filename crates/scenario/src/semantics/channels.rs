@@ -1,4 +1,4 @@
-//! Wireless channels: whether their stations fit together, and the links that are their interfaces.
+//! Checks of wireless channels, and the links that are their stations' interfaces.
 
 use super::Semantics;
 use crate::channel::ChannelAt;
@@ -12,11 +12,11 @@ use rustc_hash::FxBuildHasher;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Most stations of a channel: everybody is looked at by everybody.
+/// Most stations of a channel: every station is compared with every other one.
 const MOST_STATIONS: usize = 2_000;
 
 impl Semantics<'_> {
-    /// Queues that are written under `links` by the names of stations' interfaces go to the channels.
+    /// Moves queues that are written under `links` by the names of stations' interfaces to their channels.
     pub(super) fn interfaces(&mut self, scenario: &mut Scenario) {
         for (channel, spec) in &mut scenario.wireless {
             let suffix = format!("-{channel}");
@@ -32,8 +32,8 @@ impl Semantics<'_> {
                 let queue = link.forward.queue.clone();
                 let only = LinkSpec { forward: Direction { queue: queue.clone(), ..Direction::default() }, ..LinkSpec::default() };
                 if link != only {
-                    let message = format!("`{name}` is the interface of a wireless station: it has its rate from the channel");
-                    self.fail(Code::ChannelUnfit, &["links", &name], message, "write its queue alone, all else under [wireless.NAME]");
+                    let message = format!("`{name}` is the interface of a wireless station: its rate is that of the channel");
+                    self.fail(Code::ChannelUnfit, &["links", &name], message, "write only its queue here, all else under [wireless.NAME]");
                 }
                 let below = spec.queues.get(node).or(spec.queue.as_ref());
                 if let Some(queue) = QueueTable::over(queue.as_ref(), below) {
@@ -43,13 +43,13 @@ impl Semantics<'_> {
         }
     }
 
-    /// The channels; their nodes and interfaces are added to those of the wired network.
+    /// Builds the channels; adds their nodes and interfaces to those of the wired network.
     pub(super) fn channels(&mut self, scenario: &mut Scenario, nodes: &mut Vec<Name>, links: &mut Vec<LinkDir>) -> Vec<ChannelAt> {
         if scenario.wireless.is_empty() {
             return Vec::new();
         }
         let mut taken: HashSet<Name> = links.iter().map(|l| l.name.clone()).collect();
-        // In the order of `nodes`: the place there is the number of a node.
+        // In the order of `nodes`: the index is the number of a node.
         let mut known: IndexSet<Name, FxBuildHasher> = nodes.iter().cloned().collect();
         let mut all = Vec::new();
         let duration = scenario.duration;
@@ -65,7 +65,7 @@ impl Semantics<'_> {
                 let message = format!("channel `{name}` has {} stations", stations.len());
                 self.fail(Code::TooLarge, &["wireless", name], message, format!("the limit is {MOST_STATIONS}"));
             } else {
-                // What is wrong with the channel is no reason to call its nodes unknown.
+                // Nodes of an invalid channel are still known nodes.
                 nodes.extend(stations.iter().map(|s| Name::from(&s.node)).filter(|n| known.insert(n.clone())));
             }
             if self.found.count() > before {
@@ -90,7 +90,7 @@ impl Semantics<'_> {
             for station in &at.stations {
                 let link = at.link(&station.node);
                 if !taken.insert(link.clone().into()) {
-                    let message = format!("the interface of `{}` is the link `{link}`, which there is already", station.node);
+                    let message = format!("the interface of `{}` is the link `{link}`, which already exists", station.node);
                     self.fail_key(Code::NameTaken, &["wireless", name], message, "give the channel another name");
                 }
                 let wire = Arc::new(wire(spec, &station.node));
@@ -106,9 +106,9 @@ impl Semantics<'_> {
         all
     }
 
-    /// Routes that follow stations are laid for the network as a whole; those around failures, and packet by packet, node by node.
+    /// Routes that follow stations are computed for the whole network; routes around failures and per-packet routes are computed node by node.
     fn two_ways(&mut self, channel: &str, routing: RoutingSpec, reroute: bool, links: &[LinkDir]) {
-        let help = format!("take one of them out, or write routes = \"static\" under [wireless.{channel}]");
+        let help = format!("remove one of them, or write routes = \"static\" under [wireless.{channel}]");
         let mut unfit = |key: &str, what: &str| {
             self.fail_key(
                 Code::ChannelUnfit,
@@ -118,14 +118,14 @@ impl Semantics<'_> {
             );
         };
         if routing == RoutingSpec::EcmpPackets {
-            unfit("routing", "routes are taken packet by packet");
+            unfit("routing", "routes are chosen per packet");
         }
         if reroute && links.iter().any(|l| !l.wire.down.is_empty()) {
             unfit("reroute", "routes follow links that fail");
         }
     }
 
-    /// Rates, windows and names.
+    /// Checks rates, windows and names.
     fn rules(&mut self, name: &str, spec: &ChannelSpec) {
         let path = |key| ["wireless", name, key];
         let standard = spec.standard.0;
@@ -152,7 +152,7 @@ impl Semantics<'_> {
             self.fail(
                 Code::ChannelUnfit,
                 &path(key),
-                format!("the least window of {least} is above the largest of {most}"),
+                format!("the smallest window of {least} is above the largest of {most}"),
                 "exchange them",
             );
         }
@@ -167,16 +167,16 @@ impl Semantics<'_> {
                 && !template.contains("{i}")
             {
                 let message = format!("{count} stations cannot all be named `{template}`");
-                self.fail(Code::ChannelUnfit, &["wireless", name, key, "name"], message, "write {i} where the number is to stand");
+                self.fail(Code::ChannelUnfit, &["wireless", name, key, "name"], message, "write {i} in place of the number");
             }
         }
     }
 
-    /// Whether the stations are different ones at places of their own, and reach one another.
+    /// Checks that stations are distinct, at distinct positions, and reach one another.
     fn places(&mut self, spec: &ChannelSpec, at: &ChannelAt) {
         let name = at.name.as_str();
         if at.stations.len() < 2 {
-            let message = format!("channel `{name}` has {} of the two stations that it takes to talk", at.stations.len());
+            let message = format!("channel `{name}` has {} of the two or more stations that it needs", at.stations.len());
             return self.fail(
                 Code::ChannelUnfit,
                 &["wireless", name],
@@ -197,16 +197,16 @@ impl Semantics<'_> {
                 );
             }
             if !names.insert(&s.node) {
-                self.fail_key(Code::NameTaken, &path, format!("station `{}` stands at two places", s.node), "name each station once");
+                self.fail_key(Code::NameTaken, &path, format!("station `{}` has two positions", s.node), "name each station once");
                 continue;
             }
-            // Of two zeros one is negative.
+            // One of two zeros is negative.
             let place = s.at.map(|x| (x + 0.0).to_bits());
             if let Some(other) = seen.insert(place, &s.node)
                 && !matches!(spec.propagation, PropagationSpec::FixedRange(_))
             {
-                let message = format!("`{}` and `{other}` are at the same place", s.node);
-                let help = format!("antennas at one place are outside of the {} model: move one by a metre", spec.propagation.name());
+                let message = format!("`{}` and `{other}` are at the same position", s.node);
+                let help = format!("the {} model needs distinct positions: move one by a metre", spec.propagation.name());
                 self.fail(Code::ChannelUnfit, &path, message, help);
             }
         }
@@ -223,7 +223,7 @@ impl Semantics<'_> {
         }
         self.cells(name, spec);
         if let Err(e) = at.check(spec) {
-            return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "put the stations nearer to one another");
+            return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "move the stations closer together");
         }
         let mut reached = vec![false; at.stations.len()];
         for &(_, to) in at.ever().iter() {
@@ -234,7 +234,7 @@ impl Semantics<'_> {
             let others = if alone.len() > 1 { format!(" (nor {} others)", alone.len() - 1) } else { String::new() };
             let message = format!("no frame of another station reaches `{first}`{others} on channel `{name}`");
             let help = format!(
-                "signals carry {:.0} m: put it nearer, raise power_dbm, lower threshold_db{}",
+                "the range is {:.0} m: move it closer, raise power_dbm, lower threshold_db{}",
                 spec.reach(),
                 if spec.scatter.is_some() { ", or choose another seed of scatter" } else { "" }
             );
@@ -244,11 +244,11 @@ impl Semantics<'_> {
 }
 
 impl Semantics<'_> {
-    /// Access points, and who belongs to which.
+    /// Checks access points and the stations associated with them.
     fn cells(&mut self, name: &str, spec: &ChannelSpec) {
         if spec.access_point.is_some() && !spec.access_points.is_empty() {
             let help = "write all of them under access_points";
-            self.fail(Code::ChannelUnfit, &["wireless", name, "access_point"], "there is access_points, too", help);
+            self.fail(Code::ChannelUnfit, &["wireless", name, "access_point"], "access_points is set, too", help);
         }
         let points: Vec<&str> = spec.points().map(String::as_str).collect();
         for (k, point) in points.iter().enumerate().filter(|(k, p)| points[..*k].contains(p)) {
@@ -258,16 +258,21 @@ impl Semantics<'_> {
         for (node, point) in &spec.association {
             let path = ["wireless", name, "association", node.as_str()];
             if points.contains(&node.as_str()) {
-                self.fail_key(Code::ChannelUnfit, &path, format!("`{node}` is an access point itself"), "access points belong to none");
+                self.fail_key(
+                    Code::ChannelUnfit,
+                    &path,
+                    format!("`{node}` is an access point itself"),
+                    "access points are associated with none",
+                );
             } else if !points.contains(&point.as_str()) {
                 let help = crate::diag::suggest(point, &points, "access points");
-                self.fail(Code::ChannelUnfit, &path, format!("`{point}` is no access point of channel `{name}`"), help);
+                self.fail(Code::ChannelUnfit, &path, format!("`{point}` is not an access point of channel `{name}`"), help);
             }
         }
     }
 }
 
-/// The interface of a station as a link.
+/// Interface of a station as a link.
 fn wire(spec: &ChannelSpec, node: &str) -> Wire {
     let queue = spec.queues.get(node).or(spec.queue.as_ref()).map(QueueTable::spec).unwrap_or_default();
     let kbps = spec.tone().map_or(1, |t| t.kbps);

@@ -1,4 +1,4 @@
-//! Which flows a control governs.
+//! Assignment of flows to flow controls.
 
 use super::Semantics;
 use super::network::Network;
@@ -11,7 +11,7 @@ use fairlane_traffic::{Controller, PRIORITIES};
 use std::collections::{BTreeMap, HashMap};
 
 impl Semantics<'_> {
-    /// One control a node, with the numbers of its flows.
+    /// Creates one control per node, with the indices of its flows.
     pub(super) fn controls(&mut self, s: &Scenario, network: &Network<'_>, flows: &[Member]) -> Vec<ControlAt> {
         let mut all = Vec::new();
         let mut owner: HashMap<usize, String> = HashMap::new();
@@ -28,7 +28,7 @@ impl Semantics<'_> {
                     Code::GovernsNothing,
                     &at,
                     format!("this {} governs no flow", spec.name()),
-                    "name nodes at which flows begin",
+                    "name nodes at which flows start",
                 );
                 continue;
             }
@@ -66,7 +66,7 @@ impl Semantics<'_> {
         all
     }
 
-    /// Where a control stands: in a list if there is one.
+    /// Path of a control in the file, with an index if it is in a list.
     fn control_path(&self, spec: &ControlSpec, place: usize) -> Vec<String> {
         let mut path = vec!["control".to_owned(), spec.name().to_owned()];
         let listed = self.root.get("control").and_then(|c| c.get(spec.name())).is_some_and(|n| n.get("0").is_some());
@@ -74,22 +74,22 @@ impl Semantics<'_> {
         path
     }
 
-    /// The flows that a control names, or `None` if a name is wrong.
+    /// Indices of the flows that a control names; `None` if a name is wrong.
     fn governed(&mut self, at: &[&str], spec: &ControlSpec, network: &Network<'_>, flows: &[Member]) -> Option<Vec<usize>> {
         let before = self.found.count();
         for (i, node) in spec.nodes().into_iter().flatten().enumerate() {
             let place = i.to_string();
             let path = [at, &["nodes", &place]].concat();
             if network.node(node).is_none() {
-                self.fail(Code::UnknownNode, &path, format!("there is no node `{node}`"), suggest(node, &network.names(), "known nodes"));
+                self.fail(Code::UnknownNode, &path, format!("unknown node `{node}`"), suggest(node, &network.names(), "known nodes"));
             } else if !flows.iter().any(|m| network.name(m.from) == node) {
                 let mut senders: Vec<&str> = flows.iter().map(|m| network.name(m.from)).collect();
                 senders.dedup();
                 self.fail(
                     Code::NoFlowThere,
                     &path,
-                    format!("no flow begins at node `{node}`"),
-                    suggest(node, &senders, "nodes at which flows begin"),
+                    format!("no flow starts at node `{node}`"),
+                    suggest(node, &senders, "nodes at which flows start"),
                 );
             }
         }
@@ -101,14 +101,14 @@ impl Semantics<'_> {
                 let mut known: Vec<&str> = flows.iter().flat_map(|m| [m.group.as_str(), m.name.as_str()]).collect();
                 known.sort_unstable();
                 known.dedup();
-                self.fail(Code::UnknownFlow, &path, format!("there is no flow `{name}`"), suggest(name, &known, "known flows"));
+                self.fail(Code::UnknownFlow, &path, format!("unknown flow `{name}`"), suggest(name, &known, "known flows"));
             } else if let Some(nodes) = spec.nodes()
                 && !named.any(|m| nodes.iter().any(|n| network.name(m.from) == n))
             {
                 self.fail(
                     Code::NoFlowThere,
                     &path,
-                    format!("flow `{name}` does not begin at {}", nodes.join(" or ")),
+                    format!("flow `{name}` does not start at {}", nodes.join(" or ")),
                     "leave out `nodes`, or name the flow's node there",
                 );
             }

@@ -4,7 +4,7 @@ use super::network::Network;
 use super::pairs::Ends;
 use super::{MOST_FLOWS, Semantics};
 use crate::code::Code;
-use crate::diag::nearest;
+use crate::diag::{nearest, suggest};
 use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, numbers, pair_name};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Semantics<'_> {
-    /// Groups and members; what was left open in `scenario` is filled in.
+    /// Creates groups and members, and completes `scenario`.
     pub(super) fn flows(&mut self, scenario: &mut Scenario, network: &Network<'_>, links: &[LinkDir]) -> (Vec<Group>, Vec<Member>) {
         let (duration, seed) = (scenario.duration, scenario.seed);
         if scenario.flows.is_empty() {
@@ -35,11 +35,18 @@ impl Semantics<'_> {
         let mut names: HashMap<Name, usize> = HashMap::new();
         let single = scenario.flows.len() == 1;
         let by_hops = scenario.route_by.is_hops();
+        let written: Vec<String> = scenario.flows.keys().filter(|name| !self.is_option(&["flows", name])).cloned().collect();
         for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
+            let no_ends = spec.from.is_empty() && spec.to.is_empty() && spec.pairs.is_none() && spec.load.is_none();
+            if no_ends && !written.contains(name) {
+                let known: Vec<&str> = written.iter().map(String::as_str).collect();
+                self.fail_key(Code::UnknownFlow, &["flows", name], format!("unknown flow `{name}`"), suggest(name, &known, "flows"));
+                continue;
+            }
             self.times_of(name, spec, duration);
             self.room(name, spec);
             if spec.active == 0.0 {
-                let message = format!("no member of `{name}` would take part");
+                let message = format!("`active = 0` starts no flow of `{name}`");
                 self.fail(Code::NoMembers, &["flows", name, "active"], message, "write a share above 0, up to 1");
             }
             let ends_fit = if own.pairs.is_some() { true } else { self.ends(name, spec, network) };
@@ -59,13 +66,13 @@ impl Semantics<'_> {
                 Some(pair) => pair_name(name, pair),
                 None => member_name(name, i, spec.most()),
             };
-            // Members of one group have numbers of their own.
+            // Members of one group have different indices.
             let alike = if single && group.pairs.is_none() { 0 } else { spec.most() };
             for i in 0..alike {
                 let other = names.insert(named(i), groups.len());
                 if let Some(other) = other.map(|g| groups.get(g).map_or(name.as_str(), |g: &Group| g.name.as_str())) {
                     let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", named(i));
-                    self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that are not a number apart");
+                    self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that differ by more than a number");
                 }
             }
             groups.push(group);
@@ -73,7 +80,7 @@ impl Semantics<'_> {
         (groups, all)
     }
 
-    /// Whether something was already found wrong with a group, so that its members tell nothing new.
+    /// True if an error in a group was already reported; errors in its members are then redundant.
     fn is_mute(&self, name: &str) -> bool {
         self.bad_flows.contains(name)
     }
@@ -94,24 +101,24 @@ impl Semantics<'_> {
         }
     }
 
-    /// Whether there is room for all members, and may be for more.
+    /// Checks that the number of members, now or later, is allowed.
     fn room(&mut self, name: &str, spec: &FlowSpec) {
         let Some(room) = spec.room else { return };
         if room < spec.count {
-            let message = format!("there is room for {room} flow{} of `{name}`, not for {}", if room == 1 { "" } else { "s" }, spec.count);
+            let message = format!("`{name}` has room for {room} flow{}, not for {}", if room == 1 { "" } else { "s" }, spec.count);
             self.fail(
                 Code::OutOfRange,
                 &["flows", name, "count"],
                 message,
-                format!("write room = {} for the group from the beginning", spec.count),
+                format!("write room = {} for the group from the start", spec.count),
             );
         } else if room > spec.count && (spec.load.is_some() || spec.pairs.is_some()) {
-            let message = format!("the members of `{name}` share a load or are pairs: their number is settled");
+            let message = format!("the members of `{name}` share a load or are pairs: their number is fixed");
             self.fail(Code::OutOfRange, &["flows", name, "room"], message, "write from, to and count");
         }
     }
 
-    /// Whether both ends of every member are nodes, and two different ones.
+    /// Checks that both ends of every member are different, existing nodes.
     fn ends(&mut self, name: &str, spec: &FlowSpec, network: &Network<'_>) -> bool {
         let before = self.found.count();
         for (end, template) in [("from", &spec.from), ("to", &spec.to)] {
@@ -140,8 +147,7 @@ impl Semantics<'_> {
             if let Some(i) = missing {
                 let node = numbered(template, spec.first + i);
                 let member = member_name(name, i, spec.most());
-                let message =
-                    if count == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
+                let message = if count == 1 { format!("unknown node `{node}`") } else { format!("flow `{member}`: unknown node `{node}`") };
                 let help = if self.found.has_room() { self.other_node(&node, template.contains("{i}"), network) } else { String::new() };
                 self.fail(Code::UnknownNode, &path, message, help);
             }
@@ -158,13 +164,13 @@ impl Semantics<'_> {
             && let Some(i) = (0..spec.most()).find(|i| from(spec.first + i) == to(spec.first + i))
         {
             let message =
-                format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.most()), numbered(&spec.to, spec.first + i));
-            self.fail(Code::EndsMeet, &["flows", name, "to"], message, "a flow leads from one node to another");
+                format!("flow `{}` starts and ends at `{}`", member_name(name, i, spec.most()), numbered(&spec.to, spec.first + i));
+            self.fail(Code::EndsMeet, &["flows", name, "to"], message, "a flow needs two different nodes");
         }
         self.found.count() == before
     }
 
-    /// What to write in place of a node that there is not; `many`: its name is made from a template.
+    /// Suggestion for an unknown node; `many`: its name comes from a template.
     fn other_node(&self, node: &str, many: bool, network: &Network<'_>) -> String {
         match (&self.hosts, nearest(node, network.names())) {
             (Some(hosts), _) if many => hosts.clone(),
@@ -174,7 +180,7 @@ impl Semantics<'_> {
         }
     }
 
-    /// Transport and source of a group, completed in the specification too.
+    /// Transport and source of a group; also completes the specification.
     fn group(&mut self, name: &str, spec: &mut FlowSpec) -> Option<Group> {
         let transport = match (&mut spec.tcp, &spec.udp) {
             (Some(_), Some(_)) => {
@@ -216,7 +222,7 @@ impl Semantics<'_> {
         Some(Group { name: name.to_owned(), transport, source, pairs: None, rate: None })
     }
 
-    /// A source that controls its rate brings endpoints: it needs UDP below it, and none of its kind within.
+    /// Checks a rate-controlled source: it brings its own endpoints, needs UDP below it, and must not contain a source of its kind.
     fn carrier(&mut self, name: &str, transport: &Transport, source: &SourceSpec) {
         let Some(inner) = source.carried() else { return };
         let (own, path) = (source.name(), ["flows", name, "source", source.name(), "source"]);
@@ -226,7 +232,7 @@ impl Semantics<'_> {
                 Code::CarrierUnfit,
                 &path[..4],
                 message,
-                format!("write udp = {{}} in place of tcp, or the source {} without {own}", inner.name()),
+                format!("write udp = {{}} instead of tcp, or the source {} without {own}", inner.name()),
             );
         }
         if inner.carried().is_some() {
@@ -234,7 +240,7 @@ impl Semantics<'_> {
             self.fail(Code::CarrierUnfit, &path, message, "write one of the two");
         }
         if inner.build(FlowId(0), Time::ZERO, None).usage().dialogue {
-            let message = format!("{} asks and answers; {own} carries what flows one way", inner.name());
+            let message = format!("{} sends in both directions; {own} carries one direction only", inner.name());
             self.fail(Code::CarrierUnfit, &path, message, format!("write source.{} over udp or tcp", inner.name()));
         }
     }
@@ -258,7 +264,7 @@ impl Semantics<'_> {
         }
     }
 
-    /// Whether packets of every flow get there and back.
+    /// Checks that packets of every flow reach the receiver and the sender.
     pub(super) fn routes(&mut self, network: &Network<'_>, flows: &[Member]) {
         let mut told: Option<&str> = None;
         for m in flows {

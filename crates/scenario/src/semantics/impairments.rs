@@ -1,4 +1,4 @@
-//! Whether what a link does to packets, and how its rate changes, fits together.
+//! Checks that impairments and rate changes of a link are consistent.
 
 use super::Semantics;
 use crate::code::Code;
@@ -10,7 +10,7 @@ use fairlane_net::Finding;
 use std::sync::Arc;
 
 impl Semantics<'_> {
-    /// Tables that say two things about the rate at once: no layer decides between those.
+    /// Reports tables with two settings for the rate, between which no layer decides.
     pub(super) fn two_rates(&mut self) {
         let mut found = Vec::new();
         for section in ["topology", "links"] {
@@ -19,17 +19,17 @@ impl Semantics<'_> {
             }
         }
         for (path, span) in found {
-            let help = "write one of them; where one is inherited, --set LINK.trace=none takes it away";
+            let help = "write one of them; --set LINK.trace=none removes an inherited one";
             let what = "a link has either a rate or a trace, not both";
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             self.fail_at(Code::TwoRates, span, &path, what, help);
         }
     }
 
-    /// What is wrong with a direction's rates, losses and delays.
+    /// Checks rates, losses and delays of each direction.
     pub(super) fn wires(&mut self, links: &[LinkDir], builder: Option<&str>) {
         let mut before: Option<&LinkDir> = None;
-        // Links of a builder share what they are like.
+        // Links of a builder share their parameters.
         let mut sound: Option<&Arc<Wire>> = None;
         for l in links {
             if sound.is_some_and(|s| Arc::ptr_eq(s, &l.wire)) {
@@ -41,7 +41,7 @@ impl Semantics<'_> {
                 _ => (l.name.as_str(), ""),
             };
             let last = before.replace(l);
-            // A direction that says nothing of its own would only repeat what was found in the other.
+            // An unspecified direction would only repeat the findings of the other one.
             if direction == "reverse" && last.is_some_and(|b| findings(&b.wire) == findings(&l.wire)) {
                 continue;
             }
@@ -76,7 +76,7 @@ fn walk(node: &Node, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Span)
     }
 }
 
-/// Where a key was written, in this table or below.
+/// Place where a key was written, in this table or below.
 fn place_of(node: &Node, key: &str) -> Option<Span> {
     let Value::Table(t) = &node.value else { return None };
     t.get(key).map(|e| e.node.span).or_else(|| t.values().find_map(|e| place_of(&e.node, key)))
@@ -89,16 +89,16 @@ fn findings(w: &Wire) -> Vec<Finding> {
         found.push(Finding { key: "rates", message, help: "leave one of them out".to_owned() });
     } else if let Some(i) = w.rates.windows(2).position(|s| s[1].at <= s[0].at) {
         let message = format!("change {} at {} does not come after the one at {}", i + 2, w.rates[i + 1].at, w.rates[i].at);
-        found.push(Finding { key: "rates", message, help: "list the changes in the order of time".to_owned() });
+        found.push(Finding { key: "rates", message, help: "list the changes in order of time".to_owned() });
     }
     let span = |i: usize| (w.down[i].at, w.down[i].until);
     if let Some(i) = (0..w.down.len()).find(|&i| span(i).1.is_some_and(|until| until <= span(i).0)) {
-        let message = format!("the link is down at {} and repaired at {}, which is no later", span(i).0, span(i).1.unwrap_or_default());
+        let message = format!("the link is down at {} and repaired at {}, which is not later", span(i).0, span(i).1.unwrap_or_default());
         found.push(Finding { key: "down", message, help: "`until` is a time of the run, counted from its start".to_owned() });
     } else if let Some(i) = (1..w.down.len()).find(|&i| span(i - 1).1.is_none_or(|until| span(i).0 < until)) {
         let before = span(i - 1).1.map_or("which never ends".to_owned(), |until| format!("which ends at {until}"));
-        let message = format!("failure {} at {} does not come after the one before it, {before}", i + 1, span(i).0);
-        found.push(Finding { key: "down", message, help: "list the failures in the order of time".to_owned() });
+        let message = format!("failure {} at {} does not come after the previous one, {before}", i + 1, span(i).0);
+        found.push(Finding { key: "down", message, help: "list the failures in order of time".to_owned() });
     }
     found.extend(w.impairments.findings(w.delay));
     found

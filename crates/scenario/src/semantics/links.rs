@@ -1,4 +1,4 @@
-//! The network: builder, refinements, links of one's own.
+//! The network: topology builder, refinements, and links of the scenario.
 
 use super::network::Network;
 use super::{MOST_LINKS, MOST_NODES, Semantics};
@@ -17,12 +17,12 @@ use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Names are printed on terminals and stand in paths.
+/// Names appear on terminals and in paths.
 const NO_CONTROL: &str = "a name must not contain control characters";
 const PLAIN: &str = "write it with letters, digits, - and _";
 
 impl Semantics<'_> {
-    /// Nodes and link directions; what was left open in `scenario` is filled in.
+    /// Creates nodes and link directions, and completes `scenario`.
     pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<Name>, Positions, Vec<LinkDir>) {
         self.interfaces(scenario);
         let mut graph = self.builder(scenario);
@@ -40,12 +40,14 @@ impl Semantics<'_> {
             let path = ["links", name.as_str()];
             let made = graph.links.get(name.as_str());
             if made.is_none() && spec.from.is_none() && spec.to.is_none() && self.found.has_room() {
-                // Hardly a new link, where there is one of nearly the same name: said once, not of each key that it lacks.
-                let known = graph.links.keys().map(Name::as_str).chain(whole.iter().map(String::as_str));
-                if let Some(near) = crate::diag::nearest(name, known) {
-                    let whose = if whole.iter().any(|w| w == near) { "the link" } else { "the builder's link" };
-                    let help = format!("did you mean {whose} `{near}`? A new link has from, to, rate and delay");
-                    self.fail_key(Code::LinkIncomplete, &path, format!("link `{name}` has no `from`"), help);
+                // A misspelt name: one error, instead of one per missing key.
+                let known: Vec<&str> = graph.links.keys().map(Name::as_str).chain(whole.iter().map(String::as_str)).collect();
+                let help = match crate::diag::nearest(name, known.iter().copied()) {
+                    Some(near) => Some(format!("did you mean `{near}`? A new link has from, to, rate and delay")),
+                    None => self.is_option(&path).then(|| suggest(name, &known, "links")),
+                };
+                if let Some(help) = help {
+                    self.fail_key(Code::UnknownLink, &path, format!("unknown link `{name}`"), help);
                     continue;
                 }
             }
@@ -67,7 +69,7 @@ impl Semantics<'_> {
             let back = pipe.reverse.as_ref().and_then(|r| r.queue.as_ref());
             for (queue, at) in [(pipe.forward.queue.as_ref(), "queue"), (back, "reverse")] {
                 if queue.is_some_and(|q| !q.reads()) {
-                    let message = format!("the queue of link `{name}` has no such list to reach into");
+                    let message = format!("the queue of link `{name}` has no such list");
                     self.fail(Code::NoSuchList, &["links", name, at], message, "write the whole list: classes = [ ... ]");
                 }
             }
@@ -87,7 +89,7 @@ impl Semantics<'_> {
             let to = spec.to.clone().or_else(|| Some(made?.to.to_string())).unwrap_or_default();
             let duplex = spec.duplex.or_else(|| Some(made?.duplex)).unwrap_or(true);
             if !from.is_empty() && from == to {
-                let message = format!("link `{name}` begins and ends at `{from}`");
+                let message = format!("link `{name}` starts and ends at `{from}`");
                 self.fail(Code::EndsMeet, &["links", name, "to"], message, "a link joins two nodes");
             }
             *spec = LinkSpec::new(&from, &to, duplex, pipe.clone());
@@ -105,7 +107,7 @@ impl Semantics<'_> {
         (names, Positions { builder, built: graph.nodes.len(), ..Positions::default() }, links)
     }
 
-    /// Where nodes are drawn: as the scenario says, else where the builder has them, else where stations stand.
+    /// Drawing positions: those of the scenario, else of the builder, else of the stations.
     pub(super) fn positions(&mut self, scenario: &Scenario, nodes: &[Name], channels: &[ChannelAt], positions: &mut Positions) {
         if channels.is_empty() && scenario.positions.is_empty() {
             return;
@@ -121,7 +123,7 @@ impl Semantics<'_> {
             if !known.contains(name.as_str()) && self.found.has_room() {
                 let all: Vec<&str> = known.iter().copied().collect();
                 let help = suggest(name, &all, "known nodes");
-                self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
+                self.fail_key(Code::UnknownNode, &["positions", name], format!("unknown node `{name}`"), help);
             }
             positions.others.insert(name.clone().into(), place);
         }
@@ -130,11 +132,11 @@ impl Semantics<'_> {
     fn builder(&mut self, scenario: &mut Scenario) -> Graph {
         let Some(topology) = &mut scenario.topology else { return Graph::default() };
         *topology = topology.filled();
-        let misfits = topology.check();
-        for m in &misfits {
+        let invalid_parameters = topology.check();
+        for m in &invalid_parameters {
             self.fail(Code::TopologyUnfit, &["topology", topology.name(), m.field], m.message.clone(), m.help.clone());
         }
-        if !misfits.is_empty() {
+        if !invalid_parameters.is_empty() {
             self.no_graph = true;
             return Graph::default();
         }
@@ -163,7 +165,7 @@ impl Semantics<'_> {
                 } else if scenario.nodes.is_some() && !nodes.contains(node.as_str()) {
                     let known: Vec<&str> = nodes.iter().map(Name::as_str).collect();
                     let help = suggest(node, &known, "known nodes");
-                    self.fail(Code::UnknownNode, &["links", name, end], format!("there is no node `{node}` in `nodes`"), help);
+                    self.fail(Code::UnknownNode, &["links", name, end], format!("unknown node `{node}` in `nodes`"), help);
                 }
                 nodes.insert(node.clone().into());
             }
@@ -172,13 +174,13 @@ impl Semantics<'_> {
     }
 
     fn directions(&mut self, links: IndexMap<Name, Edge, FxBuildHasher>, nodes: &IndexSet<Name, FxBuildHasher>) -> Vec<LinkDir> {
-        // Of an end that is missing that was said.
+        // A missing end was reported before.
         let node = |name: &Name| nodes.get_index_of(name).map_or(u32::MAX >> 1, |i| i as u32);
         let mut all = Vec::with_capacity(2 * links.len());
         let mut known = HashMap::new();
         for (name, Edge { from, to, duplex, pipe }) in &links {
             let (from, to) = (node(from), node(to));
-            // Where something is missing, that was said.
+            // A missing key was reported before.
             let Some([there, back]) = known.entry(Arc::as_ptr(pipe)).or_insert_with(|| wires(pipe)) else { continue };
             all.push(LinkDir::new(name.clone(), from, Hop::Node(NodeId(to)), there.clone()));
             if !duplex {
@@ -198,7 +200,7 @@ impl Semantics<'_> {
         all
     }
 
-    /// Asks every queue whether its parameters fit one another, the link and the flows.
+    /// Checks the parameters of every queue against its link and flows.
     pub(super) fn queues(&mut self, scenario: &Scenario, network: &Network<'_>, links: &[LinkDir], flows: &[Member]) {
         let builder = scenario.topology.as_ref().map(|t| t.name());
         let infos = crate::build::flow_infos(flows);
@@ -214,7 +216,7 @@ impl Semantics<'_> {
                 Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
                 _ => (l.name.as_str(), ""),
             };
-            // A direction that says nothing of its own would only repeat what was found in the other.
+            // An unspecified direction would only repeat the findings of the other one.
             let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
             let checked = if repeats { Ok(()) } else { l.wire.queue.check(&context) };
             if !repeats && checked.is_ok() {
@@ -239,14 +241,14 @@ impl Semantics<'_> {
         }
     }
 
-    /// A finding at the parameter of a queue.
+    /// Reports an error in a parameter of a queue.
     fn bad_queue(&mut self, link: &str, direction: &str, wire: &Wire, problem: &Problem, builder: Option<&str>) {
         let algorithm = wire.queue.name();
         let mut path = vec!["links", link, direction, "queue"];
         path.extend(problem.field.split('.'));
         path.retain(|p| !p.is_empty());
         let own = self.root.get("links").and_then(|l| l.get(link)).is_some_and(|l| l.get("queue").is_some() || l.get("reverse").is_some());
-        // The parameter of a builder's link was written somewhere in the builder's table.
+        // The parameter of a builder's link is written in the builder's table.
         let message = format!("{algorithm}: {}", problem.message);
         match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
             Some(t) => self.fail_made(Code::QueueUnfit, find_queue(t, &problem.field).unwrap_or(t.span), &path, message, ""),
@@ -255,7 +257,7 @@ impl Semantics<'_> {
     }
 }
 
-/// What both directions are once all is known; the same thing where they are alike.
+/// Both directions with all parameters; one shared value if they are equal.
 fn wires(pipe: &Pipe) -> Option<[Arc<Wire>; 2]> {
     let there = Arc::new(pipe.forward.wire().ok()?);
     let back = match &pipe.reverse {
@@ -265,7 +267,7 @@ fn wires(pipe: &Pipe) -> Option<[Arc<Wire>; 2]> {
     Some([there, back])
 }
 
-/// Where in a builder's table the parameter of a queue, or else the queue, was written. The path begins with the queue's name.
+/// Place in a builder's table where the parameter of a queue, or else the queue, was written. The path begins with the queue's name.
 fn find_queue(node: &Node, path: &str) -> Option<crate::diag::Span> {
     let Value::Table(t) = &node.value else { return None };
     let mut keys = path.split('.');

@@ -1,4 +1,4 @@
-//! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
+//! Checks that a schema cannot express, between parts of a scenario. Also completes the scenario.
 
 mod bottleneck;
 mod channels;
@@ -29,19 +29,19 @@ const MOST_FLOWS: u64 = 1_000_000;
 /// Most rows of all time series together.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// The state of the checks.
+/// State of the checks.
 struct Semantics<'a> {
     root: &'a Node,
     sources: &'a Sources,
     found: Diagnostics,
     warnings: Vec<Warning>,
-    /// Groups of flows that something is wrong with: their members tell nothing new.
+    /// Groups of flows with reported errors; errors of their members are redundant.
     bad_flows: HashSet<String>,
-    /// What was found at places in the builder's table.
+    /// Findings in the builder's table.
     of_builder: HashSet<(usize, String)>,
-    /// What the topology builder says about its hosts.
+    /// Host names of the topology builder.
     hosts: Option<String>,
-    /// Whether the builder could not build, so that nothing is known of its nodes.
+    /// True if the builder failed, so its nodes are unknown.
     no_graph: bool,
 }
 
@@ -50,15 +50,19 @@ impl<'a> Semantics<'a> {
         let (found, warnings) = (Diagnostics::default(), Vec::new());
         Self { root, sources, found, warnings, bad_flows: HashSet::new(), of_builder: HashSet::new(), hosts: None, no_graph: false }
     }
-    /// A finding at the value of `path`, or at the deepest part of it that was written.
+    /// Reports an error at the value of `path`, or at its deepest written part.
     fn fail(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         self.fail_at(code, self.root.place(path), path, message, help);
     }
-    /// A finding at the key of `path`.
+    /// Reports an error at the key of `path`.
     fn fail_key(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         self.fail_at(code, self.root.key_place(path), path, message, help);
     }
-    /// A finding at a place.
+    /// True if the key of `path` was written in an option only, not in the file.
+    fn is_option(&self, path: &[&str]) -> bool {
+        self.sources.is_option(self.root.key_place(path))
+    }
+    /// Reports an error at a place.
     fn fail_at(&mut self, code: Code, span: Span, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         if let ["flows", name, ..] = path {
             self.bad_flows.insert((*name).to_owned());
@@ -66,7 +70,7 @@ impl<'a> Semantics<'a> {
         let (path, message, sources) = (join(path), message.into(), self.sources);
         self.found.find((code, span, &path, &message), || sources.diagnostic(code, span, &path, message.as_str(), help));
     }
-    /// A finding at what a builder makes links of: once, not for each of its links.
+    /// Reports an error in the builder's table once, not for each of its links.
     fn fail_made(&mut self, code: Code, span: Span, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         let message = message.into();
         if self.of_builder.insert((span.start, message.clone())) {
@@ -81,7 +85,7 @@ impl<'a> Semantics<'a> {
     }
 }
 
-/// Flows from which on reading takes much memory, most of it for a while.
+/// Number of flows from which reading takes much memory, most of it temporary.
 const MANY_FLOWS: u64 = 10_000;
 
 /// Checks a scenario and completes it.
@@ -89,8 +93,8 @@ pub(crate) fn complete(scenario: Scenario, root: &Node, sources: &Sources) -> Re
     if scenario.flows.values().map(|f| u64::from(f.most())).sum::<u64>() < MANY_FLOWS {
         return complete_here(scenario, root, sources);
     }
-    // On a thread that is over then: allocators give what it had to the next thread, which is that of the run. What is freed on the thread of the
-    // caller stays there, between what is not.
+    // On a thread of its own, whose memory the allocator passes to the next thread, that of the run. Memory freed on the caller's
+    // thread would stay there between live blocks.
     std::thread::scope(|t| t.spawn(|| complete_here(scenario, root, sources)).join()).unwrap_or_else(|e| std::panic::resume_unwind(e))
 }
 
@@ -113,8 +117,8 @@ fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Resu
     if !s.found.is_empty() {
         return Err(s.found);
     }
-    s.doubts(&scenario, &network, &links, &groups, &flows);
-    // What they judge by are paths of the fewest links.
+    s.collect_warnings(&scenario, &network, &links, &groups, &flows);
+    // These checks use the paths with the fewest links.
     if scenario.route_by == RouteBy::Hops {
         s.bottlenecks(&scenario, &network, &links, &groups, &flows);
     }
@@ -129,7 +133,7 @@ fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Resu
 impl Semantics<'_> {
     fn times(&mut self, s: &Scenario) {
         if s.warmup >= s.duration {
-            let message = format!("the warm-up of {} leaves nothing of the duration of {}", s.warmup, s.duration);
+            let message = format!("the warm-up of {} is not shorter than the duration of {}", s.warmup, s.duration);
             self.fail(Code::WarmupTooLong, &["warmup"], message, "write a warm-up shorter than the duration");
         }
     }
@@ -150,7 +154,7 @@ impl Semantics<'_> {
     }
 }
 
-/// The group a member belongs to.
+/// Group of a member.
 fn group_of<'g>(groups: &'g [Group], m: &Member) -> Option<&'g Group> {
     groups.get(m.group_index)
 }

@@ -1,4 +1,4 @@
-//! Reachability and plain shortest paths, for checks and warnings only; the simulator lays its own routes.
+//! Reachability and shortest paths by hops, for checks and warnings only; the simulator computes its own routes.
 
 use crate::channel::ChannelAt;
 use crate::expand::LinkDir;
@@ -7,13 +7,13 @@ use fairlane_units::Name;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// The graph by number.
+/// Graph by number.
 pub(super) struct Network<'a> {
     nodes: &'a [Name],
     index: FxHashMap<&'a str, usize>,
-    /// For each node its links as (direction, far node).
+    /// Links of each node as (direction, far node).
     out: Lists<(u32, u32)>,
-    /// For each node a number that nodes reachable both ways share; none if some link is one-way.
+    /// Component number of each node, shared by nodes that reach each other; none if some link is one-way.
     part: Option<Vec<usize>>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Network<'a> {
             let returns = |r: &LinkDir| Some(r.from()) == to && r.far() == Some(from);
             one_way |= !link.name.ends_with(".reverse") && !links.get(l as usize + 1).is_some_and(returns);
         }
-        // The interfaces of the stations are the last of all links.
+        // Interfaces of stations are the last links.
         let mut first = links.len() - channels.iter().map(|c| c.stations.len()).sum::<usize>();
         for c in channels {
             for &(a, b) in c.ever().iter() {
@@ -53,7 +53,7 @@ impl<'a> Network<'a> {
         self.index.get(name).copied()
     }
 
-    /// The name of a node.
+    /// Name of a node.
     pub(super) fn name(&self, node: NodeId) -> &'a str {
         self.nodes.get(node.0 as usize).map_or("", Name::as_str)
     }
@@ -62,7 +62,7 @@ impl<'a> Network<'a> {
         self.nodes.iter().map(Name::as_str).collect()
     }
 
-    /// Nodes with a single neighbour, if a third of all nodes or more are such, else all nodes; in the order of their numbers.
+    /// Nodes with a single neighbour, if these are at least a third of all nodes, else all nodes; in the order of their numbers.
     pub(super) fn hosts(&self) -> Vec<&'a str> {
         let all = self.names();
         let alone = |n: &&str| self.node(n).is_some_and(|i| self.out[i].len() == 1);
@@ -84,7 +84,7 @@ impl<'a> Network<'a> {
         part
     }
 
-    /// Whether packets get from `a` to `b` and back.
+    /// Returns whether packets get from `a` to `b`, and from `b` to `a`.
     pub(super) fn joined(&self, a: usize, b: usize) -> (bool, bool) {
         match &self.part {
             Some(part) => (part[a] == part[b], part[a] == part[b]),
@@ -92,7 +92,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The link directions of a shortest path.
+    /// Link directions of a shortest path.
     pub(super) fn path(&self, a: usize, b: usize) -> Option<Vec<usize>> {
         let mut came = vec![None; self.out.len()];
         let mut line = VecDeque::from([a]);

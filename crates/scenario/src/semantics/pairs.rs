@@ -1,4 +1,4 @@
-//! Groups of flows whose ends are drawn, or come from a matrix, and how much they send.
+//! Flow groups with drawn ends or a traffic matrix, and their rates.
 
 use super::Semantics;
 use super::network::Network;
@@ -12,19 +12,19 @@ use fairlane_units::Rate;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Members whose way is looked at for the link that they are to load.
+/// Most members whose path is searched for the loaded link.
 const LOOKED_AT: usize = 1000;
 
-/// What is known of the members of a group before they are made.
+/// Ends and rates of a group's members.
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) pairs: Option<Arc<[Pair]>>,
-    /// Of each member.
+    /// Rate of each member.
     pub(super) rate: Option<Rate>,
 }
 
 impl Semantics<'_> {
-    /// The ends of a group's members where they are not written, and their rate where a link is to be loaded; `count` is filled in.
+    /// Computes the ends of a group with `pairs` and the rate of a group with `load`; sets `count`.
     pub(super) fn pairs(&mut self, name: &str, spec: &mut FlowSpec, network: &Network<'_>, links: &[LinkDir]) -> Ends {
         let mut ends = Ends::default();
         if let Some(pairs) = spec.pairs.clone() {
@@ -50,13 +50,13 @@ impl Semantics<'_> {
         ends
     }
 
-    /// The mean rate of each member, and the ends of the link where none are written.
+    /// Mean rate of each member; sets missing ends to those of the link.
     fn load(&mut self, name: &str, spec: &mut FlowSpec, load: &LoadSpec, (network, links): (&Network<'_>, &[LinkDir])) -> Option<Rate> {
         let Some(link) = links.iter().find(|l| l.name == load.link) else {
             if self.found.has_room() && !self.no_graph {
                 let known: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
                 let help = suggest(&load.link, &known, "known links");
-                self.fail(Code::UnknownLink, &["flows", name, "load", "link"], format!("there is no link `{}`", load.link), help);
+                self.fail(Code::UnknownLink, &["flows", name, "load", "link"], format!("unknown link `{}`", load.link), help);
             }
             return None;
         };
@@ -68,13 +68,13 @@ impl Semantics<'_> {
             (spec.from, spec.to) = (network.name(link.from()).to_owned(), network.name(far).to_owned());
         }
         if load.share == 0.0 {
-            self.fail(Code::PairsUnfit, &["flows", name, "load", "share"], "a share of 0 is no load", "leave the flows out");
+            self.fail(Code::PairsUnfit, &["flows", name, "load", "share"], "a share of 0 gives no load", "leave the flows out");
         }
         let active = (f64::from(spec.count) * spec.active + 0.5).floor().max(1.0);
         Some(Rate::from_bps((link.wire.rate.as_bps() as f64 * load.share / active + 0.5) as u64))
     }
 
-    /// Whether members that are to have a rate have a source that can.
+    /// Checks that the source of members with a given rate can have one.
     pub(super) fn rates(&mut self, spec: &FlowSpec, group: &Group, members: &[Member]) {
         let Some(rate) = members.iter().find_map(|m| m.rate) else { return };
         if group.source.at(rate, group.transport.header()).is_some() {
@@ -86,14 +86,14 @@ impl Semantics<'_> {
         self.fail(Code::SourceUnfit, &["flows", &group.name, "source"], message, help);
     }
 
-    /// Whether the flows that are to load a link pass it.
+    /// Checks that flows with a load on a link cross that link.
     pub(super) fn crossing(&mut self, name: &str, load: &LoadSpec, members: &[Member], network: &Network<'_>, links: &[LinkDir]) {
         let Some(wanted) = links.iter().position(|l| l.name == load.link).filter(|_| !self.no_graph) else { return };
         let passes = |m: &&Member| {
-            // Where there is no way at all, that is said elsewhere.
+            // A missing path is reported elsewhere.
             network.path(m.from.0 as usize, m.to.0 as usize).is_none_or(|path| path.contains(&wanted))
         };
-        // Between the ends of the link there may be others beside it.
+        // A parallel link may join the same ends.
         let ends = (Some(links[wanted].from()), links[wanted].far());
         let beside = |m: &&Member| (Some(m.from), Some(m.to)) == ends;
         if let Some(m) = members.iter().take(LOOKED_AT).find(|m| !passes(m) && !beside(m)) {
@@ -115,7 +115,7 @@ impl Semantics<'_> {
         {
             if written {
                 let message = format!("flow `{name}` has pairs and `{key}`");
-                self.fail(Code::PairsUnfit, &["flows", name, key], message, "pairs say who sends to whom: leave it out");
+                self.fail(Code::PairsUnfit, &["flows", name, key], message, "pairs set the ends: leave it out");
             }
         }
         let nodes = match &pairs.among {
@@ -128,13 +128,13 @@ impl Semantics<'_> {
             (None, None, Some(g)) => self.gravity(name, g, &nodes, network, links),
             _ => {
                 let help = "write pairs.random = { share = 0.5 }, pairs.matrix = { file = \"FILE.csv\" } or pairs.gravity = { total = \"100Mbit/s\" }";
-                self.fail(Code::PairsUnfit, &path, format!("flow `{name}`: one of random, matrix and gravity is wanted"), help);
+                self.fail(Code::PairsUnfit, &path, format!("flow `{name}`: expected one of random, matrix and gravity"), help);
                 Vec::new()
             }
         }
     }
 
-    /// The nodes that are to take part.
+    /// Nodes that take part.
     fn among<'n>(&mut self, name: &str, among: &'n [String], network: &Network<'_>) -> Vec<&'n str> {
         let mut seen = HashSet::new();
         for (i, node) in among.iter().enumerate() {
@@ -142,7 +142,7 @@ impl Semantics<'_> {
             let path = ["flows", name, "pairs", "among", place.as_str()];
             if network.node(node).is_none() && self.found.has_room() {
                 let help = suggest(node, &network.names(), "known nodes");
-                self.fail(Code::UnknownNode, &path, format!("there is no node `{node}`"), help);
+                self.fail(Code::UnknownNode, &path, format!("unknown node `{node}`"), help);
             } else if !seen.insert(node.as_str()) {
                 self.fail(Code::NameTaken, &path, format!("node `{node}` appears twice"), "name each node once");
             }
@@ -160,28 +160,28 @@ impl Semantics<'_> {
         match (random.share, random.count) {
             (Some(share), None) if share > 0.0 => draw.share(nodes, share),
             (Some(_), None) => {
-                self.fail(Code::PairsUnfit, &[&path[..], &["share"]].concat(), "nobody would send", "write a share above 0, up to 1");
+                self.fail(Code::PairsUnfit, &[&path[..], &["share"]].concat(), "no node would send", "write a share above 0, up to 1");
                 Vec::new()
             }
             (None, Some(count)) if self.room_for(&path, nodes.len(), count) => draw.some(nodes, |_, _| 1.0, count as usize),
             (None, Some(_)) => Vec::new(),
             _ => {
                 let help = "write share = 0.25, the share of the nodes that send, or count = 20, a number of pairs";
-                self.fail(Code::PairsUnfit, &path, "either a share or a count is wanted", help);
+                self.fail(Code::PairsUnfit, &path, "expected either a share or a count", help);
                 Vec::new()
             }
         }
     }
 
-    /// Whether there are so many pairs, and not too many to look at.
+    /// Checks that there are so many pairs, and not too many to examine.
     fn room_for(&mut self, path: &[&str], nodes: usize, count: u32) -> bool {
         let all = nodes * (nodes - 1);
         let at = [path, &["count"]].concat();
         if all > MOST_PAIRS {
-            let message = format!("{nodes} nodes have {all} pairs, of which at most {MOST_PAIRS} are looked at");
+            let message = format!("{nodes} nodes have {all} pairs, the limit is {MOST_PAIRS}");
             self.fail(Code::TooLarge, &at, message, "name fewer under `among`, or write a share");
         } else if count as usize > all {
-            self.fail(Code::PairsUnfit, &at, format!("{nodes} nodes have {all} pairs, not {count}"), "no pair is drawn twice");
+            self.fail(Code::PairsUnfit, &at, format!("{nodes} nodes have {all} pairs, not {count}"), "each pair is drawn at most once");
         } else {
             return true;
         }
@@ -191,12 +191,12 @@ impl Semantics<'_> {
     fn matrix(&mut self, name: &str, matrix: &MatrixPairs, network: &Network<'_>, among: Option<&[String]>) -> Vec<Pair> {
         let path = ["flows", name, "pairs", "matrix"];
         let (list, of_file) = match (&matrix.file, &matrix.demands) {
-            // What was checked when the file was read.
+            // Checked when the file was read.
             (Some(file), None) => (demands(&matrix_text(file.values())).unwrap_or_default(), true),
             (None, Some(list)) => (list.clone(), false),
             _ => {
                 let help = "write file = \"FILE.csv\", or demands = [{ from = \"a\", to = \"b\", rate = \"2Mbit/s\" }]";
-                self.fail(Code::PairsUnfit, &path, "either a file or a list of demands is wanted", help);
+                self.fail(Code::PairsUnfit, &path, "expected either a file or a list of demands", help);
                 return Vec::new();
             }
         };
@@ -208,7 +208,7 @@ impl Semantics<'_> {
             let at = if of_file { [&path[..], &["file"]].concat() } else { [&path[..], &["demands", &number]].concat() };
             if let Some(node) = [&d.from, &d.to].into_iter().find(|n| network.node(n).is_none()) {
                 let help = if self.found.has_room() { suggest(node, &network.names(), "known nodes") } else { String::new() };
-                self.fail(Code::UnknownNode, &at, format!("demand {}: there is no node `{node}`", i + 1), help);
+                self.fail(Code::UnknownNode, &at, format!("demand {}: unknown node `{node}`", i + 1), help);
             } else if d.from == d.to {
                 self.fail(Code::EndsMeet, &at, format!("demand {} leads from `{}` to itself", i + 1, d.from), "leave it out");
             } else if let Some(first) = before.insert((&d.from, &d.to), i) {
@@ -228,7 +228,7 @@ impl Semantics<'_> {
             let at = [&path[..], &["masses", node]].concat();
             if network.node(node).is_none() && self.found.has_room() {
                 let help = suggest(node, &network.names(), "known nodes");
-                self.fail_key(Code::UnknownNode, &at, format!("there is no node `{node}`"), help);
+                self.fail_key(Code::UnknownNode, &at, format!("unknown node `{node}`"), help);
             } else if !(mass >= 0.0 && mass.is_finite()) {
                 self.fail(Code::PairsUnfit, &at, format!("the mass of `{node}` is {mass}"), "write a number of 0 or more");
             }
@@ -252,7 +252,7 @@ impl Semantics<'_> {
         }
         match (spec.count, spec.total) {
             (Some(_), Some(_)) => {
-                let message = "pairs that are drawn have no rates: `count` and `total` do not go together";
+                let message = "random pairs have no rates: `count` and `total` do not go together";
                 self.fail(Code::PairsUnfit, &path, message, "leave one of them out");
                 Vec::new()
             }

@@ -1,4 +1,4 @@
-//! Warnings: what to check before the results are trusted.
+//! Warnings: reasons to check results before trusting them.
 
 use super::bottleneck::window;
 use super::network::Network;
@@ -9,14 +9,14 @@ use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario};
 use fairlane_units::{Dur, Rate, Time};
 
-/// Round trips a flow should see before an average over it means much.
+/// Fewest round-trip times of a flow for a meaningful average.
 const ENOUGH_RTT: u64 = 50;
-/// Links that are looked at while ways are followed: warnings of a larger network are about its first groups.
+/// Most links visited while following paths: warnings of a larger network cover its first groups.
 const MOST_STEPS: usize = 10_000_000;
 
 impl Semantics<'_> {
     /// Collects the warnings; of equal ones in a group only the first.
-    pub(super) fn doubts(&mut self, s: &Scenario, network: &Network<'_>, links: &[LinkDir], groups: &[Group], flows: &[Member]) {
+    pub(super) fn collect_warnings(&mut self, s: &Scenario, network: &Network<'_>, links: &[LinkDir], groups: &[Group], flows: &[Member]) {
         if s.sample.is_some_and(|step| step > s.duration) {
             self.warn(
                 Code::CoarseSampling,
@@ -55,14 +55,14 @@ impl Semantics<'_> {
                 self.warn(
                     Code::ShortMeasurement,
                     format!(
-                        "flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}: write a duration that is longer by {more}",
+                        "flow `{}` is measured for {span}, less than {ENOUGH_RTT} round-trip times of {rtt}: write a duration that is longer by {more}",
                         m.name
                     ),
                 );
             }
             if let Some(step) = s.sample.filter(|&step| step > rtt && rtt > Dur::ZERO) {
                 self.warn(Code::CoarseSampling, format!(
-                    "the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it; write sample = \"{rtt}\" or less",
+                    "the sampling step of {step} is coarser than the round-trip time of {rtt} of flow `{}`: series hide changes within it; write sample = \"{rtt}\" or less",
                     m.name
                 ));
             }
@@ -70,7 +70,7 @@ impl Semantics<'_> {
                 let (window, path) = (window(p), in_flight(rate, rtt));
                 if window < path {
                     let text = format!(
-                        "flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it; \
+                        "flow `{}`: its window of {window} bytes is below the bandwidth-delay product of {path} bytes, so the window limits it; \
                          write larger values for `window` and `receive_window` unless that is meant",
                         m.name
                     );
@@ -81,8 +81,8 @@ impl Semantics<'_> {
     }
 }
 
-/// The least time in which a flow can do what it is for, and what takes it; none if that is not known beforehand. A transfer of an amount needs it to pass
-/// the slowest link; a greedy flow doubles its window each round trip after the handshake (RFC 5681) until its group fills the path.
+/// Shortest time in which a flow can reach its goal, with an explanation; none if unknown before the run. A transfer must pass
+/// the slowest link; a greedy flow doubles its window each round-trip time after the handshake (RFC 5681) until its group fills the path.
 fn needed(group: &Group, spec: &FlowSpec, rate: Rate, rtt: Dur) -> Option<(Dur, String)> {
     let Transport::Tcp(p, _) = &group.transport else { return None };
     if let Some(amount) = spec.amount {
@@ -96,10 +96,10 @@ fn needed(group: &Group, spec: &FlowSpec, rate: Rate, rtt: Dur) -> Option<(Dur, 
     let share = in_flight(rate, rtt).min(window(p)) / u64::from(spec.count.max(1));
     let first = p.initial_window.bytes(p.mss.get()).max(1);
     let rounds = u64::from((share / first).max(1).ilog2()) + u64::from(p.handshake);
-    Some((rtt * rounds, format!("its slow start over {rounds} round trips of {rtt}")))
+    Some((rtt * rounds, format!("its slow start over {rounds} round-trip times of {rtt}")))
 }
 
-/// Bytes in flight that fill a path: rate times delay.
+/// Bandwidth-delay product of a path in bytes.
 fn in_flight(rate: Rate, rtt: Dur) -> u64 {
     u64::try_from(u128::from(rate.as_bps()) * u128::from(rtt.as_ps()) / (8 * u128::from(fairlane_units::PS_PER_SEC))).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Who listens to a run in hand.
+//! Listeners of a session.
 
 use super::Simulation;
 use crate::capture::CaptureError;
@@ -6,14 +6,14 @@ use crate::run;
 use crate::trace::{TraceRequest, names};
 use fairlane_trace::events::{self, Recorder};
 
-/// Who hears of it, and rows of 64 bytes.
+/// Number of a listener, and its rows of 64 bytes.
 pub type Batch = (u32, Vec<u8>);
 
 impl Simulation {
-    /// Somebody listens from now on to what is asked for: the number under which rows come. `at_once`: of each event before the next one.
+    /// Registers a listener for the requested events; returns its number. `at_once`: delivers each event before the next one.
     ///
     /// # Errors
-    /// A name that means nothing.
+    /// A name is unknown.
     pub fn listen(&mut self, request: &TraceRequest, at_once: bool) -> Result<u32, CaptureError> {
         request.check(&self.scenario)?;
         let Self { scenario, seed, world, probes, .. } = self;
@@ -25,7 +25,7 @@ impl Simulation {
         Ok(id)
     }
 
-    /// Nobody listens under that number any more.
+    /// Removes a listener.
     pub fn leave(&mut self, id: u32) {
         if self.probes.recorder.as_mut().is_some_and(|r| !r.leave(id)) {
             self.probes.recorder = None;
@@ -33,22 +33,22 @@ impl Simulation {
         self.probes.changed();
     }
 
-    /// Whether there is something to be heard before the run goes on.
+    /// True if rows must be delivered before the run continues.
     pub fn pending(&self) -> bool {
         self.probes.recorder.as_ref().is_some_and(Recorder::pending)
     }
 
-    /// What those have to hear who hear of each event.
+    /// Takes the rows of listeners that get each event at once.
     pub fn prompt_rows(&mut self) -> Vec<(u32, [u8; 64])> {
         self.probes.recorder.as_mut().map(Recorder::prompt_rows).unwrap_or_default()
     }
 
-    /// What those have to hear who take rows together.
+    /// Takes the rows of listeners that get batches.
     pub fn batches(&mut self) -> Vec<Batch> {
         self.probes.recorder.as_mut().map(Recorder::batches).unwrap_or_default()
     }
 
-    /// Texts that rows give by number, by column.
+    /// Texts behind the numbers in rows, by column.
     pub fn texts(&self) -> Vec<(&'static str, Vec<String>)> {
         self.probes.recorder.as_ref().map(|r| events::texts(r.names())).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A run in hand: it goes on as far as it is asked to, is looked at, changed, and branched.
+//! An interactive run: advanced step by step, inspected, changed and branched.
 
 mod listeners;
 mod scene;
@@ -30,7 +30,7 @@ use serde_json::Value;
 use state::{flow_now, queue_now, waiting_now};
 use std::sync::Arc;
 
-/// A world whatever structure its event queue has.
+/// A world with any event queue.
 trait Running: Send {
     fn branch(&self) -> Box<dyn Running>;
     fn advance(
@@ -54,9 +54,9 @@ trait Running: Send {
     fn events(&self) -> u64;
     fn fingerprint(&self) -> u64;
     fn watch(&self, from: Time) -> LimitReport;
-    /// How senders are that have begun.
+    /// States of the senders that have started.
     fn moments(&self) -> Vec<Option<SenderState>>;
-    /// Observers begin to watch, or want to see more.
+    /// Tells the world that observers were added or want more events.
     fn look(&mut self, probes: &mut Probes);
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
     fn flow(&self, flow: FlowId) -> Row;
@@ -124,7 +124,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         World::watch(self, probes);
     }
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput {
-        // Of a branch: a look leaves no trace in the run itself.
+        // Of a clone: reading results does not affect the run itself.
         let mut world = self.clone();
         world.settle(&mut ());
         world.retire();
@@ -159,37 +159,37 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     }
 }
 
-/// Why the network was not changed.
+/// Why a change failed.
 #[derive(Debug)]
 pub enum SetError {
-    /// The values are wrong, or may not change.
+    /// The values are wrong, or must not change.
     Refused(Diagnostics),
-    /// The run cannot go on.
+    /// The run cannot continue.
     Run(RunError),
 }
 
-/// A run in hand.
+/// An interactive run.
 pub struct Simulation {
     scenario: Arc<Resolved>,
     seed: u64,
     timeline: Timeline,
     world: Box<dyn Running>,
     probes: Probes,
-    /// Changes that were made from outside.
+    /// Changes made through `set`.
     made: Vec<AtSpec>,
-    /// A picture of loads: nothing of single packets is watched for it.
+    /// Animation of link loads only; it observes no single packets.
     loads: Option<Scene>,
-    /// Why it cannot go on.
+    /// Error after which the run cannot continue.
     broken: Option<RunError>,
     cpu_s: f64,
     setup_s: f64,
 }
 
 impl Simulation {
-    /// The run of a scenario with this seed, before anything has happened; `why`: what limits flows is watched.
+    /// Creates the run of a scenario with this seed, before its first event; `why`: reports the limits of flows.
     ///
     /// # Errors
-    /// The world cannot be built, or the code of a plug-in failed on the way.
+    /// The world cannot be built, or a plug-in failed.
     pub fn new(scenario: Arc<Resolved>, seed: u64, why: bool) -> Result<Self, RunError> {
         limits::check(&scenario, why)?;
         take_fault();
@@ -204,19 +204,19 @@ impl Simulation {
         Ok(Self { scenario, seed, timeline, world, probes, made, loads: None, broken: None, cpu_s: 0.0, setup_s })
     }
 
-    /// The seed.
+    /// Seed of the run.
     pub fn seed(&self) -> u64 {
         self.seed
     }
-    /// The present.
+    /// Current simulated time.
     pub fn now(&self) -> Time {
         self.world.now()
     }
-    /// When the run is over.
+    /// End of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.scenario.duration
     }
-    /// Events carried out so far.
+    /// Events executed so far.
     pub fn events(&self) -> u64 {
         self.world.events()
     }
@@ -224,21 +224,21 @@ impl Simulation {
     pub fn fingerprint(&self) -> u64 {
         self.world.fingerprint()
     }
-    /// The scenario as it stands, with every change up to now as if it had been so from the beginning.
+    /// Current scenario, with every change so far as if it had been there from the start.
     pub fn state(&self) -> &Resolved {
         self.timeline.state(&self.scenario)
     }
 
-    /// Goes on to `to`, by a few milliseconds of work at most; whether it is there. A time that has passed changes nothing.
+    /// Advances to `to`, by at most a few milliseconds of work; returns true once it is there. A time in the past changes nothing.
     ///
     /// # Errors
-    /// The code of a plug-in failed, or a change could not be. The run cannot go on then.
+    /// A plug-in or a change failed. The run cannot continue then.
     pub fn advance(&mut self, to: Time) -> Result<bool, RunError> {
         let end = to.min(self.end()).max(self.now());
         self.guarded(|Self { scenario, timeline, world, probes, .. }| world.advance(scenario, timeline, end, run::SLICE, probes))
     }
 
-    /// Lets the world go on; what fails in that ends the run.
+    /// Advances the world; an error ends the run.
     fn guarded<T>(&mut self, go: impl FnOnce(&mut Self) -> Result<T, RunError>) -> Result<T, RunError> {
         if let Some(e) = &self.broken {
             return Err(e.clone());
@@ -252,7 +252,7 @@ impl Simulation {
         self.cpu_s += clock.seconds();
         if let Err(e) = &done {
             self.broken = Some(match e.clone() {
-                // Whoever asks it to go on hears what has stopped it.
+                // Later calls report what stopped the run.
                 RunError::Plugin(fault) => RunError::Plugin(Fault { interrupted: false, ..fault }),
                 e => e,
             });
@@ -260,7 +260,7 @@ impl Simulation {
         done
     }
 
-    /// The same state with a future of its own: without a number the very same future as long as nothing is changed, with one that of other random numbers.
+    /// Copies the run: without a number with the same future as long as nothing is changed, with a number with other random numbers.
     #[must_use]
     pub fn branch(&self, number: Option<u64>) -> Self {
         let mut world = run::as_run(run::SESSION, || self.world.branch());
@@ -281,12 +281,12 @@ impl Simulation {
         }
     }
 
-    /// Changes values by path at the present.
+    /// Changes values by path at the current time.
     ///
     /// # Errors
-    /// A value is wrong or may not change: then nothing has changed.
+    /// A value is wrong or must not change; then nothing is changed.
     pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
-        // What happens at this very time happens before.
+        // Events of this instant happen first.
         self.probes.deaf = true;
         let quiet = loop {
             match self.advance(self.now()) {
@@ -299,23 +299,23 @@ impl Simulation {
         let next = changes::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?;
         let refused = |e| SetError::Refused(refused(sets, e));
         changes::check(self.state(), &next, self.now()).map_err(refused)?;
-        let then = self.timeline.relaid(&next).map_err(SetError::Refused)?;
+        let then = self.timeline.reapplied(&next).map_err(SetError::Refused)?;
         let Self { scenario, timeline, world, probes, .. } = self;
         let changed = run::as_run(run::SESSION, || world.change(scenario, timeline, Arc::new(next), waiting, probes));
         if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
             self.broken = Some(e.clone());
             return Err(SetError::Run(e));
         }
-        self.timeline.put(then);
+        self.timeline.replace_changes(then);
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(AtSpec { time: shown(self.now()), set, waiting });
         Ok(())
     }
 
-    /// The scenario of what was simulated so far: its duration is the time that has passed, its changes those that were made.
+    /// Scenario of the simulated part: its duration is the elapsed time, its changes are those that were made.
     ///
     /// # Errors
-    /// It has not begun, or is within its warm-up: there is nothing to tell yet.
+    /// The run has not started, or is within its warm-up, so there are no results.
     pub fn scenario(&self) -> Result<Arc<Resolved>, RunError> {
         let now = self.now();
         if now <= Time::ZERO + self.scenario.warmup {
@@ -338,14 +338,14 @@ impl Simulation {
         }
         let tree = serde_json::to_value(&own).unwrap_or_default().to_string();
         Ok(Arc::new(Resolved::from_whole(&tree).unwrap_or_else(|_| {
-            // A scenario that ends before one of its flows begins is none, but what was simulated of it is there.
+            // A scenario that ends before one of its flows starts is invalid, but its results exist.
             let mut part = (*self.scenario).clone();
             part.scenario = own;
             part
         })))
     }
 
-    /// What came of it so far.
+    /// Results so far.
     ///
     /// # Errors
     /// See [`Self::scenario`].
@@ -356,36 +356,36 @@ impl Simulation {
         Ok((scenario, output))
     }
 
-    /// A flow at present, by its number.
+    /// Current state of a flow, by number.
     pub fn flow(&self, flow: u32) -> Row {
         self.world.flow(FlowId(flow))
     }
-    /// The queue of a link direction at present, by its number.
+    /// Current state of the queue of a link direction, by number.
     pub fn queue(&self, link: u32) -> Row {
         run::as_run(run::SESSION, || self.world.queue(PortId(link)))
     }
-    /// For each flow with packets there its number, packets and bytes; none if the queue does not tell.
+    /// Number, packets and bytes of each flow with packets in the queue; none if the queue does not report them.
     pub fn waiting(&self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
         run::as_run(run::SESSION, || self.world.waiting(PortId(link)))
     }
-    /// The members of the scenario in this run.
+    /// Names of the flows of this run.
     pub fn flow_names(&self) -> Vec<Name> {
         self.scenario.members_at(self.seed).iter().map(|m| m.name.clone()).collect()
     }
-    /// Its link directions.
+    /// Names of the link directions.
     pub fn link_names(&self) -> Vec<Name> {
         self.scenario.link_directions().iter().map(|l| l.name.clone()).collect()
     }
 }
 
-/// The world of a run, with the structure for its events that `run_all` would take.
+/// Builds the world of a run, with the event queue that `run_all` would use.
 fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
     let parts = build::parts(scenario, seed);
     let (slots, numbers) = parts.slots();
     Ok(run::with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => Box::new(parts.build::<Events>()?)))
 }
 
-/// A refusal at the option that asks for it.
+/// Reports a refusal at the option that caused it.
 fn refused(sets: &[(String, String)], e: changes::Refused) -> Diagnostics {
     let asked = sets.iter().find(|(path, _)| path.starts_with(&e.at) || e.at.starts_with(path.as_str())).or_else(|| sets.first());
     let mut sources = Sources::default();

@@ -1,4 +1,4 @@
-//! A run in hand as a moving picture: chunks of what happened, and how the network is at the end of each.
+//! Animation of a session: chunks of events, and the state of the network at the end of each.
 
 use super::Simulation;
 use crate::components::BuiltIn;
@@ -9,21 +9,21 @@ use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
 use fairlane_trace::scene::{STATES, Scene, Sought, Still};
 use fairlane_units::Time;
 
-/// Gauges that a picture takes along; with more there are none.
+/// Most gauges in an animation; a network with more shows none.
 const GAUGES: usize = 600;
 
-/// Where looking for an event ended.
+/// Result of seeking an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seek {
-    /// It has happened now.
+    /// The event has just happened.
     Found,
     /// The time is over.
     Over,
-    /// There is more to look through: ask again.
+    /// The search continues with the next call.
     Going,
 }
 
-/// How all links and flows are.
+/// State of all links and flows.
 pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> Still {
     let now = world.now();
     let mut out = Still::default();
@@ -62,23 +62,23 @@ impl Simulation {
         run::as_run(run::SESSION, || self.world.still(few))
     }
 
-    /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told. Whatever was told before is told anew.
+    /// Starts an animation that follows one of every `one_of` packets of a flow, or with `None` shows only link loads. Restarts a running one.
     pub fn watch(&mut self, one_of: Option<u32>) {
         let scene = Scene::new(one_of.unwrap_or(1), &self.still());
         (self.probes.scene, self.loads) = if one_of.is_some() { (Some(scene), None) } else { (None, Some(scene)) };
         self.probes.changed();
     }
 
-    /// What happened since the last chunk; none if nobody watches.
+    /// Events since the last chunk; none without an animation.
     pub fn chunk(&mut self) -> Option<Vec<u8>> {
         let (still, now) = (self.still(), self.now());
         Some(self.probes.scene.as_mut().or(self.loads.as_mut())?.chunk(now, still))
     }
 
-    /// Goes on to the next event of a kind, to `to` at the latest, by a few milliseconds of work at most.
+    /// Advances to the next event of a kind, at most to `to` and by a few milliseconds of work.
     ///
     /// # Errors
-    /// As [`Self::advance`].
+    /// See [`Self::advance`].
     pub fn seek(&mut self, to: Time, what: Sought, fresh: bool) -> Result<Seek, RunError> {
         if self.probes.scene.is_none() {
             self.watch(Some(1));

@@ -1,4 +1,4 @@
-//! What can be told of a flow and of a queue at one instant.
+//! State of a flow and of a queue at one instant.
 
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
@@ -7,7 +7,7 @@ use fairlane_net::{Endpoint, EpId, FlowId, PortId, Qdisc, TimerId, World};
 use fairlane_units::{Dur, Time};
 use std::collections::BTreeMap;
 
-/// A value.
+/// A value of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateValue {
     /// A number.
@@ -16,7 +16,7 @@ pub enum StateValue {
     Count(u64),
     /// A word.
     Word(&'static str),
-    /// There is none yet.
+    /// No value yet.
     Nothing,
 }
 
@@ -31,7 +31,7 @@ fn instant(t: Time) -> StateValue {
     if t == Time::MAX { StateValue::Nothing } else { StateValue::Number(t.as_secs_f64()) }
 }
 
-/// A flow: what it has done (`flow`), its connection or its sender (`transport`), and the gauges of its control (`gauge`).
+/// State of a flow: its progress (`flow`), its connection or sender (`transport`), and the gauges of its congestion control (`gauge`).
 pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -> Row {
     let f = &world.flows()[flow.0 as usize];
     let (ep, v) = (EpId::sender(flow), world.view(EpId::sender(flow)));
@@ -80,7 +80,7 @@ pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -
     row
 }
 
-/// The queue of a port and its link; `gauge` is what the discipline tells of itself.
+/// State of the queue of a port and its link; `gauge` has the discipline's own variables.
 pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Row {
     let p = world.port(port);
     let level = p.qdisc().backlog();
@@ -98,7 +98,7 @@ pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) 
     row
 }
 
-/// For each flow with packets in the queue its number, packets and bytes; none if the queue does not let go of them.
+/// Number, packets and bytes of each flow with packets in the queue; none if the queue does not report them.
 pub(super) fn waiting_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
     let mut flows = BTreeMap::<u32, (u32, u64)>::new();
     for p in world.waiting(port).ok()? {

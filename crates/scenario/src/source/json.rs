@@ -1,11 +1,11 @@
-//! JSON (RFC 8259) into the tree. Own reader because places are needed; numbers and strings are left to `serde_json`.
+//! JSON (RFC 8259) reader that keeps source places; numbers and strings are parsed by `serde_json`.
 
 use super::{DEEPEST, Entry, Node, Table, Value};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 
-/// What to do about a syntax error.
-const HELP: &str = "keys and text stand in double quotes; a comma stands between entries, none after the last (RFC 8259)";
+/// Help for a syntax error.
+const HELP: &str = "put keys and text in double quotes, and a comma between entries, none after the last (RFC 8259)";
 
 /// Parses a document.
 pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, Diagnostics> {
@@ -45,7 +45,7 @@ impl Parser<'_> {
             self.at += 1;
         }
     }
-    /// The next byte that is not white space, not taken.
+    /// Next byte that is not white space, without taking it.
     fn peek(&mut self) -> Option<u8> {
         self.space();
         self.bytes.get(self.at).copied()
@@ -165,7 +165,7 @@ impl Parser<'_> {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "null" => Ok(Value::Null),
-            // What Python writes for numbers that are none: kept, so that the check can name the parameter.
+            // Python's output for NaN and infinity: kept, so that the check can name the parameter.
             "NaN" => Ok(Value::Float(f64::NAN)),
             "Infinity" => Ok(Value::Float(f64::INFINITY)),
             other => Err((self.span(start), format!("unknown word `{other}`"))),

@@ -1,16 +1,16 @@
-//! Layers of a tree: an option over the file.
+//! Merges layers of a tree: an option over the file.
 
 use super::{Node, Table, Value};
 use crate::spec::REGISTRY_KEYS;
 
-/// What a table names by its keys.
+/// Meaning of a table's keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
     /// Parameters.
     Nothing,
-    /// An algorithm: its one key.
+    /// An algorithm: its only key.
     Algorithm,
-    /// Things that each have an algorithm: the nodes of `queues` of a channel.
+    /// Owners that each have an algorithm: the nodes of a channel's `queues`.
     Owners,
 }
 
@@ -25,9 +25,9 @@ impl Names {
 }
 
 impl Node {
-    /// Lays `over` on `self`: tables are merged, everything else is replaced; a table that names another algorithm
+    /// Merges `over` into `self`: tables are merged, other values replaced; a table that names another algorithm
     /// replaces the old one.
-    pub(crate) fn lay(&mut self, over: Self, names: Names) {
+    pub(crate) fn merge(&mut self, over: Self, names: Names) {
         match (&mut self.value, over.value) {
             (Value::Table(base), Value::Table(over)) => {
                 if names == Names::Algorithm && !over.is_empty() && named(base) != named(&over) {
@@ -35,18 +35,18 @@ impl Node {
                 }
                 for (name, entry) in over {
                     match base.get_mut(&name) {
-                        Some(old) => old.node.lay(entry.node, names.below(&name)),
+                        Some(old) => old.node.merge(entry.node, names.below(&name)),
                         None => {
                             base.insert(name, entry);
                         }
                     }
                 }
             }
-            // `classes.0.weight=2` reaches into a list.
+            // `classes.0.weight=2` changes an element of a list.
             (Value::Array(base), Value::Table(over)) if over.keys().all(|k| k.parse().is_ok_and(|i: usize| i < base.len())) => {
                 for (place, entry) in over {
                     if let Some(old) = place.parse().ok().and_then(|i: usize| base.get_mut(i)) {
-                        old.lay(entry.node, Names::Nothing);
+                        old.merge(entry.node, Names::Nothing);
                     }
                 }
             }
@@ -55,7 +55,7 @@ impl Node {
     }
 }
 
-/// The algorithm a one-key table names: one that is not built in is named inside.
+/// Algorithm of a one-key table; a plug-in is named inside.
 fn named(table: &Table) -> (Option<&String>, Option<&Value>) {
     let first = table.first();
     let inside = first.filter(|(name, _)| *name == "plugin").and_then(|(_, e)| e.node.get("name"));

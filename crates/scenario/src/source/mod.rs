@@ -1,4 +1,4 @@
-//! The text of a scenario as one tree of values, each with the place it was written at.
+//! The text of a scenario as one tree of values with their source places.
 
 mod json;
 mod merge;
@@ -14,7 +14,7 @@ pub(crate) use merge::Names;
 pub(crate) use overlay::overlay;
 pub(crate) use path::{join, split};
 
-/// The notation of a scenario file.
+/// Notation of a scenario file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// TOML 1.0.
@@ -24,13 +24,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The notation a file name asks for: JSON if it ends in `.json`, else TOML.
+    /// Notation of a file name: JSON if it ends in `.json`, else TOML.
     pub fn of(filename: &str) -> Self {
         if filename.to_ascii_lowercase().ends_with(".json") { Self::Json } else { Self::Toml }
     }
 }
 
-/// A value and where it was written.
+/// A value and its source place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -52,7 +52,7 @@ pub(crate) enum Value {
 /// Entries of a table in the order they were written.
 pub(crate) type Table = IndexMap<String, Entry>;
 
-/// The value of a key and where the key was written.
+/// The value of a key and the source place of the key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: Span,
@@ -65,7 +65,7 @@ impl Node {
         Self { value: Value::Table(Table::new()), span }
     }
 
-    /// The value below `key`.
+    /// Value below `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(t) => t.get(key).map(|e| &e.node),
@@ -74,13 +74,13 @@ impl Node {
         }
     }
 
-    /// The entries of a table.
+    /// Entries of a table.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
         let table = if let Value::Table(t) = &self.value { Some(t) } else { None };
         table.into_iter().flatten().map(|(k, e)| (k.as_str(), &e.node))
     }
 
-    /// The place of the deepest part of `path` that was written.
+    /// Place of the deepest written part of `path`.
     pub(crate) fn place(&self, path: &[&str]) -> Span {
         let mut node = self;
         for key in path {
@@ -92,7 +92,7 @@ impl Node {
         node.span
     }
 
-    /// The place of the key at the end of `path`, or of the deepest part that was written.
+    /// Place of the key at the end of `path`, or of its deepest written part.
     pub(crate) fn key_place(&self, path: &[&str]) -> Span {
         if let Some((last, front)) = path.split_last() {
             let mut node = self;
@@ -111,7 +111,7 @@ impl Node {
         self.place(path)
     }
 
-    /// The same tree without places.
+    /// Tree without source places.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as J;
         match &self.value {
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// Kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -139,16 +139,16 @@ impl Node {
     }
 }
 
-/// Largest scenario text that is read.
+/// Largest scenario text accepted.
 const LARGEST: usize = 16 << 20;
 
-/// Largest JSON: a resolved scenario holds the numbers of its files, captures among them.
+/// Largest JSON accepted: a resolved scenario contains the numbers of its files, including captures.
 const LARGEST_JSON: usize = 1 << 30;
 
 /// Deepest nesting of tables and lists.
 const DEEPEST: usize = 64;
 
-/// The bytes of a scenario file as text; a binary file is an error with the place of the first odd byte.
+/// Decodes the bytes of a scenario file; a binary file is an error at its first invalid byte.
 pub fn decode<'a>(bytes: &'a [u8], filename: &str) -> Result<&'a str, Diagnostics> {
     let good = match std::str::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => return Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -170,7 +170,7 @@ pub fn decode<'a>(bytes: &'a [u8], filename: &str) -> Result<&'a str, Diagnostic
     }))
 }
 
-/// Reads a whole text into a tree.
+/// Reads a text into a tree.
 pub(crate) fn read(sources: &mut Sources, text: &str, filename: &str, format: Format) -> Result<Node, Diagnostics> {
     let most = if format == Format::Json { LARGEST_JSON } else { LARGEST };
     if text.len() > most {

@@ -1,17 +1,17 @@
-//! `--set path=value` as a tree of its own, laid over the file's.
+//! Tree of a single `--set path=value` option, to be merged into the file's tree.
 
 use super::{Entry, Node, Table, Value, path, toml};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 
-/// The tree that holds just the value of one option.
+/// Creates the tree with the value of one option.
 pub(crate) fn overlay(sources: &mut Sources, at: &str, value: &str) -> Result<Node, Diagnostics> {
     let source = sources.add_option(&format!("{at}={value}"));
     let whole = Span { source, start: 0, end: at.len() };
     let keys = path::split(at).ok_or_else(|| {
         let help =
-            "write for instance --set links.bottleneck.queue.red.min=10p; a name with spaces or dots stands in quotes: links.\"a b\".rate";
-        Diagnostics::one(sources.diagnostic(Code::BadPath, whole, "", format!("`{at}` is not a path"), help))
+            "write for instance --set links.bottleneck.queue.red.min=10p; put a name with spaces or dots in quotes: links.\"a b\".rate";
+        Diagnostics::one(sources.diagnostic(Code::BadPath, whole, "", format!("`{at}` is not a valid path"), help))
     })?;
     let offset = at.len() + 1;
     let place = Span { source, start: offset, end: offset + value.len() };

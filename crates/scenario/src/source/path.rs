@@ -1,11 +1,11 @@
-//! Dotted paths of values, as `--set` takes them and as errors show them: keys as in TOML, in quotes where they hold more than letters, digits, `_` and `-`.
+//! Dotted paths of values, in `--set` and in errors: keys as in TOML, quoted if they contain more than letters, digits, `_` and `-`.
 
 use super::toml;
 
 /// A key with its first byte and the one past its last.
 pub(crate) type Key = (String, usize, usize);
 
-/// The keys of a path; `None` if it is none. Without quotes a key may hold anything but dots, quotes and white space.
+/// Keys of a path; `None` if it is invalid. Without quotes a key may contain anything but dots, quotes and white space.
 pub(crate) fn split(path: &str) -> Option<Vec<Key>> {
     let mut keys = Vec::new();
     let mut rest = path;
@@ -35,7 +35,7 @@ pub(crate) fn split(path: &str) -> Option<Vec<Key>> {
     }
 }
 
-/// Where a text that begins with a quote ends, past its last.
+/// End of a quoted text, past its last quote.
 fn end_of(text: &str, quote: char) -> Option<usize> {
     let mut escaped = true;
     for (i, c) in text.char_indices() {
@@ -49,7 +49,7 @@ fn end_of(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The path with these keys.
+/// Path with these keys.
 pub(crate) fn join<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> String {
     let mut path = String::new();
     for (i, key) in keys.into_iter().enumerate() {
@@ -66,7 +66,7 @@ pub(crate) fn join<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> String {
     path
 }
 
-/// A text in double quotes, as TOML has it.
+/// Text in double quotes, as in TOML.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// What is printed is read back, whatever the names are.
+    /// Printed paths are read back, whatever the names are.
     #[test]
     fn printed_paths_are_read_back() {
         for names in [&["links", "a b", "rate"][..], &["a.b", "\"", "\\", "'"], &["µ", "\u{1}", "\u{7f}", "-_9"]] {

@@ -1,22 +1,22 @@
-//! TOML into the tree.
+//! TOML reader that keeps source places.
 
 use super::{DEEPEST, Entry, Node, Table, Value, join};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 use toml::de::{DeTable, DeValue};
 
-/// What to do about a syntax error.
+/// Help for a syntax error.
 fn remedy(message: &str) -> &'static str {
     match message {
         m if m.contains("duplicate key") => "write each key and each [table] once",
         m if m.contains("recurs") => "a scenario needs no such nesting",
         m if m.contains("carriage return") => "end lines with a line feed, or carriage return and line feed",
-        m if m.contains("newline") => "write one `key = value` a line; text and quantities stand in double quotes",
-        _ => "a line is `key = value` or `[table]`; text and quantities such as \"20ms\" stand in double quotes",
+        m if m.contains("newline") => "write one `key = value` per line; put text and quantities in double quotes",
+        _ => "a line is `key = value` or `[table]`; put text and quantities such as \"20ms\" in double quotes",
     }
 }
 
-/// Parses a document. Syntax errors are reported up to the first that repeats: what follows a lost thread tells nothing new.
+/// Parses a document. Reports syntax errors up to the first repeated one, because later ones follow from it.
 pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, Diagnostics> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut found = Diagnostics::default();
@@ -37,7 +37,7 @@ pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, 
     if convert.found.is_empty() { Ok(Node { value: root, span }) } else { Err(convert.found) }
 }
 
-/// Parses the value of a `--set` option: a TOML value if it is one.
+/// Parses the value of a `--set` option: a TOML value if it is valid TOML.
 pub(super) fn parse_value(sources: &Sources, text: &str, source: u32, offset: usize) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
     let mut convert = Convert { sources, source, found: Diagnostics::default() };
@@ -47,7 +47,7 @@ pub(super) fn parse_value(sources: &Sources, text: &str, source: u32, offset: us
     convert.found.is_empty().then_some(node)
 }
 
-/// A text in quotes.
+/// Content of a quoted text.
 pub(super) fn text(written: &str) -> Option<String> {
     match DeValue::parse(written).ok()?.get_ref() {
         DeValue::String(s) => Some(s.to_string()),
@@ -114,9 +114,7 @@ impl Convert<'_> {
                 Ok(x) => Value::Float(x),
                 Err(_) => self.fail(Code::WrongType, span, path, "not a number", "write for instance 0.5"),
             },
-            DeValue::Datetime(_) => {
-                self.fail(Code::WrongType, span, path, "a date has no place in a scenario", "write simulated time as \"10s\"")
-            }
+            DeValue::Datetime(_) => self.fail(Code::WrongType, span, path, "a scenario has no dates", "write simulated time as \"10s\""),
             DeValue::Array(a) => Value::Array(
                 a.iter()
                     .enumerate()

@@ -1,4 +1,4 @@
-//! Changes of a network while it runs.
+//! Changes of a network during a run.
 
 use fairlane_net::Waiting;
 use fairlane_units::Dur;
@@ -11,11 +11,11 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtSpec {
-    /// When, counted from the start of the run; what happens at this very time has happened before.
+    /// Time since the start of the run; events of this very instant happen first.
     pub time: Dur,
     /// Values by path, as `--set` takes them: "links.bottleneck.rate" = "2Mbit/s".
     pub set: IndexMap<String, Value>,
-    /// What becomes of the packets in a queue that is replaced.
+    /// Treatment of the packets in a replaced queue.
     #[serde(default)]
     pub waiting: Waiting,
 }
@@ -27,7 +27,7 @@ impl AtSpec {
     }
 }
 
-/// A value as TOML writes it.
+/// Formats a value as TOML.
 fn toml(value: &Value) -> String {
     match value {
         Value::Array(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),

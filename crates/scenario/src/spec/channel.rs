@@ -1,4 +1,4 @@
-//! Wireless channels: who stands where, and how the stations behave.
+//! Wireless channels: positions and behaviour of stations.
 
 use super::link::Point;
 use super::mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec};
@@ -23,7 +23,7 @@ impl Serialize for StandardName {
 impl<'de> Deserialize<'de> for StandardName {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let name = Cow::<'de, str>::deserialize(d)?;
-        Standard::named(&name).map(Self).ok_or_else(|| serde::de::Error::custom("no standard of this name"))
+        Standard::named(&name).map(Self).ok_or_else(|| serde::de::Error::custom("unknown standard"))
     }
 }
 impl JsonSchema for StandardName {
@@ -39,7 +39,7 @@ impl JsonSchema for StandardName {
     }
 }
 
-/// When a station whose frame was not answered counts down again.
+/// Start of the next countdown after a missed response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterTimeoutSpec {
@@ -48,31 +48,31 @@ pub enum AfterTimeoutSpec {
     AtOnce,
     /// DIFS after the timeout, as ns-3.37 does.
     Difs,
-    /// Without a timeout: a slot after SIFS it knows that no answer was begun, and DIFS counts from the end of its frame (Bianchi 2000).
+    /// Without a timeout: one slot after SIFS the station knows that no response started, and DIFS counts from the end of its frame (Bianchi 2000).
     Known,
 }
 
-/// What decides whether a frame that a receiver follows is received.
+/// Reception model of a frame that a receiver follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorsSpec {
-    /// `threshold_db`, for every rate.
+    /// `threshold_db`, at every rate.
     #[default]
     Threshold,
-    /// Chance, by the error rate of the modulation at the ratio of signal to noise and interference, part by part of the frame.
+    /// Random, by the error rate of the modulation at the signal-to-interference-and-noise ratio of each part of the frame.
     Rates,
 }
 
-/// How the rate of data is chosen.
+/// Choice of the data rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateControlSpec {
-    /// It is `rate`, always.
+    /// Always `rate`.
     #[default]
     Fixed,
     /// Automatic rate fallback (Kamerman and Monteban 1997): down after two acknowledgments missed in a row, up after ten received, or after fifteen frames.
     Arf,
-    /// By the throughput that samples of all rates promise, after Minstrel of Linux.
+    /// By the expected throughput from samples of all rates, after Linux's Minstrel.
     Minstrel,
 }
 
@@ -89,7 +89,7 @@ pub struct GridPlaces {
     /// Distance between neighbours in metres.
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub spacing_m: f64,
-    /// Their names; `{i}` stands for the number.
+    /// Names; `{i}` stands for the number.
     pub name: String,
 }
 
@@ -103,11 +103,11 @@ pub struct RingPlaces {
     /// Radius in metres.
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub radius_m: f64,
-    /// Their names; `{i}` stands for the number.
+    /// Names; `{i}` stands for the number.
     pub name: String,
 }
 
-/// Stations at random in a field.
+/// Stations at random positions in a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScatterPlaces {
@@ -120,9 +120,9 @@ pub struct ScatterPlaces {
     /// Height of the field in metres.
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub height_m: f64,
-    /// Seed of the places, which are the same for every seed of the run.
+    /// Seed of the positions. The seed of the run does not change them.
     pub seed: u64,
-    /// Their names; `{i}` stands for the number.
+    /// Names; `{i}` stands for the number.
     pub name: String,
 }
 
@@ -146,20 +146,20 @@ impl Default for ScatterPlaces {
     }
 }
 
-/// A wireless channel: stations of IEEE 802.11 that share a medium. A station's interface is the link `NODE-CHANNEL`.
+/// A wireless channel: IEEE 802.11 stations that share a medium. A station's interface is the link `NODE-CHANNEL`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelSpec {
-    /// Physical layer: the timing, and the rates that there are.
+    /// Physical layer: timing and available rates.
     pub standard: StandardName,
-    /// Rate of data. Absent: the highest of the standard.
+    /// Data rate. Absent: the highest of the standard.
     pub rate: Option<Rate>,
-    /// How the rate of data is chosen; where it is not fixed, by `errors = "rates"` the rates differ in more than speed.
+    /// Choice of the data rate. Unless it is fixed, use `errors = "rates"`, so that rates differ in more than speed.
     pub rate_control: RateControlSpec,
-    /// Rate of RTS, CTS and acknowledgments. Absent: RTS and CTS at the lowest rate that all stations must know, an acknowledgment at the highest such rate that
-    /// is not above that of the data (IEEE 802.11-2016 clause 10.7.6.5.2).
+    /// Rate of RTS, CTS and acknowledgments. Absent: RTS and CTS at the lowest mandatory rate, an acknowledgment at the highest mandatory rate
+    /// not above that of the data (IEEE 802.11-2016 clause 10.7.6.5.2).
     pub control_rate: Option<Rate>,
-    /// Where stations stand, by node, in metres.
+    /// Positions of stations in metres, by node.
     pub nodes: IndexMap<String, Point>,
     /// Stations on a grid.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,99 +167,99 @@ pub struct ChannelSpec {
     /// Stations on a circle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<RingPlaces>,
-    /// Stations at random in a field.
+    /// Stations at random positions in a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scatter: Option<ScatterPlaces>,
-    /// The node that all others send to and hear from (infrastructure). Absent: every station may send to every other one that decodes it (ad hoc).
+    /// Node that all others exchange frames with (infrastructure). Absent: every station may send to every station that decodes it (ad hoc).
     pub access_point: Option<String>,
-    /// Several such nodes: each station belongs to the one that it hears best, of equals to the one by a hash of both names. They do not talk to one another over the air.
+    /// Several access points: each station associates with the one it receives best; ties are broken by a hash of both names. Access points do not exchange frames over the air.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub access_points: Vec<String>,
-    /// The access point of single stations, by node, in place of the one that they hear best.
+    /// Access points of single stations, by node, instead of the one they receive best.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub association: IndexMap<String, String>,
-    /// Walks of stations, by node; one without another place begins where its walk does.
+    /// Paths of stations, by node; a station without another position starts where its path does.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub walks: IndexMap<String, WalkSpec>,
-    /// Stations that walk at random.
+    /// Stations with random-waypoint mobility.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_waypoint: Option<RandomWaypointSpec>,
-    /// Of stations that move, powers are worked out anew after each such time.
+    /// Interval at which the received power of moving stations is computed again.
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub position_step: Dur,
-    /// Whether routes follow stations that move.
+    /// Adaptation of routes to moving stations.
     pub routes: RoutesSpec,
-    /// How often routes look at who decodes whom.
+    /// Interval at which routes are recomputed from the stations that decode each other.
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub route_step: Dur,
-    /// How long after such a look packets take other routes: what a routing protocol needs to find them.
+    /// Delay from such a recomputation to the use of new routes: the convergence time of a routing protocol.
     #[schemars(extend("x-max" = "1h"))]
     pub route_delay: Dur,
     /// Queue of every station. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
-    /// Queues of single stations by node, in place of `queue`.
+    /// Queues of single stations by node, instead of `queue`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub queues: IndexMap<String, QueueTable>,
-    /// How signals get weaker with the distance.
+    /// Path loss by distance.
     pub propagation: PropagationSpec,
-    /// Power of every transmitter in dBm, antenna gains included.
+    /// Transmit power of every station in dBm, antenna gains included.
     #[schemars(range(min = -50.0, max = 60.0))]
     pub power_dbm: f64,
-    /// What a receiver's own electronics add to thermal noise, in dB.
+    /// Noise figure of the receivers, which adds to thermal noise, in dB.
     #[schemars(range(min = 0.0, max = 40.0))]
     pub noise_figure_db: f64,
-    /// What decides whether a frame that a receiver follows is received.
+    /// Reception model of a frame that a receiver follows.
     pub errors: ErrorsSpec,
-    /// A frame is received if it was so much stronger than noise and interference together for all of its time, in dB. Routes go by it where `errors` are by rate, too.
+    /// A frame is received if its signal-to-interference-and-noise ratio was at least this all the time, in dB. Routes use it also with `errors = "rates"`.
     #[schemars(range(min = -10.0, max = 60.0))]
     pub threshold_db: f64,
-    /// A receiver follows a frame if its beginning is so much stronger than noise and interference, in dB (`ThresholdPreambleDetectionModel` of ns-3).
+    /// A receiver follows a frame if its preamble exceeds noise and interference by this, in dB (`ThresholdPreambleDetectionModel` of ns-3).
     #[schemars(range(min = -30.0, max = 60.0))]
     pub preamble_db: f64,
-    /// How long a receiver looks at that beginning; the medium counts as busy from its end on.
+    /// Duration of preamble detection; the medium counts as busy from its end on.
     #[schemars(extend("x-max" = "100us"))]
     pub preamble_time: Dur,
     /// A later frame takes over the receiver if it is stronger by this, in dB. Absent: never.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub capture_db: Option<f64>,
-    /// How long after the beginning of a frame that may happen.
+    /// Time after the start of a frame during which a later one may take over.
     pub capture_time: Dur,
     /// A receiver follows no signal below this power, in dBm (`RxSensitivity` of ns-3): weaker ones are interference.
     #[schemars(range(min = -150.0, max = 40.0))]
     pub sensitivity_dbm: f64,
-    /// Signals below this power are not even that, in dBm: they are not looked at.
+    /// Signals below this power are ignored, even as interference, in dBm.
     #[schemars(range(min = -150.0, max = 40.0))]
     pub floor_dbm: f64,
-    /// The medium is busy while all signals together have this power, in dBm, or a frame is being followed (IEEE 802.11-2016 clause 15.4.8.5: -70 for transmitters up
+    /// The medium is busy while the total signal power reaches this, in dBm, or a frame is being followed (IEEE 802.11-2016 clause 15.4.8.5: -70 for transmitters up
     /// to 50 mW).
     #[schemars(range(min = -150.0, max = 40.0))]
     pub cca_dbm: f64,
-    /// Whether a receiver that cannot read a frame's header is free again after it; else it follows the frame to its end and waits EIFS.
+    /// True if a receiver is free again after a frame header that it cannot decode; else it follows the frame to its end and waits EIFS.
     pub header_check: bool,
-    /// Whether medium access does not hear of a signal that began during the preamble of another one whose header then failed, as in ns-3.37.
+    /// True if medium access does not sense a signal that started during the preamble of another one whose header then failed, as in ns-3.37.
     pub overlaid_unsensed: bool,
-    /// A route uses a hop whose signal is stronger than needed by this, in dB.
+    /// Margin in dB by which the signal of a hop must exceed the required one to be used in routes.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub margin_db: f64,
-    /// Frames of more bytes, header and check sequence included, are sent behind an RTS. Absent: none (dot11RTSThreshold).
+    /// Frames of more bytes, header and check sequence included, are sent after an RTS. Absent: none (dot11RTSThreshold).
     pub rts_threshold: Option<Bytes>,
     /// Attempts of a frame without RTS, and of an RTS (dot11ShortRetryLimit).
     #[schemars(range(min = 1, max = 255))]
     pub short_retries: u32,
-    /// Attempts of a frame behind an RTS (dot11LongRetryLimit).
+    /// Attempts of a frame sent after an RTS (dot11LongRetryLimit).
     #[schemars(range(min = 1, max = 255))]
     pub long_retries: u32,
-    /// Least contention window, one less than a power of two. Absent: that of the standard.
+    /// Smallest contention window, one less than a power of two. Absent: that of the standard.
     #[schemars(range(min = 1, max = 32_767))]
     pub cw_min: Option<u32>,
     /// Largest contention window, one less than a power of two. Absent: that of the standard.
     #[schemars(range(min = 1, max = 32_767))]
     pub cw_max: Option<u32>,
-    /// When a station whose frame was not answered counts down again.
+    /// Start of the next countdown after a missed response.
     pub after_timeout: AfterTimeoutSpec,
-    /// Whether a packet that finds queue and medium idle for DIFS goes at once (IEEE 802.11-2016 clause 10.3.4.2); else it waits DIFS from its arrival, as in ns-3.37.
+    /// True if a packet that finds queue and medium idle for DIFS is sent at once (IEEE 802.11-2016 clause 10.3.4.2); else it waits DIFS from its arrival, as in ns-3.37.
     pub immediate_access: bool,
-    /// Whether a station that has heard an RTS for others forgets it when nothing follows (IEEE 802.11-2016 clause 10.3.2.4).
+    /// True if a station resets its NAV when no frame follows an RTS for other stations (IEEE 802.11-2016 clause 10.3.2.4).
     pub nav_reset: bool,
 }
 

@@ -1,10 +1,10 @@
-//! The traffic classes of a group.
+//! Traffic classes of a flow group.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// One class for all members, or a list that is dealt to them in turn.
+/// One class for all members, or a list assigned to them in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classes(pub Vec<u8>);
 
@@ -16,12 +16,12 @@ impl Default for Classes {
 }
 
 impl Classes {
-    /// The class of a member.
+    /// Class of a member.
     pub fn of(&self, member: u32) -> u8 {
         let n = self.0.len().max(1);
         self.0.get(member as usize % n).copied().unwrap_or_default()
     }
-    /// The class of the first member.
+    /// Class of the first member.
     pub fn first(&self) -> u8 {
         self.of(0)
     }

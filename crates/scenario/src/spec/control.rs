@@ -1,4 +1,4 @@
-//! Controls of flows at their source.
+//! Flow controls at the source.
 
 use crate::registry::ControlSpec;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,11 +13,11 @@ use std::borrow::Cow;
 pub struct ControlTables(pub Vec<ControlSpec>);
 
 impl ControlTables {
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// Each control with its place among those of its kind.
+    /// Each control with its index among those of its kind.
     pub fn each(&self) -> impl Iterator<Item = (usize, &ControlSpec)> {
         self.0.iter().enumerate().map(|(i, c)| (self.0[..i].iter().filter(|o| o.name() == c.name()).count(), c))
     }
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for ControlTables {
         let written = Map::<String, Value>::deserialize(d)?;
         let one = |name: &str, table: Value| serde_json::from_value(Value::Object(Map::from_iter([(name.to_owned(), table)])));
         let mut all = Vec::new();
-        // In the order of the registry, whatever that of the file.
+        // In the order of the registry, not of the file.
         for (name, _) in ControlSpec::NAMES {
             match written.get(*name) {
                 Some(Value::Array(list)) => {

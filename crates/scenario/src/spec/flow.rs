@@ -13,54 +13,54 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-required-unless" = { "from": ["pairs", "load"], "to": ["pairs", "load"] }))]
 pub struct FlowSpec {
-    /// Node that sends. `{i}` stands for the number of the member. Required unless `pairs` or `load` says it.
+    /// Sending node. `{i}` stands for the number of the member. Required unless `pairs` or `load` sets it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
-    /// Node that receives. `{i}` stands for the number of the member. Required unless `pairs` or `load` says it.
+    /// Receiving node. `{i}` stands for the number of the member. Required unless `pairs` or `load` sets it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub to: String,
-    /// Who sends to whom, in place of `from`, `to` and `count`.
+    /// Ends of the members, instead of `from`, `to` and `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<PairsSpec>,
-    /// How much of a link all members together take on average: what they send is set by it, whatever rate the source has.
+    /// Mean share of a link that all members use together. It sets their rate, whatever rate the source has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadSpec>,
-    /// Number of members. One member is named like the group, more are named `NAME.0`, `NAME.1`...
+    /// Number of members. One member is named like the group, several are named `NAME.0`, `NAME.1`...
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
-    /// Most members that there may be at a time, where `[[at]]` or a run in hand changes `count`: their nodes have to be there. Members beyond `count` are no flows until then. Absent: `count`.
+    /// Most members at any time, if `[[at]]` or a session changes `count`: their nodes must exist. Members beyond `count` do not exist until then. Absent: `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub room: Option<u32>,
-    /// Share of the members that take part, evenly spread over all: `count * active` of them, rounded, at least one. The others are no flows at all. (In
+    /// Share of the members that take part, evenly spread over all: `count * active` of them, rounded, at least one. The others do not exist. (In
     /// ramachendra2014 the load of n nodes is the share of them that send.)
     #[serde(default = "all")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub active: f64,
-    /// Number that `{i}` begins with.
+    /// First value of `{i}`.
     #[serde(default)]
     pub first: u32,
-    /// When the first member starts.
+    /// Start of the first member.
     #[serde(default)]
     pub start: Dur,
     /// Time between the starts of two members: member i starts at start + i * stagger.
     #[serde(default)]
     pub stagger: Dur,
-    /// Each member starts up to this much later, at random (drawn from the seed and the member's name): breaks phase effects.
+    /// Random delay of each member's start, up to this long (drawn from the seed and the member's name): breaks phase effects.
     #[serde(default)]
     pub spread: Dur,
-    /// When the source stops. Absent: at the end of the run.
+    /// Time at which the source stops. Absent: at the end of the run.
     #[serde(default)]
     pub stop: Option<Dur>,
-    /// Whether `{i}` of `to` is a random permutation without fixed points (drawn from the seed).
+    /// True if `{i}` of `to` is a random permutation without fixed points (drawn from the seed).
     #[serde(default)]
     pub permute: bool,
-    /// Traffic class: the DSCP (RFC 2474) of every packet. A list is dealt to the members in turn. For a control it is the priority, 1 (best) to 6.
+    /// Traffic class: the DSCP (RFC 2474) of every packet. A list is assigned to the members in turn. For a control it is the priority, 1 (best) to 6.
     #[serde(default)]
     pub class: Classes,
-    /// The flow is over once the receiver has this much data, headers not counted; its source sends until then, whatever it is. Absent: once it has
-    /// all that the source wrote.
+    /// Data after which the flow is complete, without headers; its source sends until then. Absent: all data that
+    /// the source writes.
     #[serde(default)]
     #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]
     pub amount: Option<Bytes>,
@@ -70,13 +70,13 @@ pub struct FlowSpec {
     /// UDP: a table of parameters.
     #[serde(default)]
     pub udp: Option<UdpParams>,
-    /// What is sent. Absent: `bulk` over TCP.
+    /// Traffic source. Absent: `bulk` over TCP.
     #[serde(default)]
     pub source: Option<SourceTable>,
 }
 
 impl FlowSpec {
-    /// Members that there are or may be later.
+    /// Most members now or later.
     pub fn most(&self) -> u32 {
         self.room.map_or(self.count, |room| room.max(self.count))
     }

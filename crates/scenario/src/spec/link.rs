@@ -1,4 +1,4 @@
-//! Links: what may be written, in part, and what a direction is once all is known.
+//! Links: partial settings, and a complete direction.
 
 use super::table::QueueTable;
 use crate::registry::QueueSpec;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
-    /// When, counted from the start of the run.
+    /// Time since the start of the run.
     pub at: Dur,
     /// Transmission rate from then on; zero is an outage.
     #[schemars(extend("x-min" = "0bit/s", "x-max" = "10Tbit/s"))]
@@ -22,15 +22,15 @@ pub struct RateStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutageSpec {
-    /// When the link fails, counted from the start of the run: what is under way and what waits is lost.
+    /// Time of the failure since the start of the run: packets in flight and in the queue are lost.
     pub at: Dur,
-    /// When it is repaired. Absent: never.
+    /// Time of the repair. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Dur>,
 }
 
 impl OutageSpec {
-    /// Its two ends; the second is `MAX` if it has none.
+    /// Start and end; the end is `MAX` if the link is not repaired.
     pub fn span(&self) -> (Time, Time) {
         (Time::ZERO + self.at, self.until.map_or(Time::MAX, |u| Time::ZERO + u))
     }
@@ -39,28 +39,28 @@ impl OutageSpec {
 /// One direction of a link, complete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wire {
-    /// Transmission rate: of a trace the mean, of steps the first.
+    /// Transmission rate: the mean of a trace, the first of steps.
     pub rate: Rate,
-    /// The trace that the rate follows.
+    /// Trace of the rate.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "in_short")]
     pub trace: Option<DataFile>,
     /// Changes of the rate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateStep>,
-    /// When it is down.
+    /// Outages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub down: Vec<OutageSpec>,
     /// Propagation delay.
     pub delay: Dur,
-    /// What its device holds below the queue.
+    /// Capacity of the device below the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Len>,
-    /// What it counts for where routes go by weight.
+    /// Cost of the link for routes by weight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
     /// Queue before the link.
     pub queue: QueueSpec,
-    /// What else it does to packets.
+    /// Impairments of packets.
     #[serde(flatten)]
     pub impairments: Impairments,
 }
@@ -71,11 +71,11 @@ fn in_short<S: Serializer>(trace: &Option<DataFile>, s: S) -> Result<S::Ok, S::E
 }
 
 impl Wire {
-    /// Rate and delay, as queues are told.
+    /// Rate and delay.
     pub fn info(&self) -> LinkInfo {
         LinkInfo { rate: self.rate, delay: self.delay }
     }
-    /// How the rate changes.
+    /// Changes of the rate over time.
     pub fn schedule(&self) -> Option<Schedule> {
         match &self.trace {
             Some(trace) => Opportunities::new(trace.shared()).map(Schedule::Opportunities),
@@ -88,8 +88,8 @@ impl Wire {
     }
 }
 
-// The tables below have its keys among their own. Unknown keys are the schema's to refuse: serde cannot tell whose they are.
-/// One direction of a link; what is absent is as in the other direction.
+// The tables below contain these keys. The schema refuses unknown keys, because serde cannot attribute them.
+/// One direction of a link; absent values are those of the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -97,35 +97,35 @@ pub struct Direction {
     /// Transmission rate.
     #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
     pub rate: Option<Rate>,
-    /// In place of the rate: a file with a millisecond on each line, at which the link can carry 1500 bytes (mahimahi's traces). It begins anew at its last time.
+    /// Instead of the rate: a file with one millisecond per line, at which the link can carry 1500 bytes (mahimahi's traces). It restarts at its last time.
     #[schemars(extend("x-reads" = "opportunities"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<DataFile>,
     /// Changes of the rate during the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<RateStep>>,
-    /// Times at which the link is down; `reverse = { down = [] }` for a failure of this direction alone.
+    /// Outages; `reverse = { down = [] }` for a failure of this direction alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<Vec<OutageSpec>>,
     /// Propagation delay.
     #[schemars(extend("x-max" = "1h"))]
     pub delay: Option<Dur>,
-    /// What the device below the queue holds besides the packet in transmission: packets, or bytes below which it takes another packet. They are beyond the reach
-    /// of the queue, and not counted in it (the queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux driver). Absent or `0p`: nothing.
+    /// Capacity of the device below the queue, besides the packet in transmission: packets, or bytes below which it takes another packet. The queue can neither drop nor
+    /// count these packets (the queue of ns-3's NetDevice: at least `1p`; the ring of a Linux driver). Absent or `0p`: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Len>,
-    /// What it counts for where routes go by weight (`route_by`). Absent: 1.
+    /// Cost of the link for routes by weight (`route_by`). Absent: 1.
     #[schemars(range(min = 1, max = 65_535))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
     /// Queue before the link. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
-    /// What else it does to packets.
+    /// Impairments of packets.
     #[serde(flatten)]
     pub impairments: Impairments,
 }
 
-/// A place in a plane: written `[x, y]`, and read as `{ x = ..., y = ... }`, too, which the checks of a file turn into that.
+/// A point in a plane: written `[x, y]` or `{ x = ..., y = ... }`, which the check of a file converts to the former.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Point {
@@ -157,19 +157,19 @@ impl JsonSchema for Point {
     }
 }
 
-/// The links of one kind that a topology builder makes.
+/// Links of one kind made by a topology builder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Pipe {
-    /// The other direction, where it differs.
+    /// Other direction, if it differs.
     pub reverse: Option<Direction>,
-    /// The direction it is written in.
+    /// Direction as written.
     #[serde(flatten)]
     pub forward: Direction,
 }
 
-/// A link between two nodes, or a refinement of a link that the topology builder makes.
+/// A link between two nodes, or a refinement of a link of the topology builder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -178,17 +178,17 @@ pub struct LinkSpec {
     pub from: Option<String>,
     /// Node at its end. Required unless the builder makes the link.
     pub to: Option<String>,
-    /// Whether it carries packets both ways. Absent: true.
+    /// True if it carries packets both ways. Absent: true.
     pub duplex: Option<bool>,
-    /// The direction from `to` to `from`, where it differs.
+    /// Direction from `to` to `from`, if it differs.
     pub reverse: Option<Direction>,
-    /// The direction from `from` to `to`.
+    /// Direction from `from` to `to`.
     #[serde(flatten)]
     pub forward: Direction,
 }
 
 impl Direction {
-    /// `self` where it says something, else `base`. A rate and a trace stand for one another.
+    /// Values of `self`, else of `base`. A rate and a trace replace each other.
     pub fn over(&self, base: &Self) -> Self {
         let own = self.rate.is_some() || self.trace.is_some();
         let capacity = if own { self } else { base };
@@ -204,7 +204,7 @@ impl Direction {
             impairments: self.impairments.over(&base.impairments),
         }
     }
-    /// Complete, with the queue's parameters read. Fails if the rate or the delay was left out.
+    /// Complete direction, with all parameters of the queue. Fails with the name of a missing rate or delay.
     pub fn wire(&self) -> Result<Wire, &'static str> {
         let mean = |t: &DataFile| Opportunities::new(t.shared()).map(|o| o.rate());
         Ok(Wire {
@@ -219,7 +219,7 @@ impl Direction {
             impairments: self.impairments.over(&Impairments::plain()),
         })
     }
-    /// The same with every parameter written out, where something is said at all.
+    /// Copy with every parameter of the queue, if one is set.
     #[must_use]
     pub fn filled(&self) -> Self {
         Self { queue: self.queue.as_ref().map(|q| QueueTable::from(&q.spec())), ..self.clone() }
@@ -227,7 +227,7 @@ impl Direction {
 }
 
 impl Pipe {
-    /// `self` where it says something, else `base`.
+    /// Values of `self`, else of `base`.
     pub fn over(&self, base: &Self) -> Self {
         let reverse = match (&self.reverse, &base.reverse) {
             (Some(a), Some(b)) => Some(a.over(b)),
@@ -235,7 +235,7 @@ impl Pipe {
         };
         Self { forward: self.forward.over(&base.forward), reverse }
     }
-    /// The same with every parameter written out: the queue, and zero for the impairments.
+    /// Copy with every parameter: the queue, and zero for the impairments.
     #[must_use]
     pub fn filled(&self) -> Self {
         let plain = Direction { impairments: Impairments::plain(), ..Direction::default() };
@@ -244,20 +244,20 @@ impl Pipe {
         let reverse = self.reverse.as_ref().map(|r| r.over(&forward).filled());
         Self { forward, reverse }
     }
-    /// With this queue, unless it has one.
+    /// Copy with this queue, unless it has one.
     #[must_use]
     pub fn or_queue(mut self, queue: Option<&QueueTable>) -> Self {
         self.forward.queue = self.forward.queue.or_else(|| queue.cloned());
         self
     }
-    /// With this rate in place of whatever it had.
+    /// Copy with this rate.
     #[must_use]
     pub fn with_rate(self, rate: Rate) -> Self {
         let only = Direction { rate: Some(rate), ..Direction::default() };
         let reverse = self.reverse.as_ref().map(|r| only.over(r));
         Self { forward: only.over(&self.forward), reverse }
     }
-    /// With this delay both ways.
+    /// Copy with this delay in both directions.
     #[must_use]
     pub fn with_delay(mut self, delay: Dur) -> Self {
         self.forward.delay = Some(delay);
@@ -269,11 +269,11 @@ impl Pipe {
 }
 
 impl LinkSpec {
-    /// Its two directions.
+    /// Both directions.
     pub fn pipe(&self) -> Pipe {
         Pipe { reverse: self.reverse.clone(), forward: self.forward.clone() }
     }
-    /// A link from its parts.
+    /// Creates a link from its parts.
     pub fn new(from: &str, to: &str, duplex: bool, pipe: Pipe) -> Self {
         let Pipe { forward, reverse } = pipe;
         Self { from: Some(from.to_owned()), to: Some(to.to_owned()), duplex: Some(duplex), reverse, forward }

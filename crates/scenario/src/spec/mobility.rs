@@ -1,39 +1,39 @@
-//! Stations of a wireless channel that move.
+//! Mobility of wireless stations.
 
 use super::link::Point;
 use fairlane_units::{DataFile, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place at a time.
+/// A position at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// When the station is there.
+    /// Time at the position.
     #[schemars(extend("x-max" = "1000h"))]
     pub at: Dur,
-    /// Where that is, in metres.
+    /// Position in metres.
     pub place: Point,
 }
 
-/// Where a station is at which times: it walks straight and at one speed from one to the next, and rests after the last.
+/// Path of a station: straight and at constant speed from point to point, at rest after the last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WalkSpec {
-    /// Places and times, in the order of time.
+    /// Positions and times, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Waypoint>,
-    /// The same as a file: seconds, and metres to the east and to the north on each line, with commas or spaces between them.
+    /// The points as a file: seconds, and metres to the east and to the north on each line, separated by commas or spaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-reads" = "walk"))]
     pub file: Option<DataFile>,
 }
 
-/// Stations that walk at random: to a place in a field, straight and at a speed of its own, a rest, and on to the next (Johnson and Maltz 1996).
+/// Random-waypoint mobility: straight to a random position in a field at a random speed, a pause, and on to the next (Johnson and Maltz 1996).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomWaypointSpec {
-    /// Who walks. Absent: all stations but access points and those with a walk of their own.
+    /// Moving stations. Absent: all stations but access points and those with a path of their own.
     pub stations: Option<Vec<String>>,
     /// Western edge of the field in metres.
     #[schemars(range(min = -100_000.0, max = 100_000.0))]
@@ -47,16 +47,16 @@ pub struct RandomWaypointSpec {
     /// Height of the field in metres.
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub height_m: f64,
-    /// Least speed in m/s; not zero, as stations come to rest for ever else (Yoon, Liu and Noble, INFOCOM 2003).
+    /// Lowest speed in m/s; not zero, because stations would eventually stop for ever (Yoon, Liu and Noble, INFOCOM 2003).
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub slowest_mps: f64,
-    /// Greatest speed in m/s.
+    /// Highest speed in m/s.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub fastest_mps: f64,
-    /// Rest at each place.
+    /// Pause at each position.
     #[schemars(extend("x-max" = "1000h"))]
     pub pause: Dur,
-    /// Seed of the walks, which are the same for every seed of the run.
+    /// Seed of the paths. The seed of the run does not change them.
     pub seed: u64,
 }
 
@@ -76,13 +76,13 @@ impl Default for RandomWaypointSpec {
     }
 }
 
-/// Whether routes follow stations that move.
+/// Adaptation of routes to moving stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutesSpec {
-    /// They do, after `route_delay`.
+    /// Routes follow after `route_delay`.
     #[default]
     Follow,
-    /// They stay as they are at the start.
+    /// Routes stay as they are at the start.
     Static,
 }

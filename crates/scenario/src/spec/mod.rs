@@ -1,5 +1,5 @@
-//! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
-//! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
+//! The scenario file as types. Every key is declared here or in the parameter structs of the algorithms; the JSON
+//! Schema made from them is the one source of validation, editor help and reference pages.
 
 mod changes;
 mod channel;
@@ -30,20 +30,20 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One experiment: a network, the flows in it, how long it runs and what is recorded.
+/// One experiment: network, flows, duration and recorded data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Title for reports.
     #[serde(default)]
     pub name: Option<String>,
-    /// What the experiment is about.
+    /// Description of the experiment.
     #[serde(default)]
     pub description: Option<String>,
     /// Simulated time of a run.
     #[schemars(extend("x-min" = "1ns", "x-max" = "1000h"))]
     pub duration: Dur,
-    /// Time at the start that is cut from every average.
+    /// Time at the start that is excluded from every average.
     #[serde(default)]
     pub warmup: Dur,
     /// Seed of all random streams. Two scenarios with the same seed share their random numbers.
@@ -53,26 +53,26 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(extend("x-min" = "1ns"))]
     pub sample: Option<Dur>,
-    /// Whether results have a row for each flow or for each group of flows. With very many flows only the latter is of use.
+    /// Rows of the results: one per flow, or one per group of flows. Use groups for very many flows.
     #[serde(default, skip_serializing_if = "ReportSpec::is_flows")]
     pub report: ReportSpec,
-    /// Which of several shortest paths a flow takes.
+    /// Choice among several shortest paths.
     #[serde(default)]
     pub routing: RoutingSpec,
-    /// What makes a path short.
+    /// Measure of the length of a path.
     #[serde(default, skip_serializing_if = "RouteBy::is_hops")]
     pub route_by: RouteBy,
-    /// How long a link has to be down, or up again, before routes follow: what it takes to notice and to tell all nodes. Absent: never, routes stay as they are.
+    /// Time that a link must be down, or up again, before routes follow: the convergence time of a routing protocol. Absent: routes stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-max" = "1000h"))]
     pub reroute: Option<Dur>,
-    /// A builder of a regular network; its links can be refined under `links`.
+    /// Builder of a regular network; its links can be refined under `links`.
     #[serde(default)]
     pub topology: Option<TopologySpec>,
     /// Names of all nodes. Absent: every node that a link names.
     #[serde(default)]
     pub nodes: Option<Vec<String>>,
-    /// Where nodes are drawn, by name; over what the builder says. Nothing else depends on it.
+    /// Drawing positions of nodes, by name, instead of those of the builder. They affect nothing else.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub positions: IndexMap<String, Point>,
     /// Links by name: new ones, refinements of the builder's, or queues of wireless stations' interfaces.
@@ -84,10 +84,10 @@ pub struct Scenario {
     /// Groups of equal flows by name.
     #[serde(default)]
     pub flows: IndexMap<String, FlowSpec>,
-    /// Controls of flows at their source.
+    /// Flow controls at the source.
     #[serde(default, skip_serializing_if = "ControlTables::is_empty")]
     pub control: ControlTables,
-    /// Changes while the network runs, in the order of time.
+    /// Changes during the run, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<AtSpec>,
 }
@@ -96,14 +96,14 @@ fn one() -> u64 {
     1
 }
 
-/// Whose rows a result has, besides those of links and of the network.
+/// Rows of a result, besides those of links and of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReportSpec {
-    /// One for each flow.
+    /// One per flow.
     #[default]
     Flows,
-    /// One for each table under `flows`, of all its members together: counts are added up, means and percentiles are over the packets of all of them. No row of a single flow is made, and no time series of flows.
+    /// One per table under `flows`, for all its members together: counts are summed, means and percentiles are over all their packets. There are no rows and no time series of single flows.
     Groups,
 }
 
@@ -113,16 +113,16 @@ impl ReportSpec {
     }
 }
 
-/// What the paths of flows are chosen by.
+/// Measure of the length of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteBy {
-    /// The fewest links.
+    /// Number of links.
     #[default]
     Hops,
-    /// The least sum of propagation delays, to the nanosecond.
+    /// Sum of propagation delays, to the nanosecond.
     Delay,
-    /// The least sum of `weight` of the links, such as the costs of OSPF (RFC 2328).
+    /// Sum of `weight` of the links, such as the costs of OSPF (RFC 2328).
     Weight,
 }
 
@@ -139,8 +139,8 @@ pub enum RoutingSpec {
     /// Equal-cost multipath: at every node a hash of the flow's name, the next hop and the seed picks a path (highest random weight, RFC 2991).
     #[default]
     Ecmp,
-    /// Equal-cost multipath packet by packet: at every node each packet of a flow takes the next of the paths in turn (round robin, RFC 2991), in the order of these hashes, so that packets may overtake one another.
+    /// Equal-cost multipath per packet: at every node the packets of a flow take the paths in turn (round robin, RFC 2991), in the order of these hashes, so packets may be reordered.
     EcmpPackets,
-    /// One path for all flows to a node, and to the hosts that hang on it: at every node a hash of the destination's name, the next hop and the seed picks it.
+    /// One path for all flows to a node, and to the hosts attached to it: at every node a hash of the destination's name, the next hop and the seed picks it.
     Single,
 }

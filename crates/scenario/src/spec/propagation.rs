@@ -1,4 +1,4 @@
-//! How signals get weaker with the distance: one struct of parameters for each model, and a line in the list.
+//! Path loss models: one struct of parameters for each model, and a line in the list.
 
 use crate::registry_macros::spec;
 use fairlane_wireless::Propagation;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 spec! {
     /// A propagation model with its parameters.
-    PropagationSpec, "propagation", "How signals get weaker with the distance: a model's name, or a table of its parameters under its name.";
+    PropagationSpec, "propagation", "Path loss by distance: a model's name, or a table of its parameters under its name.";
     "free_space" ["friis", "FriisPropagationLossModel", "Propagation/FreeSpace"] => FreeSpace: FreeSpaceParams;
     "two_ray" ["two_ray_ground", "TwoRayGroundPropagationLossModel", "Propagation/TwoRayGround"] => TwoRay: TwoRayParams;
     "log_distance" ["LogDistancePropagationLossModel"] => LogDistance: LogDistanceParams;
     "fixed_range" ["range", "RangePropagationLossModel"] => FixedRange: FixedRangeParams;
 }
 
-/// Free space (Friis 1946): 20 log10(4 pi d / wavelength) dB are lost over a distance d.
+/// Free space (Friis 1946): path loss 20 log10(4 pi d / wavelength) dB at distance d.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FreeSpaceParams {
@@ -23,7 +23,7 @@ pub struct FreeSpaceParams {
     pub frequency_ghz: f64,
 }
 
-/// Over flat ground (Rappaport 2002, section 4.6): the fourth power of the distance beyond the crossover at 4 pi h^2 / wavelength, free space before it.
+/// Two-ray ground reflection (Rappaport 2002, section 4.6): fourth power of the distance beyond the crossover at 4 pi h^2 / wavelength, free space before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoRayParams {
@@ -35,23 +35,23 @@ pub struct TwoRayParams {
     pub height_m: f64,
 }
 
-/// Log-distance (Rappaport 2002, section 4.9.1): a loss over the first metre, and 10 * exponent * log10(d) dB on top.
+/// Log-distance (Rappaport 2002, section 4.9.1): path loss at one metre plus 10 * exponent * log10(d) dB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogDistanceParams {
-    /// What is lost over the first metre, in dB: 40.05 is that of free space at 2.4 GHz, 46.67 at 5.15 GHz.
+    /// Path loss at one metre, in dB: 40.05 for free space at 2.4 GHz, 46.67 at 5.15 GHz.
     #[schemars(range(min = 0.0, max = 200.0))]
     pub first_metre_db: f64,
-    /// The exponent: 2 in free space, 2.7 to 5 where houses stand.
+    /// Path loss exponent: 2 in free space, 2.7 to 5 in urban areas.
     #[schemars(range(min = 1.0, max = 10.0))]
     pub exponent: f64,
 }
 
-/// Nothing is lost up to a range, and nothing arrives beyond it.
+/// No loss up to a range, no reception beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FixedRangeParams {
-    /// The range in metres.
+    /// Range in metres.
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub range_m: f64,
 }
@@ -86,7 +86,7 @@ impl Default for PropagationSpec {
 }
 
 impl PropagationSpec {
-    /// The model.
+    /// Propagation model of the simulator.
     pub fn model(&self) -> Propagation {
         match self {
             Self::FreeSpace(p) => Propagation::FreeSpace { frequency: p.frequency_ghz * 1e9 },

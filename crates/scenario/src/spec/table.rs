@@ -1,4 +1,4 @@
-//! Tables whose parameters stay as written until all layers (builder, refinement, preset, option) lie over one another.
+//! Tables of parameters as written, until all layers (builder, refinement, preset, option) are merged.
 
 use crate::registry::{QueueSpec, SourceSpec};
 use fairlane_tcp::{CcParams, ParamsError, TcpParams};
@@ -10,22 +10,22 @@ use std::borrow::Cow;
 /// Keys whose value is a one-key table naming an algorithm: another name replaces it, the same name refines it.
 pub(crate) const REGISTRY_KEYS: [&str; 5] = ["queue", "cc", "source", "topology", "propagation"];
 
-/// Lays `over` on `base`: tables are merged, everything else is replaced.
-pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
+/// Merges `over` into `base`: tables are merged, other values replaced.
+pub(crate) fn merge_json(base: &mut Value, over: &Value, registry: bool) {
     match (base, over) {
         (Value::Object(b), Value::Object(o)) => {
             if registry && !o.is_empty() && named(b) != named(o) {
                 b.clear();
             }
             for (key, value) in o {
-                lay_json(b.entry(key.clone()).or_insert(Value::Null), value, REGISTRY_KEYS.contains(&key.as_str()));
+                merge_json(b.entry(key.clone()).or_insert(Value::Null), value, REGISTRY_KEYS.contains(&key.as_str()));
             }
         }
-        // `classes.0.weight=2` reaches into a list.
+        // `classes.0.weight=2` changes an element of a list.
         (Value::Array(b), Value::Object(o)) if o.keys().all(|k| k.parse().is_ok_and(|i: usize| i < b.len())) => {
             for (place, value) in o {
                 if let Some(old) = place.parse().ok().and_then(|i: usize| b.get_mut(i)) {
-                    lay_json(old, value, false);
+                    merge_json(old, value, false);
                 }
             }
         }
@@ -33,7 +33,7 @@ pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
     }
 }
 
-/// The algorithm a one-key table names: one that is not built in is named inside.
+/// Algorithm of a one-key table; a plug-in is named inside.
 fn named(table: &Map<String, Value>) -> (Option<&String>, Option<&Value>) {
     let first = table.iter().next();
     (first.map(|(name, _)| name), first.filter(|(name, _)| *name == "plugin").and_then(|(_, inner)| inner.get("name")))
@@ -59,9 +59,9 @@ macro_rules! table {
         }
 
         impl $name {
-            /// The algorithm with all its parameters, those of its preset included.
+            /// Algorithm with all its parameters, including those of its preset.
             pub fn spec(&self) -> $spec {
-                // A table that passed validation reads; the default is never taken.
+                // A table that passed validation can be read; the default is never used.
                 serde_json::from_value(under_preset(&self.0)).unwrap_or_default()
             }
         }
@@ -75,29 +75,29 @@ macro_rules! table {
 }
 
 table! {
-    /// A queue discipline with the parameters written so far.
+    /// A queue discipline with its written parameters.
     QueueTable as QueueSpec
 }
 table! {
-    /// A source of traffic with the parameters written so far.
+    /// A traffic source with its written parameters.
     SourceTable as SourceSpec
 }
 
 impl QueueTable {
-    /// Whether all layers together are a queue: an option may have reached into a list that none of them has.
+    /// True if the merged layers form a queue: an option may address an element that a list lacks.
     pub(crate) fn reads(&self) -> bool {
         serde_json::from_value::<QueueSpec>(under_preset(&self.0)).is_ok()
     }
-    /// `over` on `base`. A preset stands for its values in the layer that names it.
+    /// Merges `over` into `base`. A preset is replaced by its values in the layer that names it.
     pub fn over(over: Option<&Self>, base: Option<&Self>) -> Option<Self> {
         let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
         let mut v = under_preset(&b.0);
-        lay_json(&mut v, &under_preset(&o.0), true);
+        merge_json(&mut v, &under_preset(&o.0), true);
         Some(Self(v))
     }
 }
 
-/// TCP with the parameters written so far: a preset's name, a congestion control, and single parameters over them.
+/// TCP with its written parameters: a preset's name, a congestion control, and single parameters over them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TcpTable(pub(crate) Map<String, Value>);
@@ -118,7 +118,7 @@ impl JsonSchema for TcpTable {
 }
 
 impl TcpTable {
-    /// The parameters, those of the preset included, and the same table with every one of them written out.
+    /// Parameters, including those of the preset, and the table with all of them written out.
     pub fn complete(&self) -> Result<(Self, TcpParams), ParamsError> {
         let params = fairlane_tcp::resolve_params(Value::Object(self.0.clone()))?;
         match serde_json::to_value(&params) {
@@ -129,8 +129,8 @@ impl TcpTable {
     }
 }
 
-/// A one-key table `{ NAME = {...} }` of a queue with the values of the preset it names laid under the others, and the same
-/// for every queue inside it.
+/// Merges the preset of a one-key table `{ NAME = {...} }` of a queue below its other values, and likewise for
+/// every queue inside it.
 fn under_preset(table: &Value) -> Value {
     let Some((name, written)) = table.as_object().and_then(|t| t.iter().next()) else { return table.clone() };
     let Some(written) = written.as_object() else { return table.clone() };
@@ -146,7 +146,7 @@ fn under_preset(table: &Value) -> Value {
     Value::Object(Map::from_iter([(name.clone(), Value::Object(values))]))
 }
 
-/// The queues inside a value: under the key `queue`, at any depth.
+/// Merges the presets of queues inside a value: under the key `queue`, at any depth.
 fn inner_presets(key: &str, value: &mut Value) {
     match value {
         Value::Object(_) if key == "queue" => *value = under_preset(value),

@@ -1,6 +1,6 @@
-//! The dumbbell: pairs of hosts on the two sides of one bottleneck.
+//! Dumbbell: pairs of hosts on the two sides of one bottleneck.
 
-use super::{Builder, Graph, Misfit, along, plain, roomy};
+use super::{Builder, Graph, InvalidParameter, row_position, plain, large_queue};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate, name};
 use schemars::JsonSchema;
@@ -14,17 +14,17 @@ pub struct Dumbbell {
     /// Number of host pairs.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub pairs: u32,
-    /// The access links of both sides, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets.
+    /// Access links of both sides, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
     pub access: Pipe,
-    /// The access links of the left side, where they differ from `access`.
+    /// Access links of the left side, if they differ from `access`.
     pub left: Option<Pipe>,
-    /// The access links of the right side, where they differ from `access`.
+    /// Access links of the right side, if they differ from `access`.
     pub right: Option<Pipe>,
-    /// Delay of each left access link, one a pair; over `left`.
+    /// Delay of each left access link, one per pair; overrides `left`.
     pub delays: Option<Vec<Dur>>,
-    /// Rate of each left access link, one a pair; over `left`.
+    /// Rate of each left access link, one per pair; overrides `left`.
     pub rates: Option<Vec<Rate>>,
-    /// The link from r1 to r2; unless said otherwise 10 Mbit/s and 20 ms.
+    /// Link from r1 to r2; default 10 Mbit/s and 20 ms.
     pub bottleneck: Pipe,
 }
 
@@ -36,15 +36,15 @@ impl Default for Dumbbell {
 
 impl Builder for Dumbbell {
     fn filled(&self) -> Self {
-        let access = self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&roomy())).filled();
+        let access = self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&large_queue())).filled();
         let bottleneck = self.bottleneck.over(&plain(Rate::from_mbps(10), Dur::from_ms(20))).filled();
         let side = |s: &Option<Pipe>| s.as_ref().map(|s| s.over(&access).filled());
         Self { left: side(&self.left), right: side(&self.right), access, bottleneck, ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         let list = |field: &'static str, len: Option<usize>| {
-            len.filter(|&n| n != self.pairs as usize).map(|n| Misfit {
+            len.filter(|&n| n != self.pairs as usize).map(|n| InvalidParameter {
                 field,
                 message: format!("`{field}` lists {n} values for {} pairs", self.pairs),
                 help: "give one value for each pair, or leave it out".to_owned(),
@@ -52,7 +52,7 @@ impl Builder for Dumbbell {
         };
         let delays = list("delays", self.delays.as_ref().map(Vec::len));
         let rates = list("rates", self.rates.as_ref().map(Vec::len));
-        let zero = self.rates.as_ref().is_some_and(|r| r.contains(&Rate::from_bps(0))).then(|| Misfit {
+        let zero = self.rates.as_ref().is_some_and(|r| r.contains(&Rate::from_bps(0))).then(|| InvalidParameter {
             field: "rates",
             message: "a link's rate is zero".to_owned(),
             help: "write a rate such as \"10Mbit/s\"".to_owned(),
@@ -70,7 +70,7 @@ impl Builder for Dumbbell {
         let right = self.right.as_ref().unwrap_or(&self.access);
         for i in 0..self.pairs as usize {
             let mut own = Cow::Borrowed(left);
-            // A single link's own delay and rate hold for both its directions.
+            // The delay and rate of a single link apply to both directions.
             if let Some(&delay) = self.delays.as_ref().and_then(|d| d.get(i)) {
                 own = Cow::Owned(own.into_owned().with_delay(delay));
             }
@@ -78,7 +78,7 @@ impl Builder for Dumbbell {
                 own = Cow::Owned(own.into_owned().with_rate(rate));
             }
             let (s, d) = (name!("s{i}"), name!("d{i}"));
-            let y = -along(i as u32, self.pairs);
+            let y = -row_position(i as u32, self.pairs);
             g.node(s.clone(), -2.0, y);
             g.node(d.clone(), 2.0, y);
             g.link(s.clone(), s, "r1", &own);

@@ -1,12 +1,12 @@
-//! The fat-tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
+//! Fat-tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
 
-use super::{Builder, Graph, Misfit, along, plain};
+use super::{Builder, Graph, InvalidParameter, row_position, plain};
 use crate::spec::QueueTable;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like their host, or LOWER-UPPER.
+/// Three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like their host, or LOWER-UPPER.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FatTree {
@@ -34,12 +34,12 @@ impl Builder for FatTree {
         Self { queue: plain(self.rate, self.delay).or_queue(self.queue.as_ref()).filled().forward.queue, ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         if self.k.is_multiple_of(2) {
             return Vec::new();
         }
         let message = format!("`k` is {}, but half the ports of a switch lead up and half down", self.k);
-        vec![Misfit { field: "k", message, help: "write an even number".to_owned() }]
+        vec![InvalidParameter { field: "k", message, help: "write an even number".to_owned() }]
     }
 
     fn graph(&self) -> Graph {
@@ -51,12 +51,12 @@ impl Builder for FatTree {
         let core = |n: u32| format!("c{n}");
         let rise = f64::from(self.k);
         for n in 0..half * half {
-            // A layer each, above the middle of what hangs below.
-            g.node(core(n), along(n, half * half) * f64::from(self.k), 3.0 * rise);
+            // One row per layer, centred above the nodes below it.
+            g.node(core(n), row_position(n, half * half) * f64::from(self.k), 3.0 * rise);
         }
         for p in 0..self.k {
             for j in 0..half {
-                let x = along(p * half + j, self.k * half) * f64::from(half);
+                let x = row_position(p * half + j, self.k * half) * f64::from(half);
                 g.node(edge(p, j), x, rise);
                 g.node(aggregation(p, j), x, 2.0 * rise);
             }
@@ -66,7 +66,7 @@ impl Builder for FatTree {
                 for h in 0..half {
                     let number = (p * half + j) * half + h;
                     let host = format!("h{number}");
-                    g.node(&host, along(number, self.k * half * half), 0.0);
+                    g.node(&host, row_position(number, self.k * half * half), 0.0);
                     g.link(&host, &host, edge(p, j), &pipe);
                 }
             }
@@ -75,7 +75,7 @@ impl Builder for FatTree {
                     let (low, high) = (edge(p, j), aggregation(p, u));
                     g.link(format!("{low}-{high}"), &low, &high, &pipe);
                 }
-                // Aggregation switch j of every pod leads to the same k/2 core switches.
+                // Aggregation switch j of every pod connects to the same k/2 core switches.
                 for u in 0..half {
                     let (low, high) = (aggregation(p, j), core(j * half + u));
                     g.link(format!("{low}-{high}"), &low, &high, &pipe);
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// Al-Fares et al. 2008 section 3: k^3/4 hosts, 5k^2/4 switches, 3k^3/4 links; hosts of one edge switch are 2 links
-    /// apart, of one pod 4, all others 6.
+    /// Al-Fares et al. 2008 section 3: k^3/4 hosts, 5k^2/4 switches, 3k^3/4 links; hosts on one edge switch are 2 links
+    /// apart, in one pod 4, all others 6.
     #[test]
     fn k8_has_the_published_size_and_distances() {
         let k = 8_usize;

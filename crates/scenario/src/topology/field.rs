@@ -1,38 +1,38 @@
-//! Nodes scattered over a square, and links between them: what the random networks with a geometry share.
+//! Nodes scattered over a square, and links between them, for random networks with a geometry.
 
-use super::{Graph, MOST_LINKS, Misfit, crowded, plain};
+use super::{Graph, InvalidParameter, MOST_LINKS, plain, too_many_links};
 use crate::spec::Pipe;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a drawn network in several parts.
+/// Treatment of a random network in several parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Islands {
-    /// The parts are joined by the shortest links that make one of them, one link fewer than parts.
+    /// Joins the parts by the shortest links, one link fewer than parts.
     #[default]
     Join,
-    /// It is an error, which says how many parts there are.
+    /// Refuses the network with an error that names the number of parts.
     Refuse,
 }
 
-/// The parameters of every network whose nodes are scattered over a square.
+/// Parameters of a network whose nodes are scattered over a square.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FieldParams {
     /// Number of nodes.
     #[schemars(range(min = 2, max = 10_000))]
     pub nodes: u32,
-    /// Propagation delay along a side of the square: the delay of a link is its length in proportion. Where `link` has a delay, all links have that.
+    /// Propagation delay along a side of the square; the delay of a link is proportional to its length. If `link` has a delay, all links have that.
     #[schemars(extend("x-max" = "10min"))]
     pub across: Dur,
-    /// What happens if not every node is reached from every other.
+    /// Treatment of a network that is not connected.
     pub islands: Islands,
     /// Seed of the network. The seed of the run does not change it.
     pub seed: u64,
-    /// The links; unless said otherwise 10 Mbit/s, and a delay by their length.
+    /// Links; default 10 Mbit/s, and a delay by their length.
     pub link: Pipe,
 }
 
@@ -43,7 +43,7 @@ impl Default for FieldParams {
 }
 
 impl FieldParams {
-    /// The same with every parameter of the links written out; their delay stays open.
+    /// Copy with every parameter of the links written out, except their delay.
     pub(super) fn filled(&self) -> Self {
         let mut base = plain(Rate::from_mbps(10), Dur::ZERO);
         base.forward.delay = None;
@@ -60,7 +60,7 @@ pub(super) struct Field {
 pub(super) type Pair = (u32, u32);
 
 impl Field {
-    /// `nodes` points, uniform and independent.
+    /// Draws `nodes` points, uniform and independent.
     pub(super) fn scatter(nodes: u32, rng: &mut Stream) -> Self {
         Self { at: (0..nodes).map(|_| (rng.uniform(), rng.uniform())).collect() }
     }
@@ -76,7 +76,7 @@ impl Field {
         (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b)))
     }
 
-    /// The links that join the parts which `links` leave: Prim's algorithm over parts.
+    /// Links that join the parts left by `links`: Prim's algorithm over parts.
     fn bridges(&self, links: &[Pair]) -> Vec<Pair> {
         let n = self.at.len();
         let mut near = vec![Vec::new(); n];
@@ -85,7 +85,7 @@ impl Field {
             near[b as usize].push(a);
         }
         let (mut inside, mut bridges) = (vec![false; n], Vec::new());
-        // For each node outside the nearest one inside.
+        // Nearest inside node of each node outside.
         let mut nearest = vec![(f64::INFINITY, 0_u32); n];
         let mut enter = Some(0_u32);
         while let Some(first) = enter {
@@ -114,21 +114,21 @@ impl Field {
         bridges
     }
 
-    /// What is wrong with these links; `more` says what makes more of them, `fewer` what makes fewer.
-    pub(super) fn misfits(&self, links: &[Pair], islands: Islands, [more, fewer]: [&'static str; 2]) -> Vec<Misfit> {
+    /// Checks these links; `more` names the parameter that makes more of them, `fewer` the one that makes fewer.
+    pub(super) fn invalid_parameters(&self, links: &[Pair], islands: Islands, [more, fewer]: [&'static str; 2]) -> Vec<InvalidParameter> {
         if links.len() > MOST_LINKS {
-            return vec![crowded(fewer, "too many", &format!("write a smaller `{fewer}`, or fewer nodes"))];
+            return vec![too_many_links(fewer, "too many", &format!("write a smaller `{fewer}`, or fewer nodes"))];
         }
         let bridges = if islands == Islands::Refuse { self.bridges(links).len() } else { 0 };
         if bridges == 0 {
             return Vec::new();
         }
-        let message = format!("the network that was drawn is in {} parts", bridges + 1);
+        let message = format!("the random network is in {} parts", bridges + 1);
         let help = format!("write a larger `{more}` or another `seed`, or islands = \"join\"");
-        vec![Misfit { field: "islands", message, help }]
+        vec![InvalidParameter { field: "islands", message, help }]
     }
 
-    /// The network: a link's delay is its length, unless all have one.
+    /// Builds the network: the delay of a link is its length, unless all links have one.
     pub(super) fn graph(&self, mut links: Vec<Pair>, params: &FieldParams) -> Graph {
         links.extend(self.bridges(&links));
         let mut g = Graph::default();
@@ -137,7 +137,7 @@ impl Field {
         }
         for (a, b) in links {
             let mut pipe = params.link.clone();
-            // To the nanosecond: a fifth of a metre of fibre.
+            // To the nanosecond: 20 cm of fibre.
             let long = || Dur::from_ns((self.distance(a, b) * params.across.as_ps() as f64 / 1e3 + 0.5) as u64);
             pipe.forward.delay = pipe.forward.delay.or_else(|| Some(long()));
             g.join(a, b, &pipe);

@@ -1,18 +1,18 @@
-//! The full mesh: every node is joined to every other one.
+//! Full mesh: a link between any two nodes.
 
-use super::{Builder, Graph, Misfit, ordinary};
+use super::{Builder, Graph, InvalidParameter, with_defaults};
 use crate::spec::Pipe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Nodes n0, n1... with a link between any two, so that no packet needs a second one. Links are called n0-n1, the lower number first.
+/// Nodes n0, n1... with a link between any two, so every path has one link. Links are called n0-n1, the lower number first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FullMesh {
     /// Number of nodes.
     #[schemars(range(min = 2, max = 600))]
     pub nodes: u32,
-    /// The links; unless said otherwise 10 Mbit/s and 5 ms.
+    /// Links; default 10 Mbit/s and 5 ms.
     pub link: Pipe,
 }
 
@@ -24,10 +24,10 @@ impl Default for FullMesh {
 
 impl Builder for FullMesh {
     fn filled(&self) -> Self {
-        Self { link: ordinary(&self.link), ..self.clone() }
+        Self { link: with_defaults(&self.link), ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         Vec::new()
     }
 

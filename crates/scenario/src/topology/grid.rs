@@ -1,6 +1,6 @@
-//! The grid: every node has its neighbours left, right, above and below.
+//! Grid: links to the neighbours left, right, above and below.
 
-use super::{Builder, Graph, MOST_LINKS, Misfit, crowded, ordinary};
+use super::{Builder, Graph, MOST_LINKS, InvalidParameter, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ pub struct Grid {
     /// Number of rows.
     #[schemars(range(min = 1, max = 1_000))]
     pub rows: u32,
-    /// Number of nodes in a row.
+    /// Number of nodes per row.
     #[schemars(range(min = 2, max = 1_000))]
     pub columns: u32,
-    /// The links; unless said otherwise 10 Mbit/s and 5 ms.
+    /// Links; default 10 Mbit/s and 5 ms.
     pub link: Pipe,
 }
 
@@ -27,12 +27,12 @@ impl Default for Grid {
 
 impl Builder for Grid {
     fn filled(&self) -> Self {
-        Self { link: ordinary(&self.link), ..self.clone() }
+        Self { link: with_defaults(&self.link), ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         let links = self.rows as usize * (self.columns as usize - 1) + self.columns as usize * (self.rows as usize - 1);
-        let few = || crowded("rows", &links.to_string(), "write fewer rows or columns");
+        let few = || too_many_links("rows", &links.to_string(), "write fewer rows or columns");
         (links > MOST_LINKS).then(few).into_iter().collect()
     }
 

@@ -1,29 +1,29 @@
-//! Leaf and spine: the folded Clos network of two layers.
+//! Leaf-spine network: the folded Clos network of two layers.
 
-use super::{Builder, Graph, MOST_LINKS, Misfit, along, crowded, plain};
+use super::{Builder, Graph, MOST_LINKS, InvalidParameter, row_position, too_many_links, plain};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0, s1..., leaves l0, l1..., each joined to every spine, and on every leaf its hosts, h0, h1... over all leaves. Links are named like their host, or LEAF-SPINE.
+/// Two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0, s1..., leaves l0, l1..., each joined to every spine, and the hosts of the leaves, h0, h1... over all leaves. Links are named like their host, or LEAF-SPINE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeafSpine {
-    /// Number of spines: equally short paths from leaf to leaf.
+    /// Number of spines, which is the number of equally short paths between leaves.
     #[schemars(range(min = 1, max = 256))]
     pub spines: u32,
     /// Number of leaves.
     #[schemars(range(min = 2, max = 1_024))]
     pub leaves: u32,
-    /// Hosts on each leaf.
+    /// Hosts per leaf.
     #[schemars(range(min = 1, max = 256))]
     pub hosts: u32,
-    /// The links of the hosts, from host to leaf; unless said otherwise 10 Gbit/s and 1 us.
+    /// Links of the hosts, from host to leaf; default 10 Gbit/s and 1 us.
     pub access: Pipe,
-    /// The links between the layers, from leaf to spine; unless said otherwise 40 Gbit/s and 1 us.
+    /// Links between the layers, from leaf to spine; default 40 Gbit/s and 1 us.
     pub fabric: Pipe,
-    /// The queue of every direction of every link that names none.
+    /// Queue of every link direction without one of its own.
     pub queue: Option<QueueTable>,
 }
 
@@ -44,9 +44,9 @@ impl Builder for LeafSpine {
         Self { access: fill(&self.access, 10_000), fabric: fill(&self.fabric, 40_000), queue, ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         let links = self.leaves as usize * (self.hosts + self.spines) as usize;
-        let few = || crowded("leaves", &links.to_string(), "write fewer leaves, spines or hosts");
+        let few = || too_many_links("leaves", &links.to_string(), "write fewer leaves, spines or hosts");
         (links > MOST_LINKS).then(few).into_iter().collect()
     }
 
@@ -55,17 +55,17 @@ impl Builder for LeafSpine {
         let hosts = self.leaves * self.hosts;
         let (wide, rise) = (f64::from(hosts.max(self.leaves * 2)), f64::from(hosts.clamp(4, 12)) / 2.0);
         for s in 0..self.spines {
-            g.node(format!("s{s}"), along(s, self.spines) * wide / f64::from(self.spines), 2.0 * rise);
+            g.node(format!("s{s}"), row_position(s, self.spines) * wide / f64::from(self.spines), 2.0 * rise);
         }
         for l in 0..self.leaves {
-            let (leaf, middle) = (format!("l{l}"), along(l, self.leaves) * wide / f64::from(self.leaves));
+            let (leaf, middle) = (format!("l{l}"), row_position(l, self.leaves) * wide / f64::from(self.leaves));
             g.node(&leaf, middle, rise);
             for s in 0..self.spines {
                 g.link(format!("{leaf}-s{s}"), &leaf, format!("s{s}"), &self.fabric);
             }
             for i in 0..self.hosts {
                 let host = format!("h{}", l * self.hosts + i);
-                g.node(&host, middle + along(i, self.hosts), 0.0);
+                g.node(&host, middle + row_position(i, self.hosts), 0.0);
                 g.link(&host, &host, &leaf, &self.access);
             }
         }

@@ -1,4 +1,4 @@
-//! Builders of regular networks: a few parameters in, nodes and links out. One file each, and a line in the list: name, other spellings, file and type.
+//! Builders of regular networks from a few parameters. One file each, and a line in the list: name, aliases, file and type.
 
 topologies! {
     "dumbbell" ["barbell"] => dumbbell::Dumbbell;
@@ -27,7 +27,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-/// Most links of a network that one parameter can make very many of.
+/// Most links of a network whose number of links grows quickly with a parameter.
 const MOST_LINKS: usize = 200_000;
 
 /// Nodes and links of a network.
@@ -35,11 +35,11 @@ const MOST_LINKS: usize = 200_000;
 pub struct Graph {
     /// Node names.
     pub nodes: Vec<Name>,
-    /// Where each node is drawn.
+    /// Drawing position of each node.
     pub places: Vec<Point>,
     /// Links by name.
     pub links: IndexMap<Name, Edge, FxBuildHasher>,
-    /// What the links before were like: those of large networks are alike, and share it.
+    /// Recent links: equal links of a large network share their parameters.
     recent: [Option<Arc<Pipe>>; 2],
 }
 
@@ -50,9 +50,9 @@ pub struct Edge {
     pub from: Name,
     /// Node at its end.
     pub to: Name,
-    /// Whether it carries packets both ways.
+    /// True if it carries packets both ways.
     pub duplex: bool,
-    /// Its two directions.
+    /// Both directions.
     pub pipe: Arc<Pipe>,
 }
 
@@ -67,24 +67,24 @@ impl Graph {
         }
         g
     }
-    /// Makes room for what is to come.
+    /// Reserves memory.
     fn reserve(&mut self, nodes: usize, links: usize) {
         self.nodes.reserve_exact(nodes);
         self.places.reserve_exact(nodes);
         self.links.reserve_exact(links);
     }
-    /// A node, and where it is drawn: x to the right, y upwards, about 1 between neighbours.
+    /// Adds a node with its drawing position: x to the right, y upwards, about 1 between neighbours.
     fn node(&mut self, name: impl Into<Name>, x: f64, y: f64) {
         self.nodes.push(name.into());
         self.places.push(Point { x, y });
     }
-    /// A link. Its name is its own: another one of that name would take its place.
+    /// Adds a link with a unique name.
     fn link(&mut self, name: impl Into<Name>, from: impl Into<Name>, to: impl Into<Name>, pipe: &Pipe) {
         let pipe = self.shared(pipe);
         let before = self.links.insert(name.into(), Edge { from: from.into(), to: to.into(), duplex: true, pipe });
         debug_assert!(before.is_none(), "{before:?}");
     }
-    /// The links n0-n1, n4-n7... between numbered nodes, the lower number first.
+    /// Adds the link n0-n1, n4-n7... between numbered nodes, the lower number first.
     fn join(&mut self, a: u32, b: u32, pipe: &Pipe) {
         let (a, b) = (format!("n{}", a.min(b)), format!("n{}", a.max(b)));
         self.link(format!("{a}-{b}"), &a, &b, pipe);
@@ -99,53 +99,53 @@ impl Graph {
     }
 }
 
-/// A parameter of a builder that cannot be used.
+/// An invalid parameter of a builder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct InvalidParameter {
     /// The parameter.
     pub field: &'static str,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// What to write.
+    /// Suggested correction.
     pub help: String,
 }
 
-/// What every builder does.
+/// A topology builder.
 pub trait Builder: Sized {
-    /// The same with every parameter written out.
+    /// Copy with every parameter written out.
     #[must_use]
     fn filled(&self) -> Self;
-    /// Whether the parameters fit one another.
-    fn check(&self) -> Vec<Misfit>;
-    /// The network. Called when `check` found nothing.
+    /// Checks the parameters.
+    fn check(&self) -> Vec<InvalidParameter>;
+    /// Builds the network, after `check` found no error.
     fn graph(&self) -> Graph;
-    /// The hosts and what number them, for messages: "s0..s4".
+    /// Names of the hosts, for messages: "s0..s4".
     fn hosts(&self) -> String;
 }
 
-/// A pipe of this rate and delay, for defaults.
+/// Pipe with this rate and delay, for defaults.
 fn plain(rate: Rate, delay: Dur) -> Pipe {
     let forward = Direction { rate: Some(rate), delay: Some(delay), ..Direction::default() };
     Pipe { forward, ..Pipe::default() }
 }
 
-/// A pipe of 10 Mbit/s and 5 ms, unless it says otherwise.
-fn ordinary(pipe: &Pipe) -> Pipe {
+/// Pipe with 10 Mbit/s and 5 ms as defaults.
+fn with_defaults(pipe: &Pipe) -> Pipe {
     pipe.over(&plain(Rate::from_mbps(10), Dur::from_ms(5))).filled()
 }
 
-/// Where `count` things of a row stand, the middle of it at zero.
-fn along(i: u32, count: u32) -> f64 {
+/// Position of item `i` of `count` in a row centred at zero.
+fn row_position(i: u32, count: u32) -> f64 {
     f64::from(i) - (f64::from(count) - 1.0) / 2.0
 }
 
-/// What to say of too many links.
-fn crowded(field: &'static str, links: &str, help: &str) -> Misfit {
-    Misfit { field, message: format!("that makes {links} links, the limit is {MOST_LINKS}"), help: help.to_owned() }
+/// Error about too many links.
+fn too_many_links(field: &'static str, links: &str, help: &str) -> InvalidParameter {
+    InvalidParameter { field, message: format!("that makes {links} links, the limit is {MOST_LINKS}"), help: help.to_owned() }
 }
 
-/// A DropTail queue that the traffic of one host does not fill.
-fn roomy() -> QueueTable {
+/// A DropTail queue large enough for the traffic of one host.
+fn large_queue() -> QueueTable {
     let limit = fairlane_units::Len::Packets(100_000);
     QueueTable::from(&QueueSpec::Droptail(fairlane_queue::DropTailParams { limit, ..Default::default() }))
 }

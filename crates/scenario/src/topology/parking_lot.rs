@@ -1,6 +1,6 @@
-//! The parking lot: a chain of bottlenecks, one flow along all of them and one across each.
+//! Parking lot: a chain of bottlenecks, one flow along all of them and one across each.
 
-use super::{Builder, Graph, Misfit, plain, roomy};
+use super::{Builder, Graph, InvalidParameter, plain, large_queue};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
@@ -13,9 +13,9 @@ pub struct ParkingLot {
     /// Number of bottlenecks in the chain.
     #[schemars(range(min = 1, max = 1_000))]
     pub hops: u32,
-    /// The access links, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets.
+    /// Access links, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
     pub access: Pipe,
-    /// The links of the chain; unless said otherwise 10 Mbit/s and 20 ms.
+    /// Links of the chain; default 10 Mbit/s and 20 ms.
     pub bottleneck: Pipe,
 }
 
@@ -28,13 +28,13 @@ impl Default for ParkingLot {
 impl Builder for ParkingLot {
     fn filled(&self) -> Self {
         Self {
-            access: self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&roomy())).filled(),
+            access: self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&large_queue())).filled(),
             bottleneck: self.bottleneck.over(&plain(Rate::from_mbps(10), Dur::from_ms(20))).filled(),
             hops: self.hops,
         }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         Vec::new()
     }
 
@@ -49,7 +49,7 @@ impl Builder for ParkingLot {
         for i in 0..=self.hops {
             let (at, to) = if i == 0 { (0, self.hops) } else { (i - 1, i) };
             let (s, d) = (format!("s{i}"), format!("d{i}"));
-            // The long flow's hosts at the ends, the others below the two routers of their hop.
+            // Hosts of the long flow are at the ends, the others below the two routers of their hop.
             let (left, right, y) =
                 if i == 0 { (-1.0, f64::from(2 * to) + 1.0, 0.0) } else { (f64::from(2 * at) + 0.4, f64::from(2 * to) - 0.4, -1.0) };
             g.node(&s, left, y);

@@ -1,19 +1,19 @@
-//! The random geometric graph: who is near is joined.
+//! Random geometric graph: near nodes are joined.
 
 use super::field::{Field, FieldParams, Pair};
-use super::{Builder, Graph, MOST_LINKS, Misfit};
+use super::{Builder, Graph, MOST_LINKS, InvalidParameter};
 use fairlane_engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly over a square, two of them joined if they are at most `radius` apart. Links are called n0-n1, the lower number first.
+/// Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly over a square, two of them joined if they are at most `radius` apart. Links are called n0-n1, the lower number first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometric {
     /// Nodes, their square, and the links.
     #[serde(flatten)]
     pub field: FieldParams,
-    /// How far apart nodes with a link are, in sides of the square. Networks are seldom connected below sqrt(ln n / (pi n)).
+    /// Largest distance of joined nodes, in sides of the square. Networks are seldom connected below sqrt(ln n / (pi n)).
     #[schemars(range(min = 0.0, max = 1.5))]
     pub radius: f64,
 }
@@ -25,7 +25,7 @@ impl Default for RandomGeometric {
 }
 
 impl RandomGeometric {
-    /// Nodes and links, of these one more than are allowed at most.
+    /// Draws nodes and links, stopping at one link more than allowed.
     fn draw(&self) -> (Field, Vec<Pair>) {
         let field = Field::scatter(self.field.nodes, &mut Stream::new(self.field.seed, "topology", "random_geometric", "places"));
         let links = field.pairs().filter(|&(a, b)| field.distance(a, b) <= self.radius).take(MOST_LINKS + 1).collect();
@@ -38,9 +38,9 @@ impl Builder for RandomGeometric {
         Self { field: self.field.filled(), ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         let (field, links) = self.draw();
-        field.misfits(&links, self.field.islands, ["radius", "radius"])
+        field.invalid_parameters(&links, self.field.islands, ["radius", "radius"])
     }
 
     fn graph(&self) -> Graph {

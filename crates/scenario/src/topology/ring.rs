@@ -1,6 +1,6 @@
-//! The ring: every node has two neighbours.
+//! Ring: every node has two neighbours.
 
-use super::{Builder, Graph, Misfit, ordinary};
+use super::{Builder, Graph, InvalidParameter, with_defaults};
 use crate::spec::Pipe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Ring {
     /// Number of nodes.
     #[schemars(range(min = 3, max = 100_000))]
     pub nodes: u32,
-    /// The links; unless said otherwise 10 Mbit/s and 5 ms.
+    /// Links; default 10 Mbit/s and 5 ms.
     pub link: Pipe,
 }
 
@@ -24,10 +24,10 @@ impl Default for Ring {
 
 impl Builder for Ring {
     fn filled(&self) -> Self {
-        Self { link: ordinary(&self.link), ..self.clone() }
+        Self { link: with_defaults(&self.link), ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         Vec::new()
     }
 

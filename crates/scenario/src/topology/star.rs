@@ -1,6 +1,6 @@
-//! The star: clients and one server around a router.
+//! Star: clients and one server around a router.
 
-use super::{Builder, Graph, Misfit, along, plain};
+use super::{Builder, Graph, InvalidParameter, row_position, plain};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
@@ -13,11 +13,11 @@ pub struct Star {
     /// Number of clients.
     #[schemars(range(min = 1, max = 100_000))]
     pub clients: u32,
-    /// The links of the clients; unless said otherwise 10 Mbit/s and 3 ms.
+    /// Links of the clients; default 10 Mbit/s and 3 ms.
     pub access: Pipe,
-    /// The link of the server; unless said otherwise 50 Mbit/s and 10 ms.
+    /// Link of the server; default 50 Mbit/s and 10 ms.
     pub server: Pipe,
-    /// The queue of every direction of every link that names none.
+    /// Queue of every link direction without one of its own.
     pub queue: Option<QueueTable>,
 }
 
@@ -38,7 +38,7 @@ impl Builder for Star {
         Self { access: fill(&self.access, 10, 3), server: fill(&self.server, 50, 10), queue, clients: self.clients }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         Vec::new()
     }
 
@@ -49,7 +49,7 @@ impl Builder for Star {
         g.link("server", "r", "server", &self.server);
         for i in 0..self.clients {
             let c = format!("c{i}");
-            g.node(&c, -1.5, -along(i, self.clients));
+            g.node(&c, -1.5, -row_position(i, self.clients));
             g.link(&c, &c, "r", &self.access);
         }
         g

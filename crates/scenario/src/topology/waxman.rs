@@ -1,22 +1,22 @@
-//! Waxman's random network: near nodes are likelier to be joined.
+//! Waxman's random network: near nodes are more likely to be joined.
 
 use super::field::{Field, FieldParams, Pair};
-use super::{Builder, Graph, MOST_LINKS, Misfit};
+use super::{Builder, Graph, MOST_LINKS, InvalidParameter};
 use fairlane_engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1... scattered uniformly over a square, two of them at the distance d joined with the probability beta exp(-d / (alpha L)), L being the largest distance. Links are called n0-n1, the lower number first.
+/// Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1... scattered uniformly over a square, two of them at distance d joined with probability beta exp(-d / (alpha L)), where L is the largest distance. Links are called n0-n1, the lower number first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Waxman {
     /// Nodes, their square, and the links.
     #[serde(flatten)]
     pub field: FieldParams,
-    /// How slowly the probability falls with the distance: larger means more long links.
+    /// Decay of the probability with the distance: a larger value means more long links.
     #[schemars(range(min = 0.001, max = 1.0))]
     pub alpha: f64,
-    /// The probability at no distance: larger means more links.
+    /// Probability at distance zero: a larger value means more links.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
 }
@@ -28,11 +28,11 @@ impl Default for Waxman {
 }
 
 impl Waxman {
-    /// Nodes and links, of these one more than are allowed at most.
+    /// Draws nodes and links, stopping at one link more than allowed.
     fn draw(&self) -> (Field, Vec<Pair>) {
         let field = Field::scatter(self.field.nodes, &mut Stream::new(self.field.seed, "topology", "waxman", "places"));
         let largest = field.pairs().map(|(a, b)| field.distance(a, b)).fold(0.0, f64::max);
-        // As numbers of their own: two parameters of the same seed share nodes and luck, and differ by the law alone.
+        // Separate random stream: two parameter sets with the same seed share nodes and random numbers, and differ by the law alone.
         let mut luck = Stream::new(self.field.seed, "topology", "waxman", "links");
         let chance = |(a, b)| self.beta * libm::exp(-field.distance(a, b) / (self.alpha * largest));
         let links = field.pairs().filter(|&pair| luck.uniform() < chance(pair)).take(MOST_LINKS + 1).collect();
@@ -45,9 +45,9 @@ impl Builder for Waxman {
         Self { field: self.field.filled(), ..self.clone() }
     }
 
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<InvalidParameter> {
         let (field, links) = self.draw();
-        field.misfits(&links, self.field.islands, ["beta", "beta"])
+        field.invalid_parameters(&links, self.field.islands, ["beta", "beta"])
     }
 
     fn graph(&self) -> Graph {

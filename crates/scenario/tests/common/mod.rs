@@ -1,9 +1,9 @@
-//! Running scenarios from text.
+//! Runs scenarios from text.
 #![allow(dead_code, unreachable_pub)]
 
 use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, resolve, run_all};
 
-/// The scenario of a text in TOML.
+/// Scenario of a TOML text.
 pub fn read(text: &str) -> Resolved {
     resolve(text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -19,12 +19,12 @@ pub fn run(text: &str) -> RunOutput {
     run_seed(text, 1)
 }
 
-/// A number of the first flow.
+/// Metric of the first flow.
 pub fn column(out: &RunOutput, name: &str) -> f64 {
     cell(out, name, 0)
 }
 
-/// A number of flow `i`.
+/// Metric of flow `i`.
 pub fn cell(out: &RunOutput, name: &str, i: usize) -> f64 {
     out.flows.numbers.iter().find(|c| c.0 == name).unwrap_or_else(|| panic!("no column {name}")).1[i]
 }

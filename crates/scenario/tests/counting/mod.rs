@@ -1,4 +1,4 @@
-//! An allocator that counts. A test file that uses it has one test, so that nothing else in the process allocates meanwhile.
+//! A counting allocator. A test file that uses it has one test, so that nothing else in the process allocates meanwhile.
 #![allow(unsafe_code, unreachable_pub, reason = "an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ struct Counting;
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.fetch_add(1, Ordering::Relaxed);
@@ -24,7 +24,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Calls for memory so far.
+/// Allocations so far.
 pub fn calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }

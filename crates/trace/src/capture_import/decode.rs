@@ -1,10 +1,10 @@
-//! From the bytes of a captured packet to what is known of its flow.
+//! Decodes the headers of captured packets.
 //!
 //! Source: the list of link types of the pcap project (tcpdump.org/linktypes.html), RFC 791, RFC 8200, RFC 9293, RFC 768, IEEE 802.1Q.
 
 use fairlane_net::flag;
 
-/// An address with a port: of version 4 in the last four bytes.
+/// An address with a port; IPv4 in the last four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct End {
     pub(super) address: [u8; 16],
@@ -12,45 +12,45 @@ pub(super) struct End {
     pub(super) port: u16,
 }
 
-/// A segment or datagram.
+/// Headers of a segment or datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Headers {
     pub(super) from: End,
     pub(super) to: End,
     pub(super) tcp: bool,
     pub(super) ecn: u8,
-    /// Bytes of data, by the lengths in the headers.
+    /// Payload bytes, by the lengths in the headers.
     pub(super) payload: u32,
     pub(super) seq: u32,
     pub(super) ack: u32,
     pub(super) flags: u8,
     pub(super) window: u16,
-    /// Shift of the window, of a SYN that has one.
+    /// Window scale option of a SYN, if present.
     pub(super) scale: Option<u8>,
-    /// Header of TCP seen whole; without it there are ports at most.
+    /// True if the whole transport header was captured; otherwise there are at most ports.
     pub(super) whole: bool,
-    /// A fragment: its packet by addresses and identification.
+    /// Fragment of a packet, identified by addresses and identification.
     pub(super) fragment: Option<Fragment>,
 }
 
-/// Which packet a fragment is of.
+/// Position of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fragment {
     pub(super) id: u32,
-    /// It is the first, which has ports.
+    /// True for the first fragment, which has ports.
     pub(super) first: bool,
 }
 
-/// What a packet is.
+/// Result of decoding a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
     /// TCP or UDP.
     Headers(Headers),
-    /// Something else.
+    /// Another protocol.
     Other,
-    /// Cut before its headers end, or they contradict one another.
+    /// Truncated before the end of its headers, or inconsistent.
     Damaged,
-    /// Of a link type that is not known.
+    /// Unknown link type.
     Unknown,
 }
 
@@ -62,12 +62,12 @@ fn u32_at(b: &[u8], at: usize) -> Option<u32> {
     b.get(at..at + 4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-/// `length`: on the wire, from the first byte of `bytes` on.
+/// Decodes a packet; `length`: on the wire, from the first byte of `bytes` on.
 pub(super) fn decode(link_type: u32, bytes: &[u8], length: u32) -> Decoded {
     let skip = match link_type {
         1 => ethernet(bytes, 12),
         12 | 14 | 101 | 228 | 229 => Some(Ok(0)),
-        // BSD's loopback: the family in the byte order of the machine, or in that of the network.
+        // BSD loopback: the address family in host byte order or network byte order.
         0 | 108 => bytes.get(..4).map(|b| match u32::from_le_bytes([b[0], b[1], b[2], b[3]]) {
             2 | 10 | 24 | 28 | 30 => Ok(4),
             n if matches!(n.swap_bytes(), 2 | 10 | 24 | 28 | 30) => Ok(4),
@@ -98,7 +98,7 @@ pub(super) fn decode(link_type: u32, bytes: &[u8], length: u32) -> Decoded {
     found.unwrap_or(Decoded::Damaged)
 }
 
-/// Where IP begins behind the EtherType at `at`, past tags of VLANs; `Err`: it is something else.
+/// Start of IP after the EtherType at `at`, past VLAN tags; `Err`: another protocol.
 fn ethernet(b: &[u8], mut at: usize) -> Option<Result<usize, ()>> {
     for _ in 0..4 {
         match u16_at(b, at)? {
@@ -119,7 +119,7 @@ fn four(b: &[u8], length: u32) -> Option<Decoded> {
     if header < 20 || (total != 0 && usize::from(total) < header) {
         return None;
     }
-    // Cards that cut segments themselves hand over packets of which the system does not say the length.
+    // Segmentation offload leaves the IP length at zero.
     let total = if total == 0 { length } else { total.into() };
     let mut ends = [End { address: [0; 16], six: false, port: 0 }; 2];
     for (end, at) in ends.iter_mut().zip([12, 16]) {
@@ -138,7 +138,7 @@ fn six(b: &[u8], length: u32) -> Option<Decoded> {
     }
     let mut left = if payload == 0 { length.saturating_sub(40) } else { payload.into() };
     let (mut at, mut fragment) = (40, None);
-    // Extension headers (RFC 8200 section 4): so many that no sender has more.
+    // Extension headers (RFC 8200 section 4), more than any sender uses.
     for _ in 0..16 {
         let len = match next {
             0 | 43 | 60 | 135 => usize::from(*b.get(at + 1)?) * 8 + 8,
@@ -180,14 +180,14 @@ fn transport(protocol: u8, b: &[u8], length: u32, [mut from, mut to]: [End; 2], 
     if header < 20 || header as u32 > length {
         return None;
     }
-    // Bits as the header has them, but for URG, which we have not.
+    // Flags as in the header, without URG, which is not modelled.
     let flags = bits & !0x20;
     let scale = if bits & flag::SYN != 0 { scale(b.get(20..header.min(b.len())).unwrap_or_default()) } else { None };
     let payload = length - header as u32;
     Some(Decoded::Headers(Headers { from, to, payload, seq, ack, flags, window, scale, whole: true, ..none }))
 }
 
-/// The option of the window's scale (RFC 7323 section 2).
+/// Window scale option (RFC 7323 section 2).
 fn scale(mut options: &[u8]) -> Option<u8> {
     while let [kind, rest @ ..] = options {
         options = match (kind, rest) {

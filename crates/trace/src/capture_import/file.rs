@@ -1,24 +1,24 @@
-//! Captures as files: pcap and pcapng, of either byte order, whatever they claim.
+//! Reader of pcap and pcapng files in either byte order, robust against wrong lengths.
 //!
-//! Source: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. Of each packet the first bytes are kept, the rest is skipped: memory does not depend on what
-//! a file says of its lengths.
+//! Source: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. Only the first bytes of each packet are kept, so memory does not depend on the lengths
+//! that a file claims.
 
 use std::io::{self, Read};
 
-/// Bytes kept of a packet: all headers there are, with room for extensions.
+/// Bytes kept per packet: all known headers, with room for extensions.
 pub(super) const KEPT: usize = 512;
-/// Bytes kept of a block that is no packet.
+/// Bytes kept of other blocks.
 const KEPT_OF_BLOCK: usize = 4096;
 /// Most interfaces of a file.
 const INTERFACES: usize = 4096;
-/// Longest block or packet that is believed: the largest that Wireshark takes.
+/// Longest accepted block or packet, as in Wireshark.
 const LONGEST: u64 = 128 << 20;
 
 /// An interface of a capture.
 #[derive(Clone, Debug)]
 struct Interface {
     link_type: u32,
-    /// Ticks a second, and seconds added.
+    /// Ticks per second, and offset in seconds.
     ticks: u64,
     offset: i64,
     snaplen: u32,
@@ -32,31 +32,31 @@ impl Interface {
     }
 }
 
-/// A packet.
+/// A captured packet.
 #[derive(Debug)]
 pub(super) struct Packet<'a> {
-    /// What its bytes begin with.
+    /// Link type.
     pub(super) link_type: u32,
-    /// Nanoseconds since 1970; `None`: the file does not say.
+    /// Nanoseconds since 1970; `None` if the file has no time.
     pub(super) time: Option<i128>,
-    /// Its length on the wire.
+    /// Length on the wire.
     pub(super) length: u32,
-    /// Bytes of it in the file.
+    /// Captured bytes in the file.
     pub(super) captured: u32,
-    /// The first of these.
+    /// First captured bytes.
     pub(super) bytes: &'a [u8],
 }
 
-/// Why a file cannot be read.
+/// Why a file cannot be imported.
 #[derive(Debug)]
 pub enum ReadError {
     /// Reading fails.
     Io(io::Error),
-    /// It is none of those that are known.
+    /// The file is not a supported capture.
     NoCapture(String),
-    /// What comes of it cannot be written.
+    /// The output cannot be written.
     Write(io::Error),
-    /// Whoever wants it wants it no more.
+    /// The caller asked to stop.
     Stopped,
 }
 
@@ -72,7 +72,7 @@ enum Format {
     Pcapng,
 }
 
-/// A capture that is being read.
+/// Reader of a capture file.
 pub(super) struct Reader<R> {
     input: R,
     format: Format,
@@ -80,7 +80,7 @@ pub(super) struct Reader<R> {
     interfaces: Vec<Interface>,
     /// Bytes read so far.
     at: u64,
-    /// Why it ended before its end, in words.
+    /// Reason for a premature end.
     pub(super) cut: Option<String>,
     kept: Vec<u8>,
 }
@@ -89,7 +89,7 @@ const SECTION: u32 = 0x0a0d_0d0a;
 const ORDER: u32 = 0x1a2b_3c4d;
 
 impl<R: Read> Reader<R> {
-    /// Looks at the beginning of a file.
+    /// Reads the file header.
     pub(super) fn new(mut input: R) -> Result<Self, ReadError> {
         let mut magic = [0; 4];
         let got = fill(&mut input, &mut magic)?;
@@ -102,7 +102,7 @@ impl<R: Read> Reader<R> {
         if little == SECTION {
             let mut reader = reader(input, Format::Pcapng, false);
             if !reader.section()? {
-                return Err(ReadError::NoCapture("it begins as pcapng does, and its first block is not whole".to_owned()));
+                return Err(ReadError::NoCapture("its first pcapng block is incomplete".to_owned()));
             }
             return Ok(reader);
         }
@@ -111,7 +111,7 @@ impl<R: Read> Reader<R> {
             (0xa1b2_3c4d, _) => (false, 1_000_000_000),
             (_, 0xa1b2_c3d4) => (true, 1_000_000),
             (_, 0xa1b2_3c4d) => (true, 1_000_000_000),
-            _ => return Err(ReadError::NoCapture("it begins neither as pcap nor as pcapng does".to_owned())),
+            _ => return Err(ReadError::NoCapture("it is neither a pcap nor a pcapng file".to_owned())),
         };
         let mut reader = reader(input, Format::Pcap, big);
         let mut rest = [0; 20];
@@ -121,7 +121,7 @@ impl<R: Read> Reader<R> {
         reader.at += 20;
         let (major, snaplen, link_type) = (reader.u16(&rest, 0), reader.u32(&rest, 12), reader.u32(&rest, 16) & 0x0fff_ffff);
         if major != 2 {
-            return Err(ReadError::NoCapture(format!("it has version {major} of pcap, and 2 is known")));
+            return Err(ReadError::NoCapture(format!("it has version {major} of pcap, and only 2 is supported")));
         }
         reader.interfaces.push(Interface { link_type, ticks, offset: 0, snaplen });
         Ok(reader)
@@ -141,7 +141,7 @@ impl<R: Read> Reader<R> {
         self.cut = Some(format!("{} (byte {})", why.into(), self.at));
     }
 
-    /// Takes `len` bytes and keeps the first `most`; false if the file ends before.
+    /// Reads `len` bytes and keeps the first `most`; false if the file ends before.
     fn take(&mut self, len: u64, most: usize) -> io::Result<bool> {
         let keep = usize::try_from(len).map_or(most, |len| len.min(most));
         let mut room = std::mem::take(&mut self.kept);
@@ -159,7 +159,7 @@ impl<R: Read> Reader<R> {
         Ok(skipped == len - keep as u64)
     }
 
-    /// The next packet; `None` at the end, or where what follows makes no sense (`cut` says so).
+    /// Next packet; `None` at the end, or at invalid data (see `cut`).
     pub(super) fn next(&mut self) -> io::Result<Option<Packet<'_>>> {
         match self.format {
             Format::Pcap => self.next_pcap(),
@@ -173,7 +173,7 @@ impl<R: Read> Reader<R> {
         self.at += got as u64;
         if got < head.len() {
             if got > 0 {
-                self.cut("the last packet has no whole header");
+                self.cut("the header of the last packet is incomplete");
             }
             return Ok(None);
         }
@@ -183,30 +183,30 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         if !self.take(captured.into(), KEPT)? {
-            self.cut("the last packet is not whole");
+            self.cut("the last packet is incomplete");
             return Ok(None);
         }
         let per_second = self.interfaces[0].ticks;
-        // Some writers let the part run over a second.
+        // Some writers let the fraction exceed a second.
         let time = self.interfaces[0].nanoseconds(u64::from(seconds) * per_second + u64::from(part));
         let link_type = self.interfaces[0].link_type;
         Ok(Some(Packet { link_type, time: Some(time), length: length.max(captured), captured, bytes: &self.kept }))
     }
 
-    /// The header of a section, behind its type; false if the file ends before it does.
+    /// Reads the header of a section, after its type; false if the file ends before it does.
     fn section(&mut self) -> io::Result<bool> {
         let mut head = [0; 8];
         let got = fill(&mut self.input, &mut head)?;
         self.at += got as u64;
         if got < head.len() {
-            self.cut("a section has no whole header");
+            self.cut("the header of a section is incomplete");
             return Ok(false);
         }
         self.big = match [head[4], head[5], head[6], head[7]] {
             order if u32::from_le_bytes(order) == ORDER => false,
             order if u32::from_be_bytes(order) == ORDER => true,
             _ => {
-                self.cut("a section does not say its byte order");
+                self.cut("a section has no valid byte-order magic");
                 return Ok(false);
             }
         };
@@ -216,12 +216,12 @@ impl<R: Read> Reader<R> {
             return Ok(false);
         }
         if !self.take(u64::from(len) - 12, 16)? {
-            self.cut("a section has no whole header");
+            self.cut("the header of a section is incomplete");
             return Ok(false);
         }
         let major = self.u16(&self.kept, 0);
         if major != 1 {
-            self.cut(format!("a section has version {major} of pcapng, and 1 is known"));
+            self.cut(format!("a section has version {major} of pcapng, and only 1 is supported"));
             return Ok(false);
         }
         self.interfaces.clear();
@@ -235,7 +235,7 @@ impl<R: Read> Reader<R> {
             self.at += got as u64;
             if got < 4 {
                 if got > 0 {
-                    self.cut("the last block has no whole header");
+                    self.cut("the header of the last block is incomplete");
                 }
                 return Ok(None);
             }
@@ -251,7 +251,7 @@ impl<R: Read> Reader<R> {
             let len = self.u32(&head, 0);
             if got < 4 || len < 12 || !len.is_multiple_of(4) || u64::from(len) > LONGEST {
                 self.cut(if got < 4 {
-                    "the last block has no whole header".to_owned()
+                    "the header of the last block is incomplete".to_owned()
                 } else {
                     format!("a block claims to have {len} bytes")
                 });
@@ -263,12 +263,12 @@ impl<R: Read> Reader<R> {
             let mut tail = [0; 4];
             let ended = whole && fill(&mut self.input, &mut tail)? == 4;
             if !ended {
-                self.cut("the last block is not whole");
+                self.cut("the last block is incomplete");
                 return Ok(None);
             }
             self.at += 4;
             if self.u32(&tail, 0) != len {
-                self.cut("a block has two lengths");
+                self.cut("the two lengths of a block differ");
                 return Ok(None);
             }
             match kind {
@@ -288,7 +288,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// What a block of a packet says: link type, time, lengths, and where its bytes begin.
+    /// Decodes a packet block: link type, time, lengths, and start of the bytes.
     fn packet(&mut self, kind: u32, body: u32) -> Option<(u32, Option<i128>, u32, u32, usize)> {
         let b = &self.kept;
         let (interface, ticks, captured, length, skip) = match kind {
@@ -313,7 +313,7 @@ impl<R: Read> Reader<R> {
         Some((of.link_type, time, length.max(captured), captured, skip))
     }
 
-    /// A block that describes an interface.
+    /// Decodes an interface description block.
     fn interface(&mut self) {
         if self.interfaces.len() == INTERFACES {
             return;
@@ -329,7 +329,7 @@ impl<R: Read> Reader<R> {
                 (9, &[resolution, ..]) => {
                     let (base, power): (u64, u32) =
                         if resolution & 0x80 == 0 { (10, resolution.into()) } else { (2, (resolution & 0x7f).into()) };
-                    // Finer than a u64 can count, it is as good as the finest.
+                    // A resolution too fine for a u64 is replaced by the finest possible.
                     of.ticks = base.checked_pow(power).unwrap_or(if base == 10 { 10_u64.pow(19) } else { 1 << 63 });
                 }
                 (14, value) if len == 8 => {
@@ -345,7 +345,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads until `room` is full or the file ends; returns how many bytes came.
+/// Reads until `room` is full or the file ends; returns the number of bytes.
 fn fill(input: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < room.len() {

@@ -1,7 +1,7 @@
-//! Captures of real networks, and of ours, as event tables.
+//! Imports packet captures, real or simulated, as event tables.
 //!
-//! A capture has one point: each packet is sent and received there in the same instant. The file is read twice: first for what flows there are and which of
-//! their directions carries the data, then for the rows. Memory is that of the flows, whose number is bounded, and of what one page of the table takes.
+//! A capture has one point: each packet is sent and received there in the same instant. The file is read twice: first for the flows and their
+//! data directions, then for the rows. Memory holds the flows, whose number is bounded, and one page of the table.
 
 mod decode;
 mod file;
@@ -20,61 +20,61 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use tcp::{Connection, SegmentAnalysis};
 
-/// Most flows that are told apart; packets of further ones are counted.
+/// Most flows; packets of further ones are counted.
 const FLOWS: usize = 1 << 16;
-/// Most packets of which further fragments may come.
+/// Most packets with pending fragments.
 const FRAGMENTS: usize = 1 << 12;
-/// Packets between two looks at whether it is to go on.
+/// Packets between two checks of the stop request.
 const LOOKS: u64 = 1 << 15;
-/// Longest time from the first packet on, in nanoseconds: what picoseconds of 64 bits hold, with a reserve.
+/// Longest span in nanoseconds: what picoseconds in 64 bits can represent, with a reserve.
 const LONGEST: i128 = 200 * 86_400 * 1_000_000_000;
 
 /// A flow of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its two ends and, where that does not say which one, what tells it from the others.
+    /// Both ends and, if ambiguous, a distinguishing number.
     pub name: String,
     /// Address of the end that sends more data.
     pub from: String,
-    /// The other one.
+    /// Address of the other end.
     pub to: String,
-    /// TCP, not UDP.
+    /// True for TCP, false for UDP.
     pub tcp: bool,
-    /// Packets and bytes on the wire of the flow's direction, then of the other one: as they stand in the capture.
+    /// Packets of the flow's direction, then of the other one.
     pub packets: [u64; 2],
-    /// The bytes.
+    /// Bytes on the wire of both directions.
     pub bytes: [u64; 2],
-    /// Segments that are late and were not sent again.
+    /// Late segments that were not retransmitted.
     pub late: u64,
 }
 
-/// What came of a capture.
+/// Summary of an imported capture.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
-    /// Its flows, in the order of their first packets.
+    /// Flows, in the order of their first packets.
     pub flows: Vec<Flow>,
-    /// Nanoseconds since 1970 of the first packet, by time.
+    /// Time of the earliest packet, in nanoseconds since 1970.
     pub begin: i128,
-    /// Nanoseconds from the first to the last.
+    /// Nanoseconds from the first to the last packet.
     pub span: i128,
-    /// Packets of the file; those of flows.
+    /// Packets of the file.
     pub packets: u64,
     /// Packets of flows.
     pub flow_packets: u64,
-    /// What to know of the rest.
+    /// Remarks about the other packets.
     pub remarks: Vec<String>,
 }
 
 struct FlowState {
     ends: [End; 2],
     tcp: bool,
-    /// Counts the connections between the same ends.
+    /// Index of the connection between the same ends.
     turn: u32,
     packets: [u64; 2],
     bytes: [u64; 2],
     payload: [u64; 2],
     late: u64,
-    /// The receive window that was told last.
+    /// Last reported receive window.
     window: Option<u64>,
     connection: Connection,
 }
@@ -82,12 +82,12 @@ struct FlowState {
 type Key = (bool, End, End);
 type Whole = ([u8; 16], [u8; 16], u32);
 
-/// What is known of a file's flows, and what is not one.
+/// Flows of a file, and counts of other packets.
 #[derive(Default)]
 struct Flows {
     all: Vec<FlowState>,
     now: HashMap<Key, usize>,
-    /// The ports of packets in fragments, by addresses and identification.
+    /// Ports of fragmented packets, by addresses and identification.
     fragments: HashMap<Whole, (u16, u16)>,
     other: u64,
     damaged: u64,
@@ -100,7 +100,7 @@ fn key(f: &Headers) -> (Key, usize) {
 }
 
 impl Flows {
-    /// The flow of a packet, its direction (0: from the smaller end) and what is in it; `None`, and it is counted, if there is none.
+    /// Finds the flow of a packet, its direction (0: from the smaller end) and its headers; `None` if it has no flow, and it is counted.
     fn find(&mut self, packet: &Packet<'_>) -> Option<(usize, usize, Headers)> {
         let link_type = packet.link_type;
         let mut found = match decode(link_type, packet.bytes, packet.length) {
@@ -173,7 +173,7 @@ fn place(end: &End) -> String {
     if end.six { format!("[{}]:{}", address(end), end.port) } else { format!("{}:{}", address(end), end.port) }
 }
 
-/// The direction whose sender is the flow's: it sends more data, or began.
+/// Direction whose sender is the flow's: the one with more data, or the one that started.
 fn leading(known: &FlowState, began: usize) -> usize {
     match known.payload[0].cmp(&known.payload[1]) {
         std::cmp::Ordering::Greater => 0,
@@ -182,7 +182,7 @@ fn leading(known: &FlowState, began: usize) -> usize {
     }
 }
 
-/// What the first reading tells.
+/// Result of the first pass.
 #[derive(Default)]
 struct First {
     begin: Option<i128>,
@@ -194,7 +194,7 @@ struct First {
     short: u64,
 }
 
-/// Hands on the packets of flows: the number of the flow, the direction, what is in it and the packet.
+/// Passes the packets of flows to `take`: flow number, direction, headers and packet.
 fn each(
     file: &Path,
     flows: &mut Flows,
@@ -225,10 +225,10 @@ fn each(
     Ok(first)
 }
 
-/// Reads a capture and writes its table into a folder, while `goes_on` says so.
+/// Imports a capture and writes its table into a folder; stops when `goes_on` returns false.
 ///
 /// # Errors
-/// It is none, or cannot be read, or the table cannot be written.
+/// The file is not a capture or cannot be read, or the table cannot be written.
 pub fn capture(file: &Path, folder: PathBuf, goes_on: &dyn Fn() -> bool) -> Result<Capture, ReadError> {
     let mut flows = Flows::default();
     let mut began = Vec::new();
@@ -250,7 +250,7 @@ pub fn capture(file: &Path, folder: PathBuf, goes_on: &dyn Fn() -> bool) -> Resu
     })
 }
 
-/// The second reading: rows.
+/// Second pass: writes the rows.
 fn second(
     file: &Path,
     folder: PathBuf,
@@ -326,7 +326,7 @@ fn second(
     })
 }
 
-/// Names that tell flows from one another.
+/// Unique names of the flows.
 fn names(all: &[FlowState], leads: &[usize]) -> Vec<String> {
     let ends: HashSet<[End; 2]> = all.iter().filter(|k| k.tcp).map(|k| k.ends).collect();
     let name = |(known, &lead): (&FlowState, &usize)| {
@@ -342,36 +342,36 @@ fn names(all: &[FlowState], leads: &[usize]) -> Vec<String> {
     all.iter().zip(leads).map(name).collect()
 }
 
-/// What is said of packets that are no rows.
+/// Remarks about packets without rows.
 fn remarks(flows: &Flows, first: &First) -> Vec<String> {
     let mut out = Vec::new();
     let many = |n: u64| if n == 1 { "1 packet is".to_owned() } else { format!("{n} packets are") };
     if let Some(cut) = &first.cut {
-        out.push(format!("the file is damaged: {cut}; what stands before is read"));
+        out.push(format!("the file is damaged: {cut}; the part before is imported"));
     }
     if first.timeless > 0 {
-        out.push(format!("{} left out: the file does not say when they came", many(first.timeless)));
+        out.push(format!("{} left out: no time in the file", many(first.timeless)));
     }
     if flows.damaged > 0 {
-        out.push(format!("{} left out: cut before the headers end, or damaged", many(flows.damaged)));
+        out.push(format!("{} left out: truncated headers, or damaged", many(flows.damaged)));
     }
     let mut unknown: Vec<_> = flows.unknown.iter().collect();
     unknown.sort();
     for (link_type, n) in unknown {
-        out.push(format!("{} left out: link type {link_type} is not known", many(*n)));
+        out.push(format!("{} left out: unknown link type {link_type}", many(*n)));
     }
     if flows.other > 0 {
         out.push(format!("{} left out: neither TCP nor UDP over IP", many(flows.other)));
     }
     if flows.more > 0 {
-        out.push(format!("{} left out: of flows beyond the first {FLOWS}", many(flows.more)));
+        out.push(format!("{} left out: more than {FLOWS} flows", many(flows.more)));
     }
     if first.backward > 0 {
-        out.push(format!("{} earlier than the one before in the file, whose order is kept", many(first.backward)));
+        out.push(format!("{} earlier than the previous one; the order of the file is kept", many(first.backward)));
     }
     out
 }
 
-/// Variables of flows, as rows of the event `gauge`: what an acknowledgment took, and the receive window that it shows.
+/// Gauges of flows: round-trip time of an acknowledgment, and its receive window.
 const RTT: &str = "rtt";
 const WINDOW: &str = "rwnd";

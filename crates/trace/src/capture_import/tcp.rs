@@ -1,27 +1,27 @@
-//! What a capture shows of a connection's recovery: which segments were sent again, and how long acknowledgments took.
+//! Analysis of captured TCP connections: retransmissions and round-trip times.
 //!
-//! The rules are those that Wireshark's manual states for its analysis of sequence numbers ("TCP Analysis"), so that counts can be compared; tests/test_import.py
-//! does so.
+//! The rules are those of Wireshark's manual for its analysis of sequence numbers ("TCP Analysis"), so counts can be compared; tests/test_import.py
+//! compares them.
 
 use super::decode::Headers;
 use fairlane_net::flag;
 use std::collections::VecDeque;
 
-/// Segments that wait for their acknowledgment, of one direction: more are not kept.
+/// Most unacknowledged segments remembered per direction.
 const WAITING: usize = 4096;
-/// Above the highest number analysis, with nothing from the other side: out of order rather than sent again, if it comes within this time.
+/// Longest time after the highest sequence number in which a lower segment counts as out of order, if the handshake's round-trip time is unknown.
 const OUT_OF_ORDER: i128 = 3_000_000;
-/// After the last duplicate acknowledgment, for a fast retransmission.
+/// Longest time from the last duplicate acknowledgment to a fast retransmission.
 const FAST: i128 = 20_000_000;
 
-/// What a segment is.
+/// Analysis of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct SegmentAnalysis {
-    /// Data, or a SYN or FIN, sent again.
+    /// True for retransmitted data, SYN or FIN.
     pub(super) again: bool,
-    /// Data that is late, not sent again.
+    /// True for late data that was not retransmitted.
     pub(super) late: bool,
-    /// Nanoseconds from a segment that was sent once to this acknowledgment of it.
+    /// Nanoseconds from a segment sent once to this acknowledgment of it.
     pub(super) rtt: Option<i128>,
 }
 
@@ -29,15 +29,15 @@ pub(super) struct SegmentAnalysis {
 struct Waits {
     next: u32,
     time: i128,
-    /// Sent once: its acknowledgment says something of the round trip.
+    /// True if sent once, so its acknowledgment measures the round-trip time.
     once: bool,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug, Default)]
 struct Half {
     first: Option<u32>,
-    /// Behind the highest byte seen; and what it is in numbers that do not wrap.
+    /// End of the highest byte seen, as in the header, and unwrapped.
     next: Option<u32>,
     whole: u64,
     next_time: i128,
@@ -53,23 +53,23 @@ struct Half {
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     halves: [Half; 2],
-    /// Of the handshake.
+    /// Round-trip time of the handshake.
     first_rtt: Option<i128>,
     syn_time: Option<i128>,
 }
 
-/// Whether `a` comes before `b` in numbers that wrap.
+/// True if `a` precedes `b` in sequence numbers that wrap.
 const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
 impl Connection {
-    /// A SYN that begins another connection between the same ends.
+    /// True for a SYN that starts another connection between the same ends.
     pub(super) fn is_other(&self, way: usize, f: &Headers) -> bool {
         f.flags & (flag::SYN | flag::ACK) == flag::SYN && self.halves[way].first.is_some_and(|first| first != f.seq)
     }
 
-    /// Numbers of a segment that do not wrap: the first byte of it, and the one that it asks for; each counts from the first of its direction.
+    /// Unwrapped sequence and acknowledgment numbers of a segment, each counted from the first of its direction.
     pub(super) fn numbers(&self, way: usize, f: &Headers) -> (u64, u64) {
         let of = |half: &Half, seq: u32| match (half.first, half.next) {
             (_, Some(next)) => half.whole.saturating_add_signed(i64::from(seq.wrapping_sub(next) as i32)),
@@ -79,19 +79,19 @@ impl Connection {
         (of(&self.halves[way], f.seq), if f.flags & flag::ACK == 0 { 0 } else { of(&self.halves[1 - way], f.ack) })
     }
 
-    /// The receive window that a segment shows, in bytes; of a connection that is older than the capture without the scale, which nothing tells.
+    /// Receive window of a segment in bytes; unscaled for a connection older than the capture, whose scale is unknown.
     pub(super) fn window(&self, way: usize, f: &Headers) -> u64 {
         let shift = if f.flags & flag::SYN != 0 { 0 } else { self.shift(way) };
         u64::from(f.window) << shift
     }
 
     fn shift(&self, way: usize) -> u32 {
-        // Both ends have to offer it (RFC 7323 section 2.2).
+        // Both ends must offer the option (RFC 7323 section 2.2).
         let both = self.halves.iter().all(|h| h.scale.is_some());
         if both { self.halves[way].scale.unwrap_or(0).min(14).into() } else { 0 }
     }
 
-    /// The next segment, in direction `way`.
+    /// Analyses the next segment, in direction `way`.
     pub(super) fn take(&mut self, way: usize, f: &Headers, time: i128) -> SegmentAnalysis {
         let mut analysis = SegmentAnalysis::default();
         let syn_or_fin = f.flags & (flag::SYN | flag::FIN) != 0;
@@ -106,7 +106,7 @@ impl Connection {
         let (fwd, rev) = if way == 0 { (&mut halves[0], &mut other[0]) } else { (&mut other[0], &mut halves[0]) };
         let first = *fwd.first.get_or_insert(f.seq);
         if f.flags & flag::ACK != 0 {
-            // Of a connection that is older than the capture: what is sent from here on begins there.
+            // A connection older than the capture starts here.
             rev.first.get_or_insert(f.ack);
         }
         if let Some(next) = fwd.next {
@@ -157,12 +157,12 @@ impl Connection {
         self.done(way, f, time, window, analysis)
     }
 
-    /// What every segment leaves behind: its acknowledgment and window.
+    /// Records the acknowledgment and window of a segment.
     fn done(&mut self, way: usize, f: &Headers, time: i128, window: u32, mut analysis: SegmentAnalysis) -> SegmentAnalysis {
         if f.flags & flag::SYN != 0 && f.flags & flag::ACK == 0 {
             self.syn_time = Some(time);
         } else if self.first_rtt.is_none() && f.flags & flag::ACK != 0 && f.flags & flag::SYN == 0 {
-            // From the SYN to the acknowledgment that ends the handshake.
+            // From the SYN to the acknowledgment that completes the handshake.
             self.first_rtt = self.syn_time.map(|begun| time - begun).filter(|rtt| *rtt > 0);
         }
         let (halves, other) = self.halves.split_at_mut(1);

@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder that is gone at the end.
+/// A folder that is removed at the end.
 struct TestFolder(PathBuf);
 
 impl TestFolder {
@@ -43,7 +43,7 @@ fn ethernet(ip: &[u8]) -> Vec<u8> {
     [&[0; 12][..], &[8, 0], ip].concat()
 }
 
-/// A file of whole packets, each a millisecond after the one before.
+/// A pcap file with whole packets, one per millisecond.
 fn pcap(link_type: u32, packets: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     out.extend(0xa1b2_c3d4_u32.to_le_bytes());
@@ -71,7 +71,7 @@ fn pcapng(big: bool, link_type: u16, packets: &[Vec<u8>]) -> Vec<u8> {
     let word = |n: u32| if big { n.to_be_bytes() } else { n.to_le_bytes() };
     let half = |n: u16| if big { n.to_be_bytes() } else { n.to_le_bytes() };
     let section = [&word(0x1a2b_3c4d)[..], &half(1), &half(0), &[255; 8]].concat();
-    // Ticks of a nanosecond (if_tsresol 9).
+    // Nanosecond ticks (if_tsresol 9).
     let interface = [&half(link_type)[..], &half(0), &word(0), &half(9), &half(1), &[9, 0, 0, 0], &[0; 4]].concat();
     let mut out = [block(big, SECTION, &section), block(big, 1, &interface)].concat();
     for (i, packet) in packets.iter().enumerate() {
@@ -125,7 +125,7 @@ fn the_same_packets_in_every_kind_of_file() {
     }
 }
 
-/// Cut anywhere, a file gives what is whole, or says that it is none.
+/// A file cut anywhere yields its whole packets, or an error.
 #[test]
 fn files_that_end_anywhere() {
     let place = TestFolder::new();
@@ -145,7 +145,7 @@ fn files_that_end_anywhere() {
     }
 }
 
-/// Lengths that lie end the reading, and take no memory.
+/// Wrong lengths end the reading, and take no memory.
 #[test]
 fn lengths_that_lie() {
     let place = TestFolder::new();
@@ -164,7 +164,7 @@ fn lengths_that_lie() {
     assert!(place.read(&bytes).unwrap().remarks[0].contains("more than its block"));
 }
 
-/// A generator of numbers that everybody has: what matters is that nothing stops the reader.
+/// A simple random generator: nothing may stop the reader.
 #[test]
 fn bytes_that_are_wrong() {
     let place = TestFolder::new();
@@ -181,7 +181,7 @@ fn bytes_that_are_wrong() {
                 let at = next() % bad.len();
                 bad[at] = next() as u8;
             }
-            // Any answer will do, but an answer.
+            // Any result but a panic.
             let _ = place.read(&bad);
         }
     }
@@ -192,7 +192,7 @@ fn bytes_that_are_wrong() {
     }
 }
 
-/// Fragments (RFC 791, RFC 8200) are of the flow that their first one names.
+/// Fragments (RFC 791, RFC 8200) belong to the flow of their first one.
 #[test]
 fn fragments_belong_to_their_flow() {
     let place = TestFolder::new();
@@ -207,7 +207,7 @@ fn fragments_belong_to_their_flow() {
     assert_eq!(read.remarks, ["1 packet is left out: neither TCP nor UDP over IP"]);
 }
 
-/// RFC 8200: extension headers before TCP; the flow's name has brackets around addresses.
+/// RFC 8200: extension headers before TCP; IPv6 addresses are in brackets in the flow's name.
 #[test]
 fn extension_headers() {
     let tcp = &segment(1, 2, 7, 0, 2, 0)[20..];
@@ -222,7 +222,7 @@ fn extension_headers() {
     assert_eq!(read.flows[0].name, "[::1]:1257-[::2]:1514");
 }
 
-/// The numbers of a connection do not wrap, and begin at 0 with the SYN.
+/// Sequence numbers are unwrapped and start at 0 with the SYN.
 #[test]
 fn numbers_go_on_where_they_wrap() {
     let mut c = Connection::default();

@@ -1,21 +1,21 @@
-//! Dictionaries of a part: texts and numbers by the order in which they come.
+//! Dictionaries of a part: texts and numbers in order of appearance.
 
-/// No place in a dictionary yet.
+/// Marks a text without an index in the dictionary.
 const NEW: u32 = u32::MAX;
 /// Most different numbers in a dictionary.
 const NUMBERS: usize = 255;
 
-/// Which texts of a list a part has, in the order in which they come.
+/// Texts of a list that a part uses, in order of appearance.
 #[derive(Default)]
 pub(super) struct Used {
-    /// By the text's number, its place.
+    /// Index of each text.
     places: Vec<u32>,
-    /// By place, its number.
+    /// Text of each index.
     pub(super) numbers: Vec<u32>,
 }
 
 impl Used {
-    /// Makes numbers of texts places.
+    /// Replaces text numbers by dictionary indices.
     pub(super) fn place(&mut self, values: &mut [u32]) {
         for value in values {
             let number = *value as usize;
@@ -38,9 +38,9 @@ impl Used {
     }
 }
 
-/// Which numbers a part has, while they are few.
+/// Distinct numbers of a part, while they are few.
 pub(super) struct Few {
-    /// By hash: the place of a number.
+    /// Hash table of dictionary indices.
     slots: Box<[u16; 1024]>,
     numbers: Vec<i32>,
 }
@@ -50,7 +50,7 @@ impl Few {
         Self { slots: Box::new([u16::MAX; 1024]), numbers: Vec::new() }
     }
 
-    /// Makes numbers places; false, and nothing is made, if they are too many.
+    /// Replaces numbers by dictionary indices; false without any change if there are too many numbers.
     pub(super) fn place(&mut self, values: &[u32], out: &mut Vec<u32>) -> bool {
         if self.numbers.len() > NUMBERS {
             return false;
@@ -64,7 +64,7 @@ impl Few {
                     let place = self.slots[slot];
                     if place == u16::MAX {
                         if self.numbers.len() == NUMBERS {
-                            // One more than fits says that they are too many from here on.
+                            // One number too many marks the dictionary as full.
                             self.numbers.push(0);
                             return false;
                         }
@@ -85,7 +85,7 @@ impl Few {
         true
     }
 
-    /// Those that pages name by place.
+    /// Numbers of the dictionary.
     pub(super) fn known(&self) -> &[i32] {
         &self.numbers[..self.numbers.len().min(NUMBERS)]
     }

@@ -1,20 +1,20 @@
-//! Which rows are wanted.
+//! Filter of event rows.
 
 use super::{Kind, Row};
 use fairlane_units::Time;
 
-/// Which rows are wanted; every condition that is there has to hold.
+/// Selects rows; every given condition must hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Kinds of events; none given: all.
+    /// Kinds of events; empty selects all.
     pub kinds: Vec<Kind>,
-    /// For each flow whether it is wanted; `None`: all.
+    /// True for each selected flow; `None` selects all.
     pub flows: Option<Vec<bool>>,
-    /// For each link direction whether it is wanted, and nothing that happens elsewhere; `None`: all.
+    /// True for each selected link direction; events elsewhere are excluded; `None` selects all.
     pub links: Option<Vec<bool>>,
-    /// From this instant on.
+    /// First time.
     pub from: Time,
-    /// Up to this one.
+    /// Last time.
     pub to: Time,
 }
 
@@ -25,13 +25,13 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// The kinds of events, a bit each.
+    /// Selected kinds of events, one bit each.
     pub(super) fn set(&self) -> u16 {
-        // Variables change with nearly every packet: they are recorded when they are named.
+        // Gauges change with nearly every packet: they are recorded only if named.
         if self.kinds.is_empty() { !Kind::Gauge.bit() } else { self.kinds.iter().fold(0, |all, k| all | k.bit()) }
     }
 
-    /// Whether a row passes; `kinds`: what `set` gave.
+    /// True if a row passes; `kinds`: result of `set`.
     #[inline]
     pub(super) fn lets(&self, kinds: u16, row: &Row) -> bool {
         if kinds & row.kind.bit() == 0 || row.time < self.from || row.time > self.to {
@@ -45,7 +45,7 @@ impl Filter {
         self.links.as_ref().is_none_or(|links| links.get(row.link as usize).is_some_and(|&wanted| wanted))
     }
 
-    /// A filter that lets through whatever one of the two does, and more.
+    /// Returns a filter that passes at least the rows of both.
     #[must_use]
     pub(super) fn or(&self, other: &Self) -> Self {
         let either = |a: &Option<Vec<bool>>, b: &Option<Vec<bool>>| {

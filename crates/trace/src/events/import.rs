@@ -1,4 +1,4 @@
-//! Rows of packets that others have captured.
+//! Event rows of imported captures.
 
 use super::output::Form;
 use super::table::Parts;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
-/// A packet where it was captured.
+/// A packet at the capture point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CapturedPacket {
     pub(crate) time_ps: u64,
@@ -22,11 +22,11 @@ pub(crate) struct CapturedPacket {
     pub(crate) ack: u64,
     pub(crate) payload: u32,
     pub(crate) flags: u8,
-    /// It carries data that was sent before.
+    /// True for retransmitted data.
     pub(crate) again: bool,
 }
 
-/// A table that is being made of packets.
+/// A table of imported packets.
 pub(crate) struct Import {
     parts: Parts,
     names: Arc<Names>,
@@ -48,7 +48,7 @@ impl Import {
         Ok(())
     }
 
-    /// A packet, which is sent and received where it was seen.
+    /// Adds a packet, which is sent and received at the capture point.
     pub(crate) fn packet(&mut self, t: &CapturedPacket) -> io::Result<()> {
         let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(t.ecn & 3)];
         let row = Row {
@@ -68,7 +68,7 @@ impl Import {
         self.put(Row { kind: Kind::Receive, ..row })
     }
 
-    /// A variable of its flow at that instant.
+    /// Adds a gauge of the packet's flow at that instant.
     pub(crate) fn gauge(&mut self, t: &CapturedPacket, name: &'static str, value: f64) -> io::Result<()> {
         let mut gauges = self.names.gauges.lock().unwrap_or_else(PoisonError::into_inner);
         let number = gauges.iter().position(|n| *n == name).unwrap_or(gauges.len());
@@ -80,7 +80,7 @@ impl Import {
         self.put(Row { kind: Kind::Gauge, time, flow, link: NONE, seq, detail, ..Row::default() })
     }
 
-    /// Writes what is left.
+    /// Writes the remaining rows.
     pub(crate) fn end(mut self) -> io::Result<()> {
         self.parts.take(&self.rows)?;
         self.parts.end()

@@ -1,23 +1,23 @@
-//! Rows that stay in memory, for whoever listens while the run goes on.
+//! Listeners to events during a run, with rows kept in memory.
 
 use super::{Filter, Names, Recorder, Row};
 use fairlane_net::SenderState;
 use fairlane_units::Time;
 use std::sync::Arc;
 
-/// Rows that may wait for those who take them in batches.
+/// Most rows that wait for batches.
 const MOST: usize = 1 << 16;
 /// Bytes of a row.
 const BYTES: usize = 64;
 
-/// Somebody who listens.
+/// A listener with its filter.
 struct Listener {
     id: u32,
     filter: Filter,
     kinds: u16,
-    /// Hears of each event before the next one.
+    /// True to deliver each event before the next one.
     at_once: bool,
-    /// Rows of before it came.
+    /// Index of the first row after its registration.
     since: usize,
 }
 
@@ -27,21 +27,21 @@ impl Listener {
     }
 }
 
-/// All who listen to a run.
+/// All listeners of a run.
 #[derive(Default)]
 pub(super) struct Listeners {
     list: Vec<Listener>,
     given: u32,
-    /// Rows that those have heard of who hear of each.
+    /// Rows delivered to listeners that get each event at once.
     delivered: usize,
-    /// There are more.
+    /// True if further such rows wait.
     urgent: bool,
-    /// When the first one came.
+    /// Time of the first registration.
     began: Time,
 }
 
 impl Listeners {
-    /// Whether somebody wants to hear of it.
+    /// True if a listener selects the row.
     #[inline]
     pub(super) fn hear(&mut self, row: &Row) -> bool {
         let mut wanted = false;
@@ -61,7 +61,7 @@ impl Listeners {
 }
 
 impl Recorder {
-    /// One without files for those who begin to listen at `now`; `moments`: how senders are that have begun.
+    /// Creates a recorder without files, for listeners that start at `now`; `moments`: states of the senders that have started.
     pub fn listening(names: Names, moments: Vec<Option<SenderState>>, now: Time) -> Self {
         let mut recorder = Self::collecting(Filter::default(), Arc::new(names));
         recorder.before = moments;
@@ -70,7 +70,7 @@ impl Recorder {
         recorder
     }
 
-    /// One more listens from now on, under the number returned. `at_once`: hears of each event before the next one.
+    /// Registers a listener and returns its number. `at_once`: delivers each event before the next one.
     pub fn listen(&mut self, filter: Filter, at_once: bool) -> u32 {
         let rows = self.rows.len();
         let Some(listeners) = &mut self.listeners else { return 0 };
@@ -81,7 +81,7 @@ impl Recorder {
         id
     }
 
-    /// Somebody listens no more; whether anybody does.
+    /// Removes a listener; returns true if any remain.
     pub fn leave(&mut self, id: u32) -> bool {
         if let Some(listeners) = &mut self.listeners {
             listeners.list.retain(|e| e.id != id);
@@ -97,12 +97,12 @@ impl Recorder {
         self.filter = all.unwrap_or_default();
     }
 
-    /// Whether there is something to be heard before the run goes on.
+    /// True if rows must be delivered before the run continues.
     pub fn pending(&self) -> bool {
         self.listeners.as_ref().is_some_and(|listeners| listeners.enough(self.rows.len()))
     }
 
-    /// What those have to hear who hear of each event: who, and the row.
+    /// Takes the rows of listeners that get each event at once, with the listener's number.
     pub fn prompt_rows(&mut self) -> Vec<(u32, [u8; BYTES])> {
         let Some(listeners) = &mut self.listeners else { return Vec::new() };
         let mut out = Vec::new();
@@ -119,12 +119,12 @@ impl Recorder {
         out
     }
 
-    /// The rows of those who take them in batches: who, and the rows one after the other.
+    /// Takes the rows of listeners that get batches, one after the other, with the listener's number.
     pub fn batches(&mut self) -> Vec<(u32, Vec<u8>)> {
         let Some(listeners) = &self.listeners else { return Vec::new() };
         let of = |listener: &Listener| {
             let own = self.rows.get(listener.since..).unwrap_or_default();
-            // Whole rows at a time: collecting single bytes took most of the time of whoever listens to everything.
+            // Whole rows at a time: collecting single bytes took most of the time of a listener to all events.
             let mut out = Vec::with_capacity(own.len() * BYTES);
             own.iter().filter(|row| listener.lets(row)).for_each(|row| out.extend_from_slice(&row.bytes()));
             (listener.id, out)
@@ -142,19 +142,19 @@ impl Recorder {
         }
     }
 
-    /// A packet waited there before anybody listened.
+    /// True if a packet was queued before the first listener.
     pub(super) fn waits_unknown(&self, at: Time) -> bool {
         self.listeners.as_ref().is_some_and(|listeners| listeners.began > Time::ZERO && at <= listeners.began)
     }
 
-    /// What rows give by number.
+    /// Names behind the numbers in rows.
     pub fn names(&self) -> &Names {
         &self.names
     }
 }
 
 impl Row {
-    /// Numbers with the lowest byte first, in this order: `<5Q5I4B` of Python's `struct`.
+    /// Little-endian numbers in this order: `<5Q5I4B` of Python's `struct`.
     fn bytes(&self) -> [u8; BYTES] {
         let mut out = [0; BYTES];
         let wide = [self.time.as_ps(), self.packet, self.seq, self.ack, self.queue_bytes];

@@ -1,6 +1,6 @@
-//! Event tables: what happened to each packet at each queue and endpoint, and to windows and states, as rows in the order of time.
+//! Event tables: events of packets at queues and endpoints, and of windows and states, as rows in order of time.
 //!
-//! Rows are collected in batches and handed to a thread that makes files of them; so memory is flat however long the run.
+//! Rows are collected in batches and passed to a writer thread, so memory does not grow with the run.
 
 mod dictionary;
 mod filter;
@@ -27,21 +27,21 @@ use output::{Output, Sink};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a batch: few enough that they are still in the cache when a file is made of them.
+/// Rows per batch: few enough to stay in the cache until a file is made of them.
 const ROWS: usize = 1 << 12;
-/// No link, or none known.
+/// No link, or an unknown one.
 const NONE: u32 = u32::MAX;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// What a row tells of.
+        /// Kind of a row.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         #[repr(u8)]
         pub enum Kind { #[default] $($(#[$doc])* $kind),* }
         impl Kind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
-            /// Their names, in order.
+            /// Names of the kinds, in order.
             pub const NAMES: &[&str] = &[$($name),*];
         }
     };
@@ -50,27 +50,27 @@ macro_rules! kinds {
 kinds! {
     /// A packet was offered to the queue of a link.
     Enqueue = "enqueue",
-    /// It left the queue.
+    /// A packet left the queue.
     Dequeue = "dequeue",
-    /// Its last bit reached the far end of the link.
+    /// The last bit of a packet reached the far end of the link.
     Arrive = "arrive",
-    /// The queue dropped it, or the link lost it.
+    /// The queue dropped a packet, or the link lost it.
     Drop = "drop",
-    /// The queue marked it (ECN).
+    /// The queue marked a packet (ECN).
     Mark = "mark",
-    /// An endpoint sent it.
+    /// An endpoint sent a packet.
     Send = "send",
-    /// An endpoint sent data again.
+    /// An endpoint retransmitted data.
     Retransmit = "retransmit",
-    /// It reached an endpoint.
+    /// A packet reached an endpoint.
     Receive = "receive",
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout = "timeout",
     /// Congestion window or slow-start threshold of a sender changed.
     Window = "window",
-    /// The state of a connection, or of its sending half, changed.
+    /// The state of a connection, or of its sender, changed.
     State = "state",
-    /// An inner variable of a queue or of a congestion control changed.
+    /// An internal variable of a queue or a congestion control changed.
     Gauge = "gauge",
 }
 
@@ -82,15 +82,15 @@ impl Kind {
     const OF_SENDERS: u16 = Self::Timeout.bit() | Self::Window.bit() | Self::State.bit();
 }
 
-/// One row, packed into a line of the cache.
+/// One row, packed into a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Row {
     time: Time,
     packet: u64,
-    /// Sequence number, the congestion window, or the bits of a variable's value.
+    /// Sequence number, congestion window, or bits of a gauge's value.
     seq: u64,
-    /// Acknowledgment number, or the slow-start threshold.
+    /// Acknowledgment number, or slow-start threshold.
     ack: u64,
     queue_bytes: u64,
     queue_packets: u32,
@@ -100,9 +100,9 @@ struct Row {
     payload: u32,
     kind: Kind,
     flags: u8,
-    /// ECN field, and above it the direction.
+    /// ECN field, with the direction above it.
     field: u8,
-    /// Reason of a drop, or number of a state or of a variable.
+    /// Drop reason, or number of a state or of a gauge.
     detail: u8,
 }
 
@@ -120,7 +120,7 @@ impl Row {
     }
 }
 
-/// Names of connection and sending states, as rows number them.
+/// Names of connection and sender states, as numbered in rows.
 const STATES: &[&str] = &[
     "CLOSED",
     "LISTEN",
@@ -140,20 +140,20 @@ const STATES: &[&str] = &[
     "loss",
 ]; // names of RFC 9293 section 3.3.2, then those of Linux
 
-/// A direction of a link.
+/// A link direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wire {
     /// Node at its start.
     pub from: u32,
     /// Node at its end.
     pub to: u32,
-    /// Bits a second.
+    /// Bits per second.
     pub rate: u64,
     /// Propagation delay in picoseconds.
     pub delay_ps: u64,
 }
 
-/// What rows give by number.
+/// Names behind the numbers in rows.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Names of the nodes.
@@ -162,11 +162,11 @@ pub struct Names {
     pub flows: Vec<String>,
     /// Names of the link directions.
     pub links: Vec<String>,
-    /// The nodes of each of them, and what it is.
+    /// Ends and parameters of the link directions.
     pub wires: Vec<Wire>,
-    /// The ends of each flow.
+    /// Ends of each flow.
     pub ends: Vec<Ends>,
-    /// Variables, as they come.
+    /// Names of gauges, in order of appearance.
     pub gauges: Mutex<Vec<&'static str>>,
 }
 
@@ -176,18 +176,18 @@ impl Names {
     }
 }
 
-/// What is known of a packet that is under way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Counts packets from 1 in the order of sending.
+    /// Number of the packet, from 1 in order of sending.
     number: u64,
-    /// The port whose queue it was offered to.
+    /// Port whose queue the packet was offered to.
     port: u32,
     marked: bool,
     segment: Carried,
 }
 
-/// What is told of a segment.
+/// Fields of a segment that rows contain.
 #[derive(Clone, Copy, Debug, Default)]
 struct Carried {
     seq: u64,
@@ -205,29 +205,29 @@ impl From<&Segment> for Carried {
 
 const UNKNOWN: Known = Known { number: 0, port: NONE, marked: false, segment: Carried { seq: 0, ack: 0, payload: 0, flags: 0 } };
 
-/// Most variables by name.
+/// Most distinct gauges.
 const GAUGES: usize = 256;
 
-/// Collects rows.
+/// Records event rows.
 pub struct Recorder {
     filter: Filter,
     kinds: u16,
     names: Arc<Names>,
     rows: Vec<Row>,
-    /// By the packet's place in the arena.
+    /// Packets by arena index.
     known: Vec<Known>,
     sent: u64,
-    /// By flow.
+    /// Sender state by flow.
     before: Vec<Option<SenderState>>,
-    /// Variables by number, and the last value of each by where it is.
+    /// Gauges by number, and the last value of each by place.
     gauges: Vec<&'static str>,
     values: [Vec<Vec<(u8, u64)>>; 2],
     files: Files,
-    /// Who listens while the run goes on.
+    /// Listeners during the run.
     listeners: Option<Listeners>,
 }
 
-/// Where rows go; nowhere in tests.
+/// Output files; none in tests.
 #[derive(Default)]
 struct Files {
     sink: Option<Sink>,
@@ -242,9 +242,9 @@ impl Files {
 }
 
 impl Drop for Files {
-    /// A run that failed waits, too: whoever removes its files does so when nobody writes them any more.
+    /// Waits for the writer of a failed run too, so that no file is written after its removal.
     fn drop(&mut self) {
-        // The run has an error of its own.
+        // The run reports its own error.
         let _ = self.close();
     }
 }
@@ -256,10 +256,10 @@ impl std::fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Records what the filter lets through, in `place`: a folder for a table, a file for lines.
+    /// Records rows that pass the filter to `place`: a folder for a table, a file for lines.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file or folder cannot be created.
     pub fn new(filter: Filter, names: Names, format: Format, place: PathBuf) -> Result<Self, Failure> {
         let names = Arc::new(names);
         let (output, sink) = Output::new(format, place, names.clone())?;
@@ -275,15 +275,15 @@ impl Recorder {
         Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default(), listeners: None }
     }
 
-    /// Why events cannot be written, if they cannot.
+    /// Write error, if any.
     pub fn failure(&self) -> Option<&Failure> {
         self.files.output.as_ref()?.failure()
     }
 
-    /// Hands over what is left, be it nothing, and waits until it is written: so every run has a table.
+    /// Writes the remaining rows, possibly none, and waits for the writer: every run has a table.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// A file cannot be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.flush();
         self.files.close()
@@ -296,7 +296,7 @@ impl Recorder {
         }
     }
 
-    /// The number of a variable; `None` if there are too many.
+    /// Number of a gauge; `None` if there are too many.
     fn gauge(&mut self, name: &'static str) -> Option<u8> {
         if let Some(i) = self.gauges.iter().position(|n| std::ptr::eq(*n, name) || *n == name) {
             return Some(i as u8);
@@ -330,7 +330,7 @@ impl Recorder {
         }
     }
 
-    /// What is known of a packet; a copy that a link made is counted when it is first seen.
+    /// State of a packet; a copy made by a link is counted when it first appears.
     #[inline]
     fn known(&mut self, id: PacketRef) -> &mut Known {
         if self.slot(id).number == 0 {
@@ -405,7 +405,7 @@ impl Observer for Recorder {
 
     #[inline]
     fn on_send(&mut self, e: &SendEvent) {
-        // Whoever had its place in the arena before may have been dropped where nobody looked.
+        // The previous packet at this arena index may have been dropped unobserved.
         self.sent += 1;
         let known = Known { number: self.sent, segment: Carried::from(&e.seg), ..UNKNOWN };
         *self.slot(e.pkt.id) = known;
@@ -436,7 +436,7 @@ impl Observer for Recorder {
     #[inline]
     fn on_hop(&mut self, e: &HopEvent) {
         let known = self.known(e.pkt.id);
-        // A copy that the link made is seen here for the first time.
+        // A copy made by the link appears here for the first time.
         known.segment = Carried::from(&e.seg);
         let row = Self::at_link(Kind::Arrive, e.time, e.port, &e.pkt, Backlog::default(), known);
         self.put(row);
@@ -446,7 +446,7 @@ impl Observer for Recorder {
         let known = Known { segment: Carried::from(&e.seg), ..std::mem::replace(self.known(e.pkt.id), UNKNOWN) };
         let row = Self::at_link(Kind::Drop, e.time, e.port, &e.pkt, e.backlog, &known);
         if !e.why.on_link() && known.port != e.port.0 && !self.waits_unknown(e.pkt.at) {
-            // It was never let in: for whoever counts, it came all the same.
+            // The queue refused the packet; it counts as an arrival all the same.
             self.put(Row { kind: Kind::Enqueue, ..row });
         }
         self.put(Row { detail: e.why as u8, ..row });

@@ -1,13 +1,13 @@
-//! Rows of links as a file of nam, ns-2's animator.
+//! Rows of links in the file format of nam, ns-2's animator.
 //!
 //! Source: nam(1), "Trace file format", and the files that ns-2.35 writes with `namtrace-all`. A network with the preset `ns2` gives the same lines as
-//! ns-2 (tests/test_nam.py), but for labels with the names of nodes.
+//! ns-2 (tests/test_nam.py), except for labels with the names of nodes.
 
 use super::ns2::TraceLine;
 use super::{Names, Row};
 use std::io::Write;
 
-/// What nam is told before the first event: nodes, links with rate and delay, their queues, names.
+/// Header of the file: nodes, links with rate and delay, queues, names.
 pub(super) fn head(names: &Names) -> Vec<u8> {
     let mut out = b"V -t * -v 1.0a5 -a 0\nA -t * -n 1 -p 0 -o 0x7fffffff -c 30 -a 1\nA -t * -h 1 -m 1073741823 -s 0\n".to_vec();
     // Writing into memory cannot fail.
@@ -16,7 +16,7 @@ pub(super) fn head(names: &Names) -> Vec<u8> {
     }
     let mut drawn = std::collections::BTreeSet::new();
     for wire in &names.wires {
-        // One line between two nodes stands for both directions.
+        // One line per pair of nodes for both directions.
         if drawn.insert((wire.from.min(wire.to), wire.from.max(wire.to))) {
             let _ = writeln!(out, "l -t * -s {} -d {} -S UP -r {} -D {} -c black", wire.from, wire.to, wire.rate, Seconds(wire.delay_ps));
         }
@@ -30,7 +30,7 @@ pub(super) fn head(names: &Names) -> Vec<u8> {
     out
 }
 
-/// A name as nam may have it: nam is a Tcl program, to which brackets, dollars and quotes mean something.
+/// Sanitised name: nam is a Tcl program that interprets brackets, dollars and quotes.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-+:".contains(c) { c } else { '_' }).collect()
 }
@@ -44,7 +44,7 @@ impl std::fmt::Display for Seconds {
     }
 }
 
-/// The lines of an event, if nam has some: what leaves a queue also begins to travel.
+/// Writes the lines of an event, if nam has any: a packet that leaves a queue also enters the link.
 pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
     let Some(line) = TraceLine::of(names, row) else { return };
     event(out, &line, row, line.letter, i128::from(line.number));

@@ -1,4 +1,4 @@
-//! Rows of links as lines of ns-2's trace files: what the field's awk and perl scripts read.
+//! Rows of links as lines of ns-2's trace files, for existing awk and perl scripts.
 //!
 //! Source: ns-2.35 `trace/trace.cc` and the manual, chapter 26 "Trace and Monitoring Support": event, time, the two nodes of the link, type and
 //! size of the packet, flags, flow, addresses of sender and receiver, sequence number, number of the packet.
@@ -7,21 +7,21 @@ use super::{Kind, Names, Row};
 use fairlane_net::{Ecn, flag};
 use std::io::Write;
 
-/// What a line says of the ends of a flow.
+/// Ends of a flow in a trace line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Types of its data packets and of what comes back.
+    /// Types of data packets and of packets in the other direction.
     pub kinds: [&'static str; 2],
     /// Node and port of the sender, then of the receiver.
     pub addresses: [(u32, u32); 2],
-    /// Payload bytes of a full segment; 0: sequence numbers count packets.
+    /// Payload bytes of a full segment; 0 if sequence numbers count packets.
     pub mss: u64,
-    /// The connection begins with a SYN, which is packet 0.
+    /// True if the connection starts with a SYN, which is packet 0.
     pub handshake: bool,
 }
 
 impl Ends {
-    /// The number of the packet among those of the flow, or of the last one that an acknowledgment covers.
+    /// Number of the packet in the flow, or of the last one that an acknowledgment covers.
     fn number(&self, row: &Row) -> u64 {
         if self.mss == 0 {
             return row.seq;
@@ -35,7 +35,7 @@ impl Ends {
     }
 }
 
-/// What ns-2 and nam say of an event on a link.
+/// Event on a link, as ns-2 and nam write it.
 pub(super) struct TraceLine {
     pub(super) letter: char,
     pub(super) wire: (u32, u32),
@@ -46,7 +46,7 @@ pub(super) struct TraceLine {
 }
 
 impl TraceLine {
-    /// `None`: ns-2 has no line for it.
+    /// Creates the line; `None` if ns-2 has no line for the event.
     pub(super) fn of(names: &Names, row: &Row) -> Option<Self> {
         let letter = match row.kind {
             Kind::Enqueue => '+',
@@ -65,7 +65,7 @@ impl TraceLine {
     }
 }
 
-/// The line of an event, if ns-2 writes one.
+/// Writes the line of an event, if ns-2 has one.
 pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
     let Some(line) = TraceLine::of(names, row) else { return };
     let TraceLine { letter, wire: (from, to), kind, source, sink, number } = line;
@@ -86,7 +86,7 @@ pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
     );
 }
 
-/// Seconds as ns-2 writes them: rounded to microseconds, without trailing zeros.
+/// Seconds in ns-2's format: rounded to microseconds, without trailing zeros.
 fn time(out: &mut Vec<u8>, ps: u64) {
     let us = (ps + 500_000) / 1_000_000;
     let (whole, mut part, mut digits) = (us / 1_000_000, us % 1_000_000, 6);
@@ -101,7 +101,7 @@ fn time(out: &mut Vec<u8>, ps: u64) {
     let _ = write!(out, "{whole}.{part:0digits$}");
 }
 
-/// ECN as ns-2 has it: echo, window reduced, congestion experienced, capable.
+/// ECN flags in ns-2's format: echo, window reduced, congestion experienced, capable.
 pub(super) fn flags(row: &Row) -> &'static str {
     const ALL: [&str; 16] = [
         "-------", "------N", "----E--", "----E-N", "---A---", "---A--N", "---AE--", "---AE-N", "C------", "C-----N", "C---E--", "C---E-N",

@@ -1,4 +1,4 @@
-//! Where rows go: a thread makes files of them, so that the simulation need not wait for it, and gives the room back that they took.
+//! Writer thread for event files, which returns the buffers of written rows.
 
 use super::table::Parts;
 use super::{Names, Row, nam, ns2};
@@ -10,13 +10,13 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-/// Batches that may wait. When files are made slower than rows, the simulation waits as well: memory stays flat.
+/// Most batches that wait for the writer. If the writer is slower than the simulation, the simulation waits, so memory stays bounded.
 const WAITING: usize = 8;
 
-/// What files hold.
+/// File format of event rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Format {
-    /// The table, in Parquet: a folder of parts.
+    /// A Parquet table: a folder of parts.
     #[default]
     Parquet,
     /// Lines of ns-2's traces.
@@ -25,45 +25,45 @@ pub enum Format {
     Nam,
 }
 
-/// What files are made of rows.
+/// Encoder of event files.
 pub(super) trait Form: Send {
-    /// Rows, in the order of time.
+    /// Writes rows, in order of time.
     fn take(&mut self, rows: &[Row]) -> io::Result<()>;
-    /// There are no more.
+    /// Completes the file.
     fn end(&mut self) -> io::Result<()>;
-    /// What is being written.
+    /// File being written.
     fn place(&self) -> PathBuf;
 }
 
-/// A file that could not be written, and why.
+/// A file that could not be written, with the error.
 #[derive(Debug)]
 pub struct Failure {
     /// The file or folder.
     pub place: PathBuf,
-    /// Why.
+    /// Reason.
     pub error: io::Error,
 }
 
-/// Takes full batches for an empty one.
+/// Exchanges full batches for empty ones.
 pub(super) struct Sink {
     full: SyncSender<Vec<Row>>,
     empty: Receiver<Vec<Row>>,
 }
 
 impl Sink {
-    /// Hands rows over; what comes back has room for as many.
+    /// Passes rows on and returns an empty buffer of the same size.
     pub(super) fn swap(&self, rows: Vec<Row>) -> Vec<Row> {
         let room = rows.capacity();
-        // The thread takes until there is nothing more to come: sending cannot fail.
+        // The thread receives until the end, so sending cannot fail.
         let _ = self.full.send(rows);
         self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(room))
     }
 }
 
-/// Bytes of lines that are handed to the system at once.
+/// Bytes of text per write.
 const TEXT: usize = 1 << 20;
 
-/// Lines of text.
+/// Encoder of text lines.
 struct Lines {
     file: File,
     place: PathBuf,
@@ -104,7 +104,7 @@ impl Form for Lines {
     }
 }
 
-/// Files that are being made.
+/// Event files being written.
 pub(super) struct Output {
     failure: Arc<OnceLock<Failure>>,
     thread: JoinHandle<()>,
@@ -132,11 +132,11 @@ fn work(mut form: Box<dyn Form>, full: &Receiver<Vec<Row>>, empty: &Sender<Vec<R
         if failure.get().is_none()
             && let Err(error) = form.take(&rows)
         {
-            // Only this thread sets it.
+            // Set by this thread only.
             let _ = failure.set(Failure { place: form.place(), error });
         }
         rows.clear();
-        // At the end nobody wants it back.
+        // At the end no receiver is left.
         let _ = empty.send(rows);
     }
     if failure.get().is_none()
@@ -147,10 +147,10 @@ fn work(mut form: Box<dyn Form>, full: &Receiver<Vec<Row>>, empty: &Sender<Vec<R
 }
 
 impl Output {
-    /// Begins files in `place`: a folder for the table, a file for lines.
+    /// Creates files in `place`: a folder for the table, a file for lines.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file or folder cannot be created.
     pub(super) fn new(format: Format, place: PathBuf, names: Arc<Names>) -> Result<(Self, Sink), Failure> {
         let form = form(format, &place, names).map_err(|error| Failure { place, error })?;
         let (full, incoming) = sync_channel(WAITING);
@@ -161,12 +161,12 @@ impl Output {
         Ok((Self { failure, thread }, Sink { full, empty }))
     }
 
-    /// What went wrong so far.
+    /// First error so far.
     pub(super) fn failure(&self) -> Option<&Failure> {
         self.failure.get()
     }
 
-    /// Waits for what is under way, once its sink is gone.
+    /// Waits for pending writes, after its sink is dropped.
     pub(super) fn finish(self) -> Result<(), Failure> {
         if self.thread.join().is_err() {
             return Err(Failure { place: PathBuf::new(), error: io::Error::other("the thread that writes events has failed") });

@@ -1,4 +1,4 @@
-//! Rows as a table in Parquet: parts in the order of time, each a file that has its name when it is whole.
+//! Parquet table of event rows: parts in order of time, each a file that gets its name when complete.
 
 use super::dictionary::{Few, Used};
 use super::output::Form;
@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Rows of a part.
+/// Rows per part.
 const ROWS_OF_PART: usize = 1 << 18;
-/// Rows of a page.
+/// Rows per page.
 const PAGE: usize = 1 << 14;
-/// Rows that are made into columns at a time: they stay in the nearest cache while every column takes its part.
+/// Rows converted to columns at once: they stay in the L1 cache while every column takes its part.
 const BLOCK: usize = 256;
 
 /// Names of the ECN field (RFC 3168 section 5), by its value.
@@ -27,7 +27,7 @@ fn letters(flags: u8) -> String {
     FLAGS.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, letter)| letter).collect()
 }
 
-/// Rows that have a value, a bit each, and how many.
+/// Validity bits of rows, and their number.
 #[derive(Default)]
 struct Valid {
     bits: Vec<u8>,
@@ -35,7 +35,7 @@ struct Valid {
 }
 
 impl Valid {
-    /// `masks`: what each row of a block has; `any`: what one of them has, and `all` what all have.
+    /// Adds a block; `masks`: bit set of each row; `any`: union, `all`: intersection of the sets.
     fn take(&mut self, masks: &[u16], any: u16, all: u16, set: u16) {
         if any & set == 0 {
             self.bits.resize(self.bits.len() + masks.len().div_ceil(8), 0);
@@ -63,7 +63,7 @@ impl Valid {
     }
 }
 
-/// Appends the values of the rows that are in `set`, without a branch.
+/// Appends the values of the rows in `set`, without branches.
 #[inline]
 fn gather<T: Copy + Default>(out: &mut Vec<T>, block: &[Row], (masks, all): (&[u16], u16), set: u16, of: impl Fn(&Row) -> T) {
     if set == ALL || all & set != 0 {
@@ -80,7 +80,7 @@ fn gather<T: Copy + Default>(out: &mut Vec<T>, block: &[Row], (masks, all): (&[u
     out.truncate(begin + n);
 }
 
-/// What a row has, as sets of bits, so that asking for a value is one test: a bit for its kind, and four more.
+/// Fields of a row as a bit set, so that a check is one test: one bit for its kind, and four more.
 const fn set(kinds: &[Kind]) -> u16 {
     let (mut out, mut i) = (0, 0);
     while i < kinds.len() {
@@ -124,7 +124,7 @@ macro_rules! table {
         texts { $($text:ident $tset:ident $tvalue:expr;)* }
         bits { $($bit:ident $bset:ident $bvalue:expr;)* }
     ) => {
-        /// Values of the page that is being filled, and dictionaries of the part.
+        /// Values of the current page, and dictionaries of the part.
         struct Page {
             $($valid: Valid,)*
             $($wide: Vec<i64>,)*
@@ -132,7 +132,7 @@ macro_rules! table {
             $($text: (Vec<u32>, Used),)*
             $($bit: Vec<u32>,)*
         }
-        /// Columns, and what rows have that have a value there.
+        /// Columns, and the sets of rows with a value.
         const SETS: &[(&str, u16)] = &[
             $((stringify!($wide), $wset),)*
             $((stringify!($few), $fset),)*
@@ -247,7 +247,7 @@ const COLUMNS: [(&str, parquet::Kind, bool); 20] = {
     ]
 };
 
-/// The columns in their order, and which kinds of rows have a value there, a bit each; where flow and link are told by the row itself.
+/// Columns in order, and the kinds of rows with a value, one bit each; flow and link depend on the row itself.
 pub fn columns() -> Vec<(&'static str, u16)> {
     let every = (1 << Kind::ALL.len()) - 1;
     let kinds = |set| match set {
@@ -260,7 +260,7 @@ pub fn columns() -> Vec<(&'static str, u16)> {
     COLUMNS.iter().map(|(name, ..)| (*name, kinds(set(*name)))).collect()
 }
 
-/// Texts that rows give by number, by column.
+/// Texts behind the numbers in rows, by column.
 pub fn texts(names: &Names) -> Vec<(&'static str, Vec<String>)> {
     let owned = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
     vec![
@@ -296,7 +296,7 @@ impl Parts {
         Ok(Self { folder, names, page: Page::new(), rows: (0, 0), columns, parts: 0 })
     }
 
-    /// Makes the values of a page one.
+    /// Completes a page.
     fn turn(&mut self) {
         let rows = std::mem::take(&mut self.rows.0);
         self.rows.1 += rows;
@@ -416,7 +416,7 @@ impl Parts {
         parquet::write(&mut bytes, &mut self.columns, &dictionaries)?;
         let written = File::create(&temporary).and_then(|mut file| file.write_all(&bytes)).and_then(|()| fs::rename(&temporary, &target));
         if let Err(e) = written {
-            // What is left of it is of no use; that it cannot be removed, either, is told by the error that came first.
+            // The remains are useless; if they cannot be removed, the first error is still reported.
             let _ = fs::remove_file(&temporary);
             return Err(e);
         }
@@ -443,7 +443,7 @@ impl Form for Parts {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        // Every run has a table, be it empty.
+        // Every run has a table, possibly an empty one.
         if self.rows != (0, 0) || self.parts == 0 { self.close() } else { Ok(()) }
     }
 

@@ -7,7 +7,7 @@ fn packet(id: u32, ecn: Ecn) -> Packet {
     Packet { id: PacketRef(id), len: 1040, flow: FlowId(1), class, ecn, proto, ..PACKET }
 }
 
-/// What a recorder with this filter collects, as lines of event, link, packet and length of the queue.
+/// Rows recorded with this filter, as event, link, packet and queue length.
 fn recorded(filter: Filter, told: impl FnOnce(&mut Recorder)) -> Vec<(&'static str, Option<u32>, u64, u32)> {
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect();
     let names = Names { flows: names(&["a", "b"]), links: names(&["x", "y"]), ..Names::default() };
@@ -26,7 +26,7 @@ fn journey(r: &mut Recorder) {
     r.on_dequeue(&DequeueEvent { time, port, pkt: Packet { ecn: Ecn::Ce, ..pkt }, backlog, seg });
     r.on_hop(&HopEvent { time, port, pkt: Packet { ecn: Ecn::Ce, ..pkt }, seg });
     r.on_drop(&DropEvent { time, port: PortId(1), pkt: Packet { ecn: Ecn::Ce, ..pkt }, why: DropReason::Overflow, backlog, seg });
-    // Its place in the arena is another packet's now.
+    // Another packet has the arena index now.
     let mut again = seg;
     again.set_retransmission();
     r.on_send(&SendEvent { time, endpoint: EpId(2), pkt, seg: again });
@@ -62,7 +62,7 @@ fn every_condition_has_to_hold() {
     assert_eq!(recorded(Filter { from: Time::from_ps(1), ..Filter::default() }, journey), []);
 }
 
-/// A packet that was dropped where nobody looks leaves nothing of it to the next one in its place.
+/// A packet that was dropped unobserved leaves no state to the next one at its arena index.
 #[test]
 fn packets_are_numbered_whatever_is_recorded() {
     let sent = |r: &mut Recorder| {
@@ -75,7 +75,7 @@ fn packets_are_numbered_whatever_is_recorded() {
     assert_eq!(recorded(Filter { kinds, ..Filter::default() }, sent).iter().map(|r| r.2).collect::<Vec<_>>(), [1, 2, 3]);
 }
 
-/// Each change once, and the timer before the window that it shuts.
+/// Each change once, and the timeout before the window that it reduces.
 #[test]
 fn what_changes_of_a_sender() {
     let open = SenderState { cwnd: 10_000, ssthresh: u64::MAX, timeouts: 0, connection: "ESTABLISHED", sending: "open" };
@@ -88,7 +88,7 @@ fn what_changes_of_a_sender() {
     assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), ["state", "state", "window", "timeout", "state", "window"]);
 }
 
-/// A variable is told of when it changes, and only to who names it.
+/// A gauge is recorded when it changes, and only if named.
 #[test]
 fn what_changes_inside_of_a_queue() {
     let gauge = |of, value| GaugeEvent { time: Time::ZERO, of, name: "avg", value };
@@ -108,7 +108,7 @@ fn what_changes_inside_of_a_queue() {
     assert_eq!(recorded(Filter::default(), told), []);
 }
 
-/// What is in the way of the files is told with its place.
+/// An obstacle to the files is reported with its path.
 #[test]
 fn files_that_cannot_be_made() {
     let place = std::env::temp_dir().join(format!("fairlane-{}.tr", std::process::id()));

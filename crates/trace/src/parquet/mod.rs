@@ -1,7 +1,7 @@
-//! Parquet files, written a group of rows at a time: flat columns, texts and small numbers by dictionary, other numbers as differences.
+//! Parquet writer by row groups: flat columns, texts and small numbers by dictionary, other numbers as differences.
 //!
-//! Source: `README.md`, `Encodings.md` and `parquet.thrift` of apache/parquet-format. What the crate `parquet` does for any schema took several times
-//! as long for this one; the files are read back by Arrow, polars and DuckDB in tests/test_trace.py.
+//! Source: `README.md`, `Encodings.md` and `parquet.thrift` of apache/parquet-format. The general crate `parquet` took several times
+//! as long; Arrow, polars and DuckDB read the files back in tests/test_trace.py.
 
 mod pages;
 #[cfg(test)]
@@ -13,20 +13,20 @@ use std::io::{self, Write};
 use thrift::Struct;
 use zstd_safe::CCtx;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Yes or no.
+    /// Boolean.
     Bool,
-    /// Numbers of 32 bits.
+    /// 32-bit integers.
     Int32,
-    /// Numbers of 64 bits.
+    /// 64-bit integers.
     Int64,
-    /// The same without a sign.
+    /// Unsigned 64-bit integers.
     Unsigned,
-    /// Numbers with a fraction.
+    /// Floating-point numbers.
     Double,
-    /// Texts out of a list.
+    /// Texts from a list.
     Text,
 }
 
@@ -51,52 +51,52 @@ const ZSTD: i32 = 6;
 const UNCOMPRESSED: i32 = 0;
 const DATA_PAGE: i32 = 0;
 const DICTIONARY_PAGE: i32 = 2;
-/// The converted type of numbers without a sign.
+/// Converted type of unsigned numbers.
 const UINT_64: i32 = 14;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// Rows of a page: which have a value, a bit each. `None`: all have.
+/// Rows of a page and their validity bits; `None` if all have a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
-    /// Their number.
+    /// Number of rows.
     pub(crate) rows: usize,
-    /// A bit a row, the lowest first, and how many are set.
+    /// One bit per row, the lowest first, and the number of set bits.
     pub(crate) valid: Option<(&'a [u8], usize)>,
 }
 
-/// A column of a file that is being made.
+/// A column under construction.
 #[derive(Debug)]
 pub(crate) struct Column {
     name: &'static str,
     kind: Kind,
     optional: bool,
-    /// Pages, each behind its header.
+    /// Pages with their headers.
     data: Vec<u8>,
     rows: usize,
-    /// Bytes of `data` before it was compressed.
+    /// Uncompressed bytes of `data`.
     raw: usize,
-    /// Encodings in use, a bit each.
+    /// Used encodings, one bit each.
     encodings: u16,
-    /// Smallest and largest, of columns that say so.
+    /// Smallest and largest value, for columns with statistics.
     range: Option<(i64, i64)>,
-    /// Body of the page that is being made.
+    /// Body of the current page.
     body: Vec<u8>,
     packed: Vec<u8>,
-    /// Its pages are compressed.
+    /// True if pages are compressed.
     packs: bool,
-    /// A page could not be compressed.
+    /// True if a page could not be compressed.
     failed: bool,
 }
 
 impl Column {
-    /// An empty column.
+    /// Creates an empty column.
     pub(crate) fn new(name: &'static str, kind: Kind, optional: bool) -> Self {
         let (data, body, packed) = (Vec::new(), Vec::new(), Vec::new());
         Self { name, kind, optional, data, rows: 0, raw: 0, encodings: 0, range: None, body, packed, packs: true, failed: false }
     }
 
-    /// The same, and its pages are left as they are: of numbers in which nothing repeats.
+    /// Returns the column without compression, for numbers without repetition.
     pub(crate) fn unpacked(self) -> Self {
         Self { packs: false, ..self }
     }
@@ -126,14 +126,14 @@ impl Column {
         self.data.extend_from_slice(if self.packs { &self.packed[..packed] } else { &self.body });
     }
 
-    /// Numbers as differences. `values`: of the rows that have one.
+    /// Adds a page of integers as differences. `values`: of the rows with a value.
     pub(crate) fn differences(&mut self, rows: Rows<'_>, values: &[i64]) {
         self.begin(rows);
         pages::delta(&mut self.body, values);
         self.end(rows.rows, DELTA_BINARY_PACKED);
     }
 
-    /// The same, of a column whose smallest and largest value readers are told.
+    /// Adds a page of integers as differences, with the range of values for readers.
     pub(crate) fn with_range(&mut self, rows: Rows<'_>, values: &[i64]) {
         let (least, most) = values.iter().fold((i64::MAX, i64::MIN), |(least, most), &v| (least.min(v), most.max(v)));
         if least <= most {
@@ -142,21 +142,21 @@ impl Column {
         self.differences(rows, values);
     }
 
-    /// Places in the dictionary that `write` is given.
+    /// Adds a page of indices into the dictionary passed to `write`.
     pub(crate) fn places(&mut self, rows: Rows<'_>, values: &[u32]) {
         self.begin(rows);
         pages::indices(&mut self.body, values);
         self.end(rows.rows, RLE_DICTIONARY);
     }
 
-    /// Yes (1) or no (0).
+    /// Adds a page of booleans, 1 or 0.
     pub(crate) fn bits(&mut self, rows: Rows<'_>, values: &[u32]) {
         self.begin(rows);
         pages::bits(&mut self.body, values);
         self.end(rows.rows, PLAIN);
     }
 
-    /// Numbers with a fraction, by their bits.
+    /// Adds a page of floating-point numbers, given by their bits.
     pub(crate) fn doubles(&mut self, rows: Rows<'_>, values: &[i64]) {
         self.begin(rows);
         self.body.extend(values.iter().flat_map(|v| v.to_le_bytes()));
@@ -164,15 +164,15 @@ impl Column {
     }
 }
 
-/// Level of the compression: the fastest that codes bytes by how often they come.
+/// Compression level: the fastest with entropy coding.
 const LEVEL: i32 = 1;
 
 thread_local! {
-    /// Tables of the compression, which take longer to make than a page to compress.
+    /// Compression context, whose creation takes longer than compressing a page.
     static PACKER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
 }
 
-/// Compresses `body` to the front of `out`; returns the length, none if there is no memory for it.
+/// Compresses `body` to the front of `out`; returns the length, or none without memory.
 fn pack(body: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let most = zstd_safe::compress_bound(body.len());
     if out.len() < most {
@@ -188,10 +188,10 @@ fn header(out: &mut Vec<u8>, kind: i32, raw: usize, packed: usize, more: impl Fn
     page.end();
 }
 
-/// What the places of a column mean.
+/// Dictionary of a column.
 #[derive(Clone, Debug)]
 pub(crate) enum Dictionary<'a> {
-    /// There are none.
+    /// No dictionary.
     None,
     /// Texts.
     Texts(Vec<&'a str>),
@@ -217,7 +217,7 @@ impl Dictionary<'_> {
     }
 }
 
-/// Where a column of a group lies in a file, and what it has there.
+/// Position of a column of a row group in the file, and its contents.
 struct Placed {
     dictionary: Option<i64>,
     data: i64,
@@ -228,7 +228,7 @@ struct Placed {
     range: Option<(i64, i64)>,
 }
 
-/// A file that is being written.
+/// Writer of a file.
 pub(crate) struct Writer<W> {
     out: W,
     at: i64,
@@ -237,19 +237,19 @@ pub(crate) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(Self { out, at: MAGIC.len() as i64, groups: Vec::new(), scratch: Vec::new() })
     }
 
-    /// Writes these columns, which have the same number of rows, as a group, and empties them.
+    /// Writes these columns, which have the same number of rows, as a row group, and empties them.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub(crate) fn group(&mut self, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
         if columns.iter().any(|c| c.failed) {
             return Err(unpackable());
@@ -289,10 +289,10 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the file, which has these columns.
+    /// Completes the file, which has these columns.
     ///
     /// # Errors
-    /// What writing says.
+    /// Writing fails.
     pub(crate) fn end(mut self, columns: &[Column]) -> io::Result<W> {
         let mut foot = Vec::new();
         footer(&mut foot, columns, &self.groups);
@@ -303,10 +303,10 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Writes the file of these columns, which have the same number of rows, in one group, and empties them.
+/// Writes a file of these columns, which have the same number of rows, in one row group, and empties them.
 ///
 /// # Errors
-/// What writing says.
+/// Writing fails.
 pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
     let mut file = Writer::new(out)?;
     file.group(columns, dictionaries)?;
@@ -349,7 +349,7 @@ fn footer(out: &mut Vec<u8>, columns: &[Column], groups: &[Vec<Placed>]) {
         group.i64(2, raw).i64(3, rows(placed));
     });
     file.bytes(6, concat!("fairlane ", env!("CARGO_PKG_VERSION")).as_bytes());
-    // Numbers are compared as numbers, texts by their bytes: without this readers leave the statistics alone.
+    // Numbers are compared as numbers, texts by their bytes: without this order readers ignore the statistics.
     file.structs(7, columns, |order, _| {
         order.inner(1, |_| {});
     });

@@ -1,15 +1,15 @@
-//! Encodings of Parquet: what values of a page become.
+//! Encodings of Parquet pages.
 //!
-//! Source: `Encodings.md` of apache/parquet-format. All numbers take whole bytes, though the format allows any number of bits: it is faster, and
-//! what repeats in a table of events repeats in bytes, which the compression after it finds.
+//! Source: `Encodings.md` of apache/parquet-format. All numbers take whole bytes, though the format allows any number of bits: this is faster, and
+//! repetitions in event tables are repetitions of bytes, which the compression finds.
 
 use crate::varint::{varint, zigzag};
 
-/// Values of a block of `DELTA_BINARY_PACKED`, and of each of its parts.
+/// Values per block of `DELTA_BINARY_PACKED`, and per miniblock.
 const BLOCK: usize = 128;
 const PART: usize = 32;
 
-/// `DELTA_BINARY_PACKED`.
+/// Encodes `DELTA_BINARY_PACKED`.
 pub(super) fn delta(out: &mut Vec<u8>, values: &[i64]) {
     varint(out, BLOCK as u64);
     varint(out, (BLOCK / PART) as u64);
@@ -31,7 +31,7 @@ pub(super) fn delta(out: &mut Vec<u8>, values: &[i64]) {
             let all = part.iter().fold(0, |all, step| all | step.wrapping_sub(least) as u64);
             let width = (64 - all.leading_zeros()).div_ceil(8) as usize;
             out[widths + i] = 8 * width as u8;
-            // The last part is written whole.
+            // The last miniblock is written whole.
             let begin = out.len();
             out.resize(begin + PART * width + 8, 0);
             let mut at = begin;
@@ -46,7 +46,7 @@ pub(super) fn delta(out: &mut Vec<u8>, values: &[i64]) {
     }
 }
 
-/// Bytes that numbers up to `most` take.
+/// Bytes needed for numbers up to `most`.
 const fn bytes(most: u32) -> usize {
     match most {
         0..=0xff => 1,
@@ -55,7 +55,7 @@ const fn bytes(most: u32) -> usize {
     }
 }
 
-/// Places in a dictionary.
+/// Encodes dictionary indices.
 pub(super) fn indices(out: &mut Vec<u8>, values: &[u32]) {
     let (least, most) = values.iter().fold((u32::MAX, 0), |(least, most), &v| (least.min(v), most.max(v)));
     let width = bytes(most);
@@ -78,7 +78,7 @@ pub(super) fn indices(out: &mut Vec<u8>, values: &[u32]) {
     out.resize(out.len() + (groups * 8 - values.len()) * width, 0);
 }
 
-/// Which rows have a value, a bit each, as definition levels: their length, then a run of one level or of bits.
+/// Encodes validity bits as definition levels: their length, then a run of one level or of bits.
 pub(super) fn levels(out: &mut Vec<u8>, bits: &[u8], rows: usize, there: usize) {
     let begin = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -93,7 +93,7 @@ pub(super) fn levels(out: &mut Vec<u8>, bits: &[u8], rows: usize, there: usize) 
     out[begin..begin + 4].copy_from_slice(&len.to_le_bytes());
 }
 
-/// Yes or no, a bit each.
+/// Encodes booleans, one bit each.
 pub(super) fn bits(out: &mut Vec<u8>, values: &[u32]) {
     out.extend(values.chunks(8).map(|eight| eight.iter().enumerate().fold(0, |byte, (i, &v)| byte | (v as u8 & 1) << i)));
 }

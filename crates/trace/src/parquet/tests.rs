@@ -1,6 +1,6 @@
 use super::*;
 
-/// The example of `Encodings.md`: 1, 2, 3, 4, 5 has a first value of 1, steps of at least 1, and nothing beyond that.
+/// Example of `Encodings.md`: 1, 2, 3, 4, 5 has the first value 1, a minimum delta of 1, and no bits beyond.
 #[test]
 fn differences_that_are_all_the_same_take_no_bits() {
     let mut out = Vec::new();
@@ -8,7 +8,7 @@ fn differences_that_are_all_the_same_take_no_bits() {
     assert_eq!(out, [0x80, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
 }
 
-/// The other example: 7, 5, 3, 1, 2, 3, 4, 5 has steps of -2 and 1, and what they are above -2 takes a byte here.
+/// Second example: 7, 5, 3, 1, 2, 3, 4, 5 has deltas of -2 and 1; the excess over -2 takes one byte here.
 #[test]
 fn differences_above_the_least() {
     let mut out = Vec::new();
@@ -50,7 +50,7 @@ fn unzigzag(n: u64) -> i64 {
     (n >> 1) as i64 ^ -((n & 1) as i64)
 }
 
-/// As the format is told, one value after the other.
+/// Decodes by the specification, one value after the other.
 fn undelta(mut bytes: &[u8]) -> Vec<i64> {
     let b = &mut bytes;
     let (block, parts, n) = (unvarint(b) as usize, unvarint(b) as usize, unvarint(b) as usize);
@@ -84,7 +84,7 @@ fn undelta(mut bytes: &[u8]) -> Vec<i64> {
     out
 }
 
-/// Of `Encodings.md`: bits from the lowest up, eight values a group.
+/// `Encodings.md`: bits from the lowest up, eight values per group.
 #[test]
 fn levels_and_places() {
     let mut out = Vec::new();

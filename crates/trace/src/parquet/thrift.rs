@@ -1,10 +1,10 @@
-//! Thrift's compact protocol, as far as the metadata of Parquet files needs it.
+//! Thrift's compact protocol, as needed for the metadata of Parquet files.
 //!
 //! Source: `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
 
 use crate::varint::{varint, zigzag};
 
-/// Types of fields and of what lists hold.
+/// Types of fields and list elements.
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const I32: u8 = 5;
@@ -13,7 +13,7 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// A struct that is being written: fields in rising order.
+/// A struct under construction, with fields in rising order.
 pub(super) struct Struct<'a> {
     out: &'a mut Vec<u8>,
     last: i16,

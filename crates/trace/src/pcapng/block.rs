@@ -7,12 +7,12 @@ const NAMES: u32 = 4;
 const STATISTICS: u32 = 5;
 pub(super) const PACKET: u32 = 6;
 
-/// Tells the order of bytes (section 4.1).
+/// Byte-order magic (section 4.1).
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 /// Version 1.0 (section 4.1).
 const MAJOR: u16 = 1;
 const MINOR: u16 = 0;
-/// Section length: not given (section 4.1).
+/// Section length: unspecified (section 4.1).
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 /// LINKTYPE_ETHERNET and LINKTYPE_IEEE802_11_RADIOTAP (draft-ietf-opsawg-pcaplinktype).
 pub(super) const ETHERNET: u16 = 1;
@@ -37,7 +37,7 @@ const NRB_END: u16 = 0;
 const NRB_IPV4: u16 = 1;
 const NRB_IPV6: u16 = 2;
 
-/// Longest text of an option: its length has 16 bits, and every block should stay readable.
+/// Longest text of an option: the length has 16 bits, and every block should stay readable.
 const LONGEST: usize = 4000;
 
 /// Bytes up to the next multiple of four.
@@ -45,7 +45,7 @@ pub(super) const fn padding(len: usize) -> usize {
     len.wrapping_neg() & 3
 }
 
-/// A block under construction: its length is put in at the end.
+/// A block under construction: its length is filled in at the end.
 struct Block<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
         }
         self.option(code, &value.as_bytes()[..end]);
     }
-    /// The end of the options, then the length at both ends.
+    /// Writes the end of the options, then the length at both ends.
     fn close(mut self) {
         self.put(&[0; 4]);
         self.close_bare();
@@ -98,20 +98,20 @@ pub(super) fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     b.close();
 }
 
-/// An interface as its description block tells it.
+/// Fields of an interface description block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Interface {
     /// if_name.
     pub(super) name: String,
     /// if_description.
     pub(super) description: String,
-    /// What its frames are.
+    /// Link type of the frames.
     pub(super) linktype: u16,
-    /// if_MACaddr; none of one that hears a whole channel.
+    /// if_MACaddr; none for a monitor of a whole channel.
     pub(super) mac: Option<[u8; 6]>,
     /// if_speed in bit/s.
     pub(super) speed: Option<u64>,
-    /// Most bytes kept of a packet; 0 for no limit.
+    /// Most bytes kept per packet; 0 for no limit.
     pub(super) snaplen: u32,
 }
 
@@ -130,14 +130,14 @@ pub(super) fn interface(out: &mut Vec<u8>, i: &Interface) {
         b.option(IF_SPEED, &speed.to_le_bytes());
     }
     b.option(IF_TSRESOL, &[NANOSECONDS]);
-    // No check sequence follows a frame; behind radiotap each frame says so itself.
+    // Ethernet frames have no check sequence; with radiotap each frame has its own flag.
     if i.linktype == ETHERNET {
         b.option(IF_FCSLEN, &[0]);
     }
     b.close();
 }
 
-/// Name resolution block (section 4.5): the name of every node beside both its addresses.
+/// Name resolution block (section 4.5): the name of every node with both its addresses.
 pub(super) fn names<'a>(out: &mut Vec<u8>, nodes: impl Iterator<Item = (&'a str, [u8; 4], [u8; 16])>) {
     let mut b = Block::new(out, NAMES);
     let mut record = |code: u16, address: &[u8], name: &str| {

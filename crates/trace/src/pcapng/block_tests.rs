@@ -71,7 +71,7 @@ fn a_name_resolution_block() {
     assert_eq!(out, want.concat());
 }
 
-/// Section 4.6: the time in two halves, high first, whatever the order of bytes.
+/// Section 4.6: the time in two halves, high first, in any byte order.
 #[test]
 fn an_interface_statistics_block() {
     let mut out = Vec::new();
@@ -90,7 +90,7 @@ fn an_interface_statistics_block() {
     assert_eq!(out, want.concat());
 }
 
-/// Section 3.5: a value is as long as 16 bits say; long names are cut between characters.
+/// Section 3.5: the length of a value has 16 bits; long names are cut between characters.
 #[test]
 fn long_names_are_cut() {
     let mut out = Vec::new();

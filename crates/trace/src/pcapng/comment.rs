@@ -1,41 +1,41 @@
-//! What is said of a packet beside its bytes.
+//! Comments on captured packets.
 
 use fairlane_net::{Backlog, Packet, Segment};
 use std::io::Write;
 
-/// Longest comment on a packet.
+/// Longest comment.
 pub(super) const COMMENT_MAX: usize = 160;
 
-/// What is known of a packet beside itself.
+/// Circumstances of a captured packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Comment {
-    /// An endpoint sent it, or it crossed a link.
+    /// Sent by an endpoint, or crossed a link.
     Plain,
-    /// It reached an endpoint.
+    /// Reached an endpoint.
     Arrived,
-    /// It left a queue.
+    /// Left a queue with this backlog.
     Left(Backlog),
-    /// It did not get further.
+    /// Dropped or lost.
     Dropped {
-        /// Why.
+        /// Reason.
         why: &'static str,
-        /// What waited there.
+        /// Backlog of the queue.
         backlog: Backlog,
     },
 }
 
 impl Comment {
-    /// Whether nothing is said of the packet.
+    /// True if the packet has no comment.
     #[inline]
     pub(super) const fn silent(self) -> bool {
         matches!(self, Self::Plain | Self::Arrived)
     }
 
-    /// The note in words; their length.
+    /// Writes the comment and returns its length.
     #[cold]
     pub(super) fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &Packet, seg: &Segment) -> usize {
         let mut rest = &mut out[..];
-        // What does not fit is left out.
+        // Text beyond the limit is cut.
         let _ = match self {
             Self::Dropped { why, backlog } => {
                 let of = if pkt.data { "bytes of data" } else { "bytes of data (control)" };

@@ -1,4 +1,4 @@
-//! A simulated packet as the bytes that would be on the wire: Ethernet II, IPv4 (RFC 791) or IPv6 (RFC 8200), TCP (RFC 9293) or UDP (RFC 768).
+//! Wire format of a simulated packet: Ethernet II, IPv4 (RFC 791) or IPv6 (RFC 8200), TCP (RFC 9293) or UDP (RFC 768).
 //!
 //! Options are laid out as most stacks do: timestamps after two NOPs (RFC 7323 appendix A), SACK blocks likewise (RFC 2018 section 3). The bytes of the
 //! payload are zero, so checksums (RFC 1071) depend on headers alone.
@@ -33,17 +33,17 @@ const DF: u16 = 0x4000;
 /// Protocol numbers (IANA).
 pub(super) const IP_TCP: u32 = 6;
 const IP_UDP: u32 = 17;
-/// First port of senders, the dynamic range of RFC 6335 section 6: the low 14 bits of a flow's number count on from here.
+/// First port of senders, the dynamic range of RFC 6335 section 6: the low 14 bits of the flow number are added to it.
 const SENDER_PORT: u32 = 0xC000;
 const SENDER_BITS: u32 = 14;
-/// Port of the receivers of the first 2^14 flows, the next of the following ones: a stretch that analysers know no application for. Further
-/// connections of a flow have ports that are 64 apart, of which there are 16.
+/// Port of the receivers of the first 2^14 flows, the next one for the following flows: a range for which analysers know no application. Further
+/// connections of a flow use ports that are 64 apart, 16 in all.
 const RECEIVER_PORT: u32 = 35_000;
 const RECEIVER_BITS: u32 = 6;
 const CONNECTION_BITS: u32 = 4;
 /// Network of all nodes: 10.0.0.0/8 (RFC 1918).
 const NET4: u32 = 10 << 24;
-/// The same for IPv6: fd00::/8 (RFC 4193).
+/// Network of all nodes for IPv6: fd00::/8 (RFC 4193).
 const NET6: u16 = 0xFD00;
 /// A locally administered address (IEEE 802): 02:00 and the number of the node.
 const MAC: u16 = 0x0200;
@@ -51,7 +51,7 @@ const MAC: u16 = 0x0200;
 /// No window scale option.
 pub const NO_SHIFT: u8 = u8::MAX;
 
-/// What the bytes of a flow's packets depend on beside the packets.
+/// Facts about a flow that its packets do not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowFacts {
     /// Number of the sender's node.
@@ -62,14 +62,14 @@ pub struct FlowFacts {
     pub first_hop: [u32; 2],
     /// Value of the MSS option.
     pub mss: u16,
-    /// Shift of the window, [`NO_SHIFT`] where windows are not scaled (RFC 7323 section 2).
+    /// Window scale shift, [`NO_SHIFT`] if windows are not scaled (RFC 7323 section 2).
     pub shift: u8,
-    /// Whether a SYN permits SACK (RFC 2018 section 2).
+    /// True if a SYN permits SACK (RFC 2018 section 2).
     pub sack: bool,
 }
 
 impl FlowFacts {
-    /// Links that a packet has crossed; `starts`: where the hops of all routes begin, if routes change.
+    /// Number of links that a packet has crossed; `starts`: first hops of all routes, if routes change.
     #[inline]
     pub(super) fn crossed(&self, pkt: &Packet, starts: &[u32], arrived: bool) -> u32 {
         let start = match starts {
@@ -80,17 +80,17 @@ impl FlowFacts {
     }
 }
 
-/// Number of a node's address: 0 is the network's own.
+/// Host part of a node's address: 0 is the network's own.
 const fn host(node: u32) -> u32 {
     node + 1
 }
 
-/// The IPv4 address of a node.
+/// IPv4 address of a node.
 pub const fn ipv4(node: u32) -> [u8; 4] {
     (NET4 | host(node) & 0x00FF_FFFF).to_be_bytes()
 }
 
-/// The IPv6 address of a node.
+/// IPv6 address of a node.
 pub fn ipv6(node: u32) -> [u8; 16] {
     let mut a = [0; 16];
     a[..2].copy_from_slice(&NET6.to_be_bytes());
@@ -98,7 +98,7 @@ pub fn ipv6(node: u32) -> [u8; 16] {
     a
 }
 
-/// The Ethernet address of a node.
+/// Ethernet address of a node.
 pub fn mac(node: u32) -> [u8; 6] {
     let mut a = [0; 6];
     a[..2].copy_from_slice(&MAC.to_be_bytes());
@@ -113,7 +113,7 @@ const fn ports(flow: u32, conn: u16) -> u32 {
     (SENDER_PORT + (flow & ((1 << SENDER_BITS) - 1))) << 16 | receiver
 }
 
-/// Initial sequence number of one end of a connection of a flow: spread over all 32 bits, as RFC 6528 asks for, so that numbers wrap in captures too.
+/// Initial sequence number of one end of a connection: spread over all 32 bits, as RFC 6528 requires, so that numbers wrap in captures too.
 /// The constant is that of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 pub(super) const fn isn(flow: u32, conn: u16, back: bool) -> u32 {
     ((((conn as u64) << 32) + flow as u64 * 2 + back as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
@@ -124,17 +124,17 @@ pub(super) const fn isn(flow: u32, conn: u16, back: bool) -> u32 {
 pub(super) const fn checksum(sum: u64) -> u16 {
     let (low, carry) = (sum as u32).overflowing_add((sum >> 32) as u32);
     let sum = low.wrapping_add(carry as u32);
-    // Both halves add up in the upper one, with the carry that the lower one hands it.
+    // Both halves add up in the upper one, with the carry of the lower one.
     !(sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
 }
 
-/// Both 16-bit words of a 32-bit one, as part of a sum: as they are, for a carry out of the lower one counts one in the upper one (section 2(A)), and folding carries the rest around.
+/// Both 16-bit words of a 32-bit one as part of a sum: unchanged, because a carry from the lower word counts one in the upper one (section 2(A)), and folding brings the rest around.
 #[inline]
 pub(super) const fn words(w: u32) -> u64 {
     w as u64
 }
 
-/// Puts bytes in their place: one move, where a copy between slices would be a call.
+/// Stores bytes with one move; a copy between slices would be a call.
 #[inline(always)]
 pub(super) fn store<const N: usize>(b: &mut [u8], at: usize, bytes: [u8; N]) {
     if let Some(place) = b.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<N>) {
@@ -152,25 +152,25 @@ fn put4(b: &mut [u8; HEAD], at: usize, v: u32) {
     store(b, at, v.to_be_bytes());
 }
 
-/// How long a frame is.
+/// Lengths of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lengths {
     /// All headers.
     pub(super) head: usize,
     /// Ethernet and IP headers.
     pub(super) network: usize,
-    /// The frame: headers and payload, or what the simulation counts, if that is more.
+    /// The frame: headers and payload, or the simulated length if larger.
     pub(super) frame: u32,
 }
 
-/// Where a packet is seen.
+/// Link on which a packet is captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LinkHop {
-    /// Node that sends it over this link.
+    /// Sending node of the link.
     pub(super) from: u32,
     /// Node at the other end.
     pub(super) to: u32,
-    /// Links crossed before this one.
+    /// Number of links crossed before.
     pub(super) hops: u32,
 }
 
@@ -184,7 +184,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Se
     put4(b, 8, host(hop.from));
     let tcp = pkt.proto == Proto::Tcp;
     let network = ETHERNET + if SIX { IPV6 } else { IPV4 };
-    // What options there are is known first: lengths and checksums depend on it.
+    // Options come first: lengths and checksums depend on them.
     let mut options = Options::default();
     if tcp && (!seg.plain() || seg.has(flag::SYN)) {
         options = Options::of(seg, facts, isn(pkt.flow.0, pkt.conn, !pkt.back));
@@ -197,7 +197,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Se
     let class = u32::from(pkt.class.0 & 0x3F) << 2 | pkt.ecn as u32;
     let ttl = TTL - hop.hops.min(TTL - 1);
     let proto = if tcp { IP_TCP } else { IP_UDP };
-    // Sum of the addresses, the same for IP and for the pseudo-header.
+    // Sum of the addresses, shared by IP and the pseudo-header.
     let mut sum;
     if SIX {
         put2(b, 12, TYPE_IPV6);
@@ -226,7 +226,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Se
     sum += words(ports);
     if tcp {
         let seq = fold(seg.seq, isn(pkt.flow.0, pkt.conn, pkt.back));
-        // RFC 9293 section 3.1: without ACK the field means nothing.
+        // RFC 9293 section 3.1: without ACK the field has no meaning.
         let ack = if seg.has(flag::ACK) { fold(seg.ack, isn(pkt.flow.0, pkt.conn, !pkt.back)) } else { 0 };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if facts.shift == NO_SHIFT || seg.has(flag::SYN) { 0 } else { facts.shift };
@@ -236,16 +236,16 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &Packet, seg: &Se
         put4(b, network + 12, fourth);
         put4(b, network + 16, u32::from(checksum(sum + words(seq) + words(ack) + words(fourth))) << 16);
     } else {
-        // The length stands in the header and in the pseudo-header.
+        // The length is in the header and in the pseudo-header.
         let sum = checksum(sum + u64::from(inner));
-        // RFC 768: a sum of zero is sent as all ones, zero means none.
+        // RFC 768: a sum of zero is sent as all ones, because zero means no checksum.
         put4(b, network + 4, inner << 16 | u32::from(if sum == 0 { 0xFFFF } else { sum }));
     }
     let whole = network as u32 + inner;
     Lengths { head: network + transport, network, frame: whole.max(ETHERNET as u32 + pkt.len) }
 }
 
-/// The fourth word of TCP's header: its length, the flags, and the window, shifted.
+/// Fourth word of the TCP header: data offset, flags, and scaled window.
 #[inline]
 pub(super) fn tcp_word(seg: &Segment, header: usize, shift: u32) -> u32 {
     let window = (seg.wnd >> (shift & 31)).min(0xFFFF);
@@ -254,14 +254,14 @@ pub(super) fn tcp_word(seg: &Segment, header: usize, shift: u32) -> u32 {
     (header as u32 / 4) << 28 | flags << 16 | window
 }
 
-/// The same for a packet wherever it is hop, another for the next one.
+/// IP identification: the same for a packet at every capture point, different for the next packet.
 #[inline]
 pub(super) fn identification(seg: &Segment) -> u16 {
     let key = seg.sent.as_ps() ^ seg.seq.rotate_left(40) ^ seg.ack.rotate_left(20);
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as u16
 }
 
-/// TCP options: all of them fill whole 32-bit words.
+/// TCP options, which fill whole 32-bit words.
 #[derive(Default)]
 struct Options {
     words: [u32; OPTIONS / 4],
@@ -278,7 +278,7 @@ impl Options {
         }
     }
 
-    /// Kind 34, or 254 with the magic number 0xF989 (RFC 7413 section 4.1.1, RFC 6994), and NOPs behind, as Linux has them.
+    /// Kind 34, or 254 with the magic number 0xF989 (RFC 7413 section 4.1.1, RFC 6994), followed by NOPs as in Linux.
     #[cold]
     fn fast_open(&mut self, option: FastOpen) {
         let size = option.size() as usize;
@@ -292,7 +292,7 @@ impl Options {
         }
     }
 
-    /// The options of a segment; `peer`: the initial sequence number of the data that it acknowledges.
+    /// Options of a segment; `peer`: initial sequence number of the acknowledged data.
     #[inline(never)]
     fn of(seg: &Segment, facts: &FlowFacts, peer: u32) -> Self {
         let mut o = Self::default();

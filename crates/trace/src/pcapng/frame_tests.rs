@@ -19,7 +19,7 @@ fn frame(p: &Packet, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {
     (b[..l.head].to_vec(), l)
 }
 
-/// The checksum by the letter of RFC 1071 section 4.1: 16-bit words, one after the other.
+/// Checksum by the definition of RFC 1071 section 4.1: 16-bit words, one after the other.
 fn slow_sum(bytes: &[u8]) -> u16 {
     let mut sum = 0_u32;
     for pair in bytes.chunks(2) {
@@ -43,7 +43,7 @@ fn checksum_of_the_example_in_rfc_1624() {
     assert_eq!(checksum(0xCD7A + 0x3285), 0x0000);
 }
 
-/// Every header adds up: IP's with its own words, TCP's and UDP's with the pseudo-header (RFC 9293 section 3.1, RFC 768, RFC 8200 section 8.1).
+/// Every header has a valid checksum: IP over its own words, TCP and UDP with the pseudo-header (RFC 9293 section 3.1, RFC 768, RFC 8200 section 8.1).
 #[test]
 fn sums_of_every_kind_of_packet_are_all_ones() {
     let mut segments = vec![Segment::new(1, 1, flag::ACK, 1000), Segment::new(0, 0, flag::SYN | flag::ECE | flag::CWR, 0)];
@@ -84,7 +84,7 @@ fn a_syn_byte_by_byte() {
     seg.set_timestamps(0x0102_0304, 0);
     let (b, l) = frame(&pkt(&seg, Proto::Tcp, false), &seg, false);
     assert_eq!(b[..14], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
-    // Version, length; DSCP 46 and ECT(0); 60 bytes; DF; TTL 64 less three hops; TCP.
+    // Version, length; DSCP 46 and ECT(0); 60 bytes; DF; TTL 64 minus three hops; TCP.
     assert_eq!((b[14], b[15], &b[16..18], &b[20..22], b[22], b[23]), (0x45, 46 << 2 | 2, &[0, 60][..], &[0x40, 0][..], 61, 6));
     assert_eq!(b[26..34], [10, 0, 0, 1, 10, 0, 0, 2]);
     assert_eq!(b[34..38], [0xC0, 0x00, 0x88, 0xB8]);
@@ -95,14 +95,14 @@ fn a_syn_byte_by_byte() {
     assert_eq!((l.head, l.network, l.frame), (74, 34, 74));
 }
 
-/// Numbers wrap at 2^32, SACK blocks with them; the window is scaled, but not that of a SYN.
+/// Sequence numbers and SACK blocks wrap at 2^32; the window is scaled, except that of a SYN.
 #[test]
 fn numbers_are_folded_and_windows_scaled() {
     let mut seg = Segment::new(1, (1 << 32) + 10, flag::ACK, 0);
     seg.wnd = 65_535 << 7;
     seg.add_sack(Block { start: (1 << 32) + 1470, end: (1 << 32) + 2930 });
     let (b, _) = frame(&pkt(&seg, Proto::Tcp, true), &seg, false);
-    // From the receiver: its own numbers, acknowledging the sender's.
+    // From the receiver: its own sequence numbers, acknowledging the sender's.
     assert_eq!(b[34..38], [0x88, 0xB8, 0xC0, 0x00]);
     assert_eq!(b[38..42], isn(0, 0, true).wrapping_add(1).to_be_bytes());
     assert_eq!(b[42..46], isn(0, 0, false).wrapping_add(10).to_be_bytes());
@@ -112,7 +112,7 @@ fn numbers_are_folded_and_windows_scaled() {
     assert_eq!(b[62..66], isn(0, 0, false).wrapping_add(2930).to_be_bytes());
 }
 
-/// What the model counts beyond real headers is a trailer; where it counts less (ns-2 adds nothing to some packets), a frame has its real length.
+/// Simulated bytes beyond real headers form a trailer; if there are fewer (ns-2 adds nothing to some packets), a frame has its real length.
 #[test]
 fn frames_are_as_long_as_headers_and_payload_at_least() {
     let seg = Segment::new(1, 1, flag::ACK, 1000);
@@ -142,7 +142,7 @@ fn flows_have_ports_of_their_own() {
     assert_eq!(all.len(), 200_000);
 }
 
-/// The Fast Open option (RFC 7413 section 4.1.1), a request and a cookie, in its own form and in the experimental one (RFC 6994), with NOPs to the next word.
+/// Fast Open option (RFC 7413 section 4.1.1), a request and a cookie, in the standard and the experimental form (RFC 6994), padded with NOPs.
 #[test]
 fn a_fast_open_option_byte_by_byte() {
     let cookie = |bytes: &[u8]| Cookie::new(bytes).unwrap();
@@ -161,14 +161,14 @@ fn a_fast_open_option_byte_by_byte() {
         assert_eq!(&b[74..], want);
         assert_eq!((l.head, usize::from(b[46] >> 4) * 4), (74 + want.len(), 40 + want.len()));
     }
-    // The longest fills the header.
+    // The longest option fills the header.
     let mut seg = Segment::new(0, 0, flag::SYN, 0);
     seg.set_timestamps(1, 2);
     seg.set_fast_open(FastOpen { cookie: cookie(&[5; 16]), experimental: true });
     assert_eq!(frame(&pkt(&seg, Proto::Tcp, false), &seg, false).0[46] & 0xF0, 0xF0);
 }
 
-/// A connection that follows shares neither ports nor initial numbers with the one before it, nor ports with another flow.
+/// A further connection shares neither ports nor initial sequence numbers with the earlier one, nor ports with another flow.
 #[test]
 fn connections_have_ports_of_their_own() {
     let mut all: Vec<u32> = (0..1_000_000).step_by(997).flat_map(|flow| (0..16).map(move |conn| ports(flow, conn))).collect();

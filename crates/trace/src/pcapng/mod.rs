@@ -1,11 +1,11 @@
-//! Packet capture: what crosses an interface of a node, or leaves and reaches the sender of a flow, as a file that Wireshark, tshark and tcpdump read.
+//! Packet capture at interfaces of nodes or at senders of flows, in a file for Wireshark, tshark and tcpdump.
 //!
 //! Source: pcapng, draft-ietf-opsawg-pcapng. Deviations: none known; optional blocks (decryption secrets, journal, custom) are not written.
 //!
-//! An interface is one end of a link: what its node sends is stamped when transmission begins, what it receives when the last bit has arrived, as tcpdump at
-//! that node would see it. Packets that the queue before the link dropped, or the link lost, were never hop there: they go to an interface of their own,
+//! An interface is one end of a link: a sent packet has the time at which its transmission begins, a received one the time of its last bit, as tcpdump at
+//! that node would see it. Packets that the queue before the link dropped, or the link lost, never appear there: they go to an interface of their own,
 //! NAME (dropped), with the reason as a comment, cut after the first eight bytes of their transport header, which is what ICMP quotes (RFC 792).
-//! Ports and sequence number are there to be read, but an analyser has no whole TCP header to take for a segment on the wire.
+//! Ports and sequence number remain readable, but an analyser finds no whole TCP header to take for a segment on the wire.
 
 mod block;
 mod comment;
@@ -33,7 +33,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use template::{Key, Templates};
 
-/// Bytes of the transport header that stay of a packet that was dropped (RFC 792: "64 bits of original data datagram").
+/// Bytes kept of the transport header of a dropped packet (RFC 792: "64 bits of original data datagram").
 const QUOTED: usize = 8;
 
 /// Room for a block without payload: head and tail, headers, flags, a comment.
@@ -43,12 +43,12 @@ const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 const PS_PER_NS: u64 = 1000;
 
-/// Something at a port or a flow that goes to a file.
+/// Capture point at a port or a flow, with its file.
 #[derive(Clone, Copy, Debug)]
 struct Tap {
     file: u32,
     interface: u32,
-    /// Packets come in here (otherwise they go out).
+    /// True if packets are received here, false if they are sent.
     inbound: bool,
     /// Nodes at both ends, in the direction of sending.
     from: u32,
@@ -78,7 +78,7 @@ impl Taps {
     }
 }
 
-/// Packets of an interface so far.
+/// Packet counts of an interface.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     packets: u64,
@@ -90,34 +90,34 @@ struct Count {
 struct File {
     sink: Sink,
     counts: Vec<Count>,
-    /// Interfaces come in pairs, the second one for what is dropped.
+    /// True if interfaces come in pairs, the second one for dropped packets.
     paired: bool,
 }
 
-/// Files that are whole and wait for their names.
+/// Complete files with temporary names.
 #[derive(Debug)]
 pub struct Written(Vec<Unnamed>);
 
 impl Written {
-    /// Gives every file its name.
+    /// Renames every file to its final name.
     ///
     /// # Errors
-    /// The file that could not have its name, and why.
+    /// A file cannot be renamed.
     pub fn put_in_place(self) -> Result<(), (PathBuf, io::Error)> {
         self.0.into_iter().try_for_each(Unnamed::put_in_place)
     }
 }
 
-/// How the packets of a port get into the order of time.
+/// Rules that keep the packets of a port in order of time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Order {
-    /// A file with several ports that send has it: departures are to happen when they are due.
+    /// True if a file has several sending ports: departures must then happen when due.
     prompt: bool,
-    /// In its file only this other port sends: its departures are told of before what arrives here.
+    /// The only sending port of its file: its departures are reported before arrivals here.
     after: Option<PortId>,
 }
 
-/// Writes what crosses the points asked for.
+/// Captures packets at the requested points.
 #[derive(Debug)]
 pub struct Capture {
     style: Style,
@@ -134,10 +134,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins all files.
+    /// Creates all files.
     ///
     /// # Errors
-    /// The file that cannot be made, and why.
+    /// A file cannot be created.
     pub fn new(network: Network, style: Style, requests: &[Request]) -> Result<Self, (PathBuf, io::Error)> {
         let (mut ports, mut senders, mut files, mut listeners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut order = vec![Order::default(); network.ports];
@@ -183,7 +183,7 @@ impl Capture {
                 }
                 Points::Air(m) => {
                     let node = m.only.and_then(|p| m.nodes.get(p.0.wrapping_sub(m.first.0) as usize)).copied();
-                    let what = if node.is_some() { "what this station sends and receives well" } else { "all frames of the channel" };
+                    let what = if node.is_some() { "frames that this station sends and receives" } else { "all frames of the channel" };
                     describe(m.name.clone(), what.to_owned(), node, Some(m.rate.as_bps()));
                     listeners.push(Listener::new(m.clone(), n));
                 }
@@ -210,16 +210,16 @@ impl Capture {
         Ok(Self { templates, style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
     }
 
-    /// The file that cannot be written, and why.
+    /// First write error, with its file.
     pub fn failure(&self) -> Option<(&Path, &io::Error)> {
         let (file, e) = self.writer.failure()?;
         Some((self.files.get(file)?.sink.target(), e))
     }
 
-    /// Ends all files; they still have temporary names.
+    /// Completes all files; they still have temporary names.
     ///
     /// # Errors
-    /// The file that cannot be written, and why.
+    /// A file cannot be written.
     pub fn finish(self) -> Result<Written, (PathBuf, io::Error)> {
         let ns = self.last.as_ps() / PS_PER_NS;
         let (mut whole, mut targets) = (Vec::new(), Vec::new());
@@ -245,10 +245,10 @@ impl Capture {
         }
     }
 
-    /// Writes a packet of which nothing is said, and of whose kind one was written before: few questions, and few values that all of them need at once.
+    /// Writes a packet without a comment from the template of its kind: few tests, and few values that all of them need at once.
     #[inline(never)]
     fn again(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment) -> Option<()> {
-        // Where there is to be payload nothing is kept as a template.
+        // Templates are not used if payload is kept.
         let template = self.templates.known(&Key::of(tapped, of_port, pkt, seg)?)?;
         let file = self.files.get_mut(template.file as usize)?;
         let (count, out) = (file.counts.get_mut(template.interface as usize)?, file.sink.room(BLOCK).first_chunk_mut::<BLOCK>()?);
@@ -259,14 +259,14 @@ impl Capture {
         Some(())
     }
 
-    /// The same for one of whose kind none was written so far, or that is unlike all others.
+    /// Writes a packet without a block template.
     #[inline(never)]
     fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, comment: Comment) {
         let kind = if comment.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
-        // One that has arrived at its end has gone one hop further than the last link.
+        // A packet that has arrived at its end has crossed one more link.
         let crossed = facts.crossed(pkt, &self.starts, comment == Comment::Arrived);
         let hop = LinkHop { from: tap.from, to: tap.to, hops: crossed };
         let dropped = matches!(comment, Comment::Dropped { .. });
@@ -289,7 +289,7 @@ impl Capture {
     }
 }
 
-/// What an enhanced packet block (section 4.3 of the draft) says beside the packet.
+/// Fields of an enhanced packet block (section 4.3 of the draft) besides the packet.
 #[derive(Clone, Copy)]
 struct BlockHeader {
     interface: u32,
@@ -298,7 +298,7 @@ struct BlockHeader {
     snaplen: Option<u32>,
 }
 
-/// Length of a block's head: type, length, interface, time stamp, bytes kept, bytes there were.
+/// Length of a block's head: type, length, interface, time stamp, captured length, original length.
 const BLOCK_HEAD: usize = 28;
 
 #[inline(always)]
@@ -347,7 +347,7 @@ fn write<const SIX: bool>(
     }
 }
 
-/// The same for a packet with payload, or with a comment: what comes after the headers.
+/// Writes the rest of a packet with payload or a comment, after the headers.
 #[inline(never)]
 fn write_rest(sink: &mut Sink, place: BlockHeader, pkt: &Packet, seg: &Segment, lengths: Lengths, comment: Comment) {
     let kept = match comment {
@@ -359,13 +359,13 @@ fn write_rest(sink: &mut Sink, place: BlockHeader, pkt: &Packet, seg: &Segment, 
     let body = kept + padding(kept);
     let options = 8 + if length == 0 { 0 } else { 4 + length + padding(length) } + 4;
     let total = BLOCK_HEAD + body + options + 4;
-    // The headers are there already: only a buffer without room for the rest makes them move.
+    // The headers are there already and move only if the buffer has no room for the rest.
     let mut front = [0; BLOCK_HEAD + HEAD];
     front.copy_from_slice(&sink.room(0)[..BLOCK_HEAD + HEAD]);
     let Some(out) = sink.room(total + BLOCK).get_mut(..total) else { return };
     let headers = BLOCK_HEAD + kept.min(lengths.head);
     out[..headers].copy_from_slice(&front[..headers]);
-    // Behind the headers come zeros: payload, padding.
+    // Zeros follow the headers: payload, padding.
     out[headers..].fill(0);
     let ends = (total as u32).to_le_bytes();
     out[4..8].copy_from_slice(&ends);
@@ -425,7 +425,7 @@ impl Observer for Capture {
         if e.endpoint.receives() {
             return;
         }
-        // Packets that come back to the sender of a flow are listed under its other end.
+        // Packets that return to the sender of a flow are listed under its other end.
         for tap in self.senders.at(e.endpoint.0 + 1) {
             self.packet(tap, false, e.time, &e.pkt, &e.seg, Comment::Arrived);
         }
@@ -435,7 +435,7 @@ impl Observer for Capture {
     fn on_dequeue(&mut self, e: &DequeueEvent) {
         for tap in self.ports.at(e.port.0) {
             if !self.ports.all[tap].inbound {
-                // Where the queue is not asked for, a packet that left one is like any other.
+                // Without queue comments, a packet that left a queue is like any other.
                 let comment = if self.style.queue { Comment::Left(e.backlog) } else { Comment::Plain };
                 self.packet(tap, true, e.time, &e.pkt, &e.seg, comment);
             }

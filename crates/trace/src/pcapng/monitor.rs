@@ -1,4 +1,4 @@
-//! What hears a wireless channel.
+//! Capture of wireless frames in monitor mode.
 
 use super::block::{EPB_FLAGS, PACKET, padding};
 use super::frame::{LinkHop, render};
@@ -7,7 +7,7 @@ use super::{Capture, INBOUND, OUTBOUND, PS_PER_NS};
 use fairlane_net::{FrameEvent, PortId};
 use fairlane_wireless::Kind;
 
-/// A monitor, the file that it writes, and what it knows of the stations.
+/// A monitor with its file and the state of its stations.
 #[derive(Clone, Debug)]
 pub(super) struct Listener {
     monitor: Monitor,
@@ -21,14 +21,14 @@ impl Listener {
         Self { monitor, file, senders }
     }
 
-    /// The number of a port's station, if it is one of this channel.
+    /// Number of a port's station, if it belongs to this channel.
     pub(super) fn station(&self, port: PortId) -> Option<usize> {
         port.0.checked_sub(self.monitor.first.0).map(|s| s as usize).filter(|s| *s < self.senders.len())
     }
 }
 
 impl Capture {
-    /// A frame goes to those who hear it.
+    /// Writes a frame for the monitors that receive it.
     pub(super) fn frame(&mut self, e: &FrameEvent) {
         for l in &mut self.listeners {
             let (Some(_), Some(from)) = (l.station(e.port), l.station(e.from)) else { continue };
@@ -61,7 +61,7 @@ impl Capture {
             let bytes = l.monitor.write(e, sender);
             let payload = bytes.frame as usize - bytes.head - 4;
             let kept = match self.style.snaplen {
-                // Of data the headers, of all else the whole.
+                // The headers of data frames, the whole of other frames.
                 None if payload > 0 => bytes.head,
                 None => bytes.frame as usize,
                 Some(most) => (most as usize).min(bytes.frame as usize),

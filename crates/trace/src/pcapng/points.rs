@@ -1,33 +1,33 @@
-//! What is captured, into which files, and what must be known of the network for that.
+//! Capture points, output files, and the network facts that a capture needs.
 
 use super::{FlowFacts, Monitor};
 use fairlane_net::PortId;
 use fairlane_units::Rate;
 use std::path::PathBuf;
 
-/// How packets are written.
+/// Format of captured packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Most bytes kept of a packet; `None`: its headers.
+    /// Most bytes kept per packet; `None` keeps the headers.
     pub snaplen: Option<u32>,
-    /// IPv6 instead of IPv4.
+    /// True for IPv6, false for IPv4.
     pub ipv6: bool,
-    /// A comment with the length of the queue on each packet that leaves one.
+    /// True to add a comment with the queue length to each packet that leaves a queue.
     pub queue: bool,
 }
 
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkEnd {
-    /// Its name.
+    /// Name of the link.
     pub name: String,
-    /// Its node, and the node at the other end.
+    /// Node of this end.
     pub node: u32,
-    /// The node at the other end.
+    /// Node at the other end.
     pub peer: u32,
-    /// The port that sends from here.
+    /// Port that sends from here.
     pub sends: Option<PortId>,
-    /// The port whose packets arrive here.
+    /// Port whose packets arrive here.
     pub receives: Option<PortId>,
     /// Rate of the link.
     pub rate: Rate,
@@ -40,13 +40,13 @@ pub struct FlowEnd {
     pub name: String,
     /// Number of the flow.
     pub flow: u32,
-    /// Node to which its first link leads.
+    /// Node at the end of its first link.
     pub next: u32,
-    /// Node from which the last link back comes.
+    /// Node at the start of the last link of the reverse path.
     pub last: u32,
 }
 
-/// Where packets are taken.
+/// Capture points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Points {
     /// Ends of links.
@@ -57,26 +57,26 @@ pub enum Points {
     Air(Monitor),
 }
 
-/// A file to be written.
+/// A capture file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where it goes.
+    /// Path of the file.
     pub file: PathBuf,
-    /// What it holds.
+    /// Capture points of the file.
     pub points: Points,
 }
 
-/// What a capture must know of the network.
+/// Network facts for a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
-    /// Said of the whole file.
+    /// Comment on the whole file.
     pub comment: String,
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// Number of ports.
     pub ports: usize,
-    /// What the packets of each flow look like.
+    /// Facts about each flow.
     pub flows: Vec<FlowFacts>,
-    /// Where the hops of all routes begin, in order, if routes change ([`fairlane_net::World::route_starts`]).
+    /// First hops of all routes in order, if routes change ([`fairlane_net::World::route_starts`]).
     pub starts: Vec<u32>,
 }

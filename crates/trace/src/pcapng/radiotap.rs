@@ -1,7 +1,7 @@
-//! Frames of IEEE 802.11 as a monitor hears them: a radiotap header (radiotap.org), the MAC header (IEEE Std 802.11-2016 clause 9.3), LLC and SNAP (RFC 1042),
+//! IEEE 802.11 frames in monitor mode: a radiotap header (radiotap.org), the MAC header (IEEE Std 802.11-2016 clause 9.3), LLC and SNAP (RFC 1042),
 //! the packet and the check sequence.
 //!
-//! A frame that is sent has its time at its beginning and no power; one that is heard has its time at its end, and the power it came with. Its TSFT is that of its
+//! A sent frame has the time of its start and no power; a received one has the time of its end and the received power. TSFT is the time of the
 //! first bit in both cases. Sequence numbers count the packets of each station (clause 10.3.2.11); fragment numbers are zero.
 
 use super::frame::{ETHERNET, HEAD, Lengths, mac};
@@ -9,39 +9,39 @@ use fairlane_net::{FrameEvent, PortId};
 use fairlane_units::Rate;
 use fairlane_wireless::{Frame, Kind, Wave};
 
-/// One who hears a channel.
+/// A monitor of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Monitor {
-    /// Its name.
+    /// Name of the monitor.
     pub name: String,
-    /// The port of the channel's first station.
+    /// Port of the channel's first station.
     pub first: PortId,
-    /// The nodes of the stations.
+    /// Nodes of the stations.
     pub nodes: Vec<u32>,
-    /// The stations that are access points.
+    /// Stations that are access points.
     pub points: Vec<u32>,
-    /// The station whose antenna it is: it hears what that sends and receives well. None: everything that is sent.
+    /// Station whose antenna the monitor uses: it captures frames that this station sends or receives. None: all sent frames.
     pub only: Option<PortId>,
     /// Number of the channel in the network.
     pub number: u32,
-    /// Rate of data.
+    /// Data rate.
     pub rate: Rate,
 }
 
-/// Radiotap: version, length, what is there, TSFT, flags, rate, channel; then the power if there is one.
+/// Radiotap: version, length, presence, TSFT, flags, rate, channel; then the power if present.
 const RADIO: usize = 8 + 8 + 1 + 1 + 4;
 /// MAC header of data.
 const MAC: usize = 24;
 /// LLC and SNAP.
 const LLC: usize = 8;
 const FCS: usize = 4;
-/// Room for all but payload.
+/// Space for everything but payload.
 pub(super) const ROOM: usize = RADIO + 2 + MAC + LLC + HEAD + FCS;
 
 /// Bits of the presence word: TSFT, flags, rate, channel; the power.
 const PRESENT: u32 = 0b1111;
 const SIGNAL: u32 = 1 << 5;
-/// Flags: a short preamble; the check sequence is at the end.
+/// Flags: short preamble; check sequence at the end.
 const SHORT: u8 = 0x02;
 const HAS_FCS: u8 = 0x10;
 /// Flags of the channel.
@@ -59,7 +59,7 @@ const TO_DS: u8 = 1;
 const FROM_DS: u8 = 2;
 const RETRY: u8 = 8;
 
-/// What is kept of a station: the number of the packet that it sends, and the head of that.
+/// State of a sending station: sequence number and headers of its packet.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) number: u16,
@@ -74,25 +74,25 @@ impl Default for Sender {
     }
 }
 
-/// A frame as bytes, but for payload.
+/// Encoded frame without payload.
 pub(super) struct Bytes {
     pub(super) bytes: [u8; ROOM],
-    /// How many there are: all that come before the payload.
+    /// Number of bytes before the payload.
     pub(super) head: usize,
-    /// All of it with payload and check sequence.
+    /// Frame length with payload and check sequence.
     pub(super) frame: u32,
-    /// Where the MAC header begins.
+    /// Start of the MAC header.
     pub(super) radio: usize,
 }
 
 impl Monitor {
-    /// The frequency of its channel in MHz: 1, 6 and 11 in turn at 2.4 GHz, 36, 40, 44 and so on at 5 GHz.
+    /// Frequency of the channel in MHz: 1, 6 and 11 in turn at 2.4 GHz, 36, 40, 44 and so on at 5 GHz.
     fn mhz(&self, wave: Wave) -> u16 {
         let n = self.number;
         (if wave == Wave::Ofdm { 5_180 + 20 * (n % 8) } else { 2_412 + 25 * (n % 3) }) as u16
     }
 
-    /// The frame of an event.
+    /// Encodes the frame of an event.
     pub(super) fn write(&self, e: &FrameEvent, sender: &Sender) -> Bytes {
         let mut out = Bytes { bytes: [0; ROOM], head: 0, frame: 0, radio: 0 };
         let mut put = |bytes: &[u8]| {
@@ -117,7 +117,7 @@ impl Monitor {
         if let Some(dbm) = signal {
             put(&[dbm]);
         }
-        // Clause 9.2.4.2: whole microseconds, a part of one counts as one.
+        // Clause 9.2.4.2: whole microseconds, rounded up.
         let duration = (f.nav.as_ps().div_ceil(1_000_000).min(32_767) as u16).to_le_bytes();
         let address = |station: u32| mac(self.nodes.get(station as usize).copied().unwrap_or(0));
         match f.kind {
@@ -150,7 +150,7 @@ impl Monitor {
         out
     }
 
-    /// The bits of the distribution system and the third address (table 9-26): the other end of the cell, or the number of an ad hoc network.
+    /// Distribution system bits and third address (table 9-26): the other end of the BSS, or the BSSID of an ad hoc network.
     fn distribution(&self, f: &Frame) -> (u8, [u8; 6]) {
         let address = |station: u32| mac(self.nodes.get(station as usize).copied().unwrap_or(0));
         if self.points.contains(&f.to) {
@@ -165,7 +165,7 @@ impl Monitor {
 }
 
 impl Bytes {
-    /// The check sequence (clause 9.2.4.8: CRC-32), with `zeros` of payload.
+    /// Frame check sequence (clause 9.2.4.8: CRC-32), with `zeros` of payload.
     pub(super) fn check_sequence(&self, zeros: usize) -> [u8; FCS] {
         let known = self.bytes.get(self.radio..self.head).unwrap_or_default();
         let bytes = known.iter().copied().chain(std::iter::repeat_n(0, zeros));
@@ -174,7 +174,7 @@ impl Bytes {
     }
 }
 
-/// The remainders of all bytes (ITU-T V.42, reflected).
+/// CRC table (ITU-T V.42, reflected).
 const CRC: [u32; 256] = {
     let mut table = [0; 256];
     let mut n = 0;
@@ -208,7 +208,7 @@ mod tests {
         FrameEvent { time, port: PortId(6), from: PortId(4), to: PortId(6), frame, heard: Some(Power::from_dbm(-60.2)), packet: None }
     }
 
-    /// The check value of CRC-32 is that of "123456789".
+    /// Check value of CRC-32 for "123456789".
     #[test]
     fn the_check_sequence_is_crc_32() {
         let mut b = Bytes { bytes: [0; ROOM], head: 9, frame: 13, radio: 0 };
@@ -221,7 +221,7 @@ mod tests {
         let b = monitor().write(&event(Kind::Ack, Wave::DsssLong, 2_000), &Sender::default());
         let heard = [0, 0, 23, 0, 0x2F, 0, 0, 0, 184, 2, 0, 0, 0, 0, 0, 0, 0x10, 4, 0x85, 0x09, 0xA0, 0, 196];
         assert_eq!(b.bytes[..23], heard);
-        // A part of a microsecond counts as one; control frames have no retry bit.
+        // A fraction of a microsecond counts as one; control frames have no retry bit.
         assert_eq!(b.bytes[23..b.head], [0xD4, 0, 0x3B, 1, 2, 0, 0, 0, 0, 10]);
         assert_eq!(b.frame, 23 + 14);
         let rts = monitor().write(&event(Kind::Rts, Wave::Ofdm, 6_000), &Sender::default());

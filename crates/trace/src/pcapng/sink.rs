@@ -1,4 +1,4 @@
-//! Files that have their names only when they are whole. A thread writes them, so that the simulation need not wait for the disk.
+//! Files that get their names when complete. A thread writes them, so that the simulation does not wait for the disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -7,43 +7,43 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-/// Bytes handed to the system at once: large enough that calls cost nothing beside copying.
+/// Bytes per write: large enough that the cost of calls is negligible.
 const BUFFER: usize = 1 << 20;
-/// Bytes of one call: for more the system looks for larger pieces of memory, which are not always at hand.
+/// Bytes per call: for more the kernel needs larger pieces of memory, which are not always available.
 const PIECE: usize = 1 << 18;
-/// A file as long as this is going to be longer: room for as much again is asked for, up to so much.
+/// Length from which a file reserves space ahead: as much again, up to this limit.
 const LONG: u64 = 4 << 20;
 const AHEAD: u64 = 16 << 20;
-/// Full buffers that may wait. When the disk is slower than the simulation, that waits as well: memory stays flat.
+/// Most full buffers that wait. If the disk is slower than the simulation, the simulation waits, so memory stays bounded.
 const WAITING: usize = 4;
 
-/// The number of a file and why it cannot be written.
+/// Number of a file, with its write error.
 type Failure = (usize, io::Error);
 
-/// The thread that writes.
+/// Writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     full: SyncSender<Message>,
-    /// Where buffers come back.
+    /// Returned empty buffers.
     empty: Arc<std::sync::Mutex<Receiver<Vec<u8>>>>,
     failure: Arc<OnceLock<Failure>>,
     thread: Option<JoinHandle<()>>,
     files: usize,
 }
 
-/// A new file, or bytes of one.
+/// A new file, or bytes of a file.
 enum Message {
     File(File),
     Bytes(usize, Vec<u8>, usize),
 }
 
-/// A file as the thread has it.
+/// A file in the writer thread.
 struct Output {
     file: File,
     written: u64,
-    /// Up to here there is room on the disk that was asked for.
+    /// End of the reserved space on the disk.
     reserved: u64,
-    /// Whether the system gives room ahead.
+    /// True if the file system can reserve space.
     gives: bool,
 }
 
@@ -57,7 +57,7 @@ impl Output {
         Ok(())
     }
 
-    /// Asks for room ahead, a quarter less work for the system than finding some for each page as it comes. The file is no longer for it.
+    /// Reserves space ahead, which costs the kernel a quarter less than allocating each page. The file length does not change.
     fn reserve(&mut self, more: u64) {
         if self.written >= LONG && self.written + more > self.reserved && self.gives {
             let at = self.written.max(self.reserved);
@@ -67,7 +67,7 @@ impl Output {
         }
     }
 
-    /// Gives back what was not needed. The file is whole, whatever becomes of that.
+    /// Returns unused space. The file is complete even if this fails.
     fn end(&self) {
         if self.reserved > self.written {
             let _ = self.file.set_len(self.written);
@@ -94,10 +94,10 @@ fn write(full: &Receiver<Message>, empty: &Sender<Vec<u8>>, failure: &OnceLock<F
                 if let (Some(file), None) = (files.get_mut(n), failure.get())
                     && let Err(e) = file.write(buffer.get(..len).unwrap_or_default())
                 {
-                    // Only this thread sets it.
+                    // Set by this thread only.
                     let _ = failure.set((n, e));
                 }
-                // At the end nobody wants it back.
+                // At the end no receiver is left.
                 let _ = empty.send(buffer);
             }
         }
@@ -115,7 +115,7 @@ impl Writer {
         Self { full, empty: Arc::new(std::sync::Mutex::new(empty)), failure, thread: Some(thread), files: 0 }
     }
 
-    /// Makes the temporary file for what will be at `target`.
+    /// Creates the temporary file for `target`.
     pub(super) fn create(&mut self, target: &Path) -> io::Result<Sink> {
         let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut hidden = std::ffi::OsString::from(".");
@@ -129,12 +129,12 @@ impl Writer {
         Ok(Sink { number: self.files - 1, full: self.full.clone(), empty: self.empty.clone(), buffer: vec![0; BUFFER], filled: 0, unnamed })
     }
 
-    /// Which file cannot be written, and why.
+    /// First write error, with the number of its file.
     pub(super) fn failure(&self) -> Option<(usize, &io::Error)> {
         self.failure.get().map(|(n, e)| (*n, e))
     }
 
-    /// Waits until all is written. All sinks must be finished.
+    /// Waits until everything is written. All sinks must be finished.
     pub(super) fn close(self) -> Result<(), Failure> {
         let Self { full, empty, failure, thread, .. } = self;
         drop((full, empty));
@@ -145,25 +145,25 @@ impl Writer {
     }
 }
 
-/// One file: collects bytes for the writer.
+/// Buffer of one file.
 #[derive(Debug)]
 pub(super) struct Sink {
     number: usize,
     full: SyncSender<Message>,
     empty: Arc<std::sync::Mutex<Receiver<Vec<u8>>>>,
-    /// Bytes to be written, up to `filled`.
+    /// Bytes to write, up to `filled`.
     buffer: Vec<u8>,
     filled: usize,
     unnamed: Unnamed,
 }
 
 impl Sink {
-    /// Where it will be.
+    /// Final path.
     pub(super) fn target(&self) -> &Path {
         &self.unnamed.target
     }
 
-    /// Room for `len` more bytes, with whatever was there before; [`Self::used`] says how many were used.
+    /// Space for `len` more bytes with arbitrary contents; [`Self::used`] sets the number of used bytes.
     #[inline]
     pub(super) fn room(&mut self, len: usize) -> &mut [u8] {
         if self.filled + len > self.buffer.len() {
@@ -172,13 +172,13 @@ impl Sink {
         self.buffer.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// So many bytes of the room are to be written.
+    /// Marks bytes of the space as used.
     #[inline]
     pub(super) fn used(&mut self, len: usize) {
         self.filled += len;
     }
 
-    /// Adds bytes, however many.
+    /// Appends any number of bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) {
         for piece in bytes.chunks(BUFFER) {
             if let Some(room) = self.room(piece.len()).get_mut(..piece.len()) {
@@ -192,19 +192,19 @@ impl Sink {
     fn flush(&mut self) {
         let fresh = self.empty.lock().ok().and_then(|r| r.try_recv().ok()).unwrap_or_else(|| vec![0; BUFFER]);
         let full = std::mem::replace(&mut self.buffer, fresh);
-        // The thread ends only after all its senders.
+        // The thread ends after all its senders.
         let _ = self.full.send(Message::Bytes(self.number, full, self.filled));
         self.filled = 0;
     }
 
-    /// Hands over what is left; the file still has its temporary name.
+    /// Passes on the remaining bytes; the file keeps its temporary name.
     pub(super) fn finish(mut self) -> Unnamed {
         self.flush();
         self.unnamed
     }
 }
 
-/// A file that waits for its name. What is not put in place goes with this value.
+/// A complete file with a temporary name. It is removed with this value unless put in place.
 #[derive(Debug)]
 pub(super) struct Unnamed {
     target: PathBuf,
@@ -212,7 +212,7 @@ pub(super) struct Unnamed {
 }
 
 impl Unnamed {
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     pub(super) fn put_in_place(self) -> Result<(), (PathBuf, io::Error)> {
         std::fs::rename(&self.temporary, &self.target).map_err(|e| (self.target.clone(), e))
     }
@@ -220,7 +220,7 @@ impl Unnamed {
 
 impl Drop for Unnamed {
     fn drop(&mut self) {
-        // In place already, or given up: then nothing may stay. There is nobody to tell of an error.
+        // The file is in place already, or given up and must be removed. The error has no recipient.
         let _ = std::fs::remove_file(&self.temporary);
     }
 }

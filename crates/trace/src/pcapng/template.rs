@@ -1,7 +1,7 @@
-//! Blocks of packets of one kind: TCP without options, or with timestamps alone, of one flow in one direction at one place.
+//! Templates for blocks of TCP packets without options, or with timestamps alone, of one flow in one direction at one capture point.
 //!
-//! Most bytes of such a block are those of the one before. They are kept with the sums of what stays (RFC 1071 section 2(A): the order of adding does not
-//! matter), so that a packet is a copy, some stores and two sums. A form is made of the first block of its kind, so how headers look is said once, in `frame`.
+//! Most bytes of such a block equal those of the previous one. They are kept with the sums of the constant parts (RFC 1071 section 2(A): the order of adding does
+//! not matter), so a packet takes a copy, some stores and two sums. A template is made from the first block of its kind, so only `frame` defines the headers.
 
 use super::frame::{ETHERNET, FlowFacts, IPV4, IPV6, NO_SHIFT, TCP, checksum, identification, isn, store, tcp_word, words};
 use super::{BLOCK, BLOCK_HEAD, word};
@@ -9,29 +9,29 @@ use fairlane_net::{Packet, Proto, Segment, flag, fold};
 
 /// Longest block of a template: IPv6 with timestamps, padded, the flags and the end.
 const ROOM: usize = BLOCK_HEAD + (ETHERNET + IPV6 + TCP + STAMPS).next_multiple_of(4) + 16;
-/// As much as a block of IPv4 takes, and what one of IPv6 takes beyond it.
+/// Length of an IPv4 block, and the excess of an IPv6 block.
 const FRONT: usize = BLOCK_HEAD + (ETHERNET + IPV4 + TCP + STAMPS).next_multiple_of(4) + 16;
 const REST: usize = ROOM - FRONT;
 /// The timestamps option with its padding (RFC 7323 appendix A).
 const STAMPS: usize = 12;
-/// Fewest and most forms that are kept: two for each flow, if there are not too many.
+/// Fewest and most templates kept: two for each flow, if possible.
 const FEWEST: usize = 16;
 const MOST: usize = 4096;
 
-/// What all packets of a form have in common, in two words so that comparing is two tests.
+/// Common properties of the packets of a template, in two words, so a comparison is two tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    /// The flow, its direction below it, and the number of the tap.
+    /// Flow, direction, and number of the tap.
     place: u64,
-    /// The hop, connection, class, ECN, whether the tap is that of a port, and whether there are timestamps.
+    /// Hop, connection, class, ECN, tap at a port, and timestamps.
     kind: u64,
 }
 
 impl Key {
-    /// No packet has it: ECN fields have two bits.
+    /// Matches no packet: ECN fields have two bits.
     const NONE: Self = Self { place: u64::MAX, kind: u64::MAX };
 
-    /// That of a packet, if it has a template.
+    /// Key of a packet, if it can have a template.
     #[inline]
     pub(super) fn of(tap: usize, of_port: bool, pkt: &Packet, seg: &Segment) -> Option<Self> {
         if pkt.proto != Proto::Tcp || seg.sack_len() > 0 || seg.has(flag::SYN) {
@@ -47,11 +47,11 @@ impl Key {
     }
 }
 
-/// A block with the sums of what stays in its headers.
+/// A block with the sums of the constant parts of its headers.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     key: Key,
-    /// Where it goes.
+    /// Output file and interface.
     pub(super) file: u32,
     pub(super) interface: u32,
     image: [u8; ROOM],
@@ -62,7 +62,7 @@ pub(super) struct Template {
     shift: u32,
 }
 
-/// The form of each kind that was seen last, where its place is not another's.
+/// Last template of each kind, unless its slot was taken by another.
 #[derive(Debug)]
 pub(super) struct Templates(Vec<Template>);
 
@@ -75,18 +75,18 @@ impl Templates {
 
     #[inline]
     fn place(&mut self, key: &Key) -> Option<&mut Template> {
-        // The directions of a flow lie beside each other, other places of the same packets elsewhere: at an even distance, or directions would meet.
+        // The directions of a flow are adjacent; other capture points of its packets are at an even distance, or directions would collide.
         let n = (key.place as usize).wrapping_add((key.place >> 33) as usize * 74) & (self.0.len() - 1);
         self.0.get_mut(n)
     }
 
-    /// The form of a kind, if one is known.
+    /// Template of a kind, if known.
     #[inline]
     pub(super) fn known(&mut self, key: &Key) -> Option<&Template> {
         self.place(key).filter(|f| f.key == *key).map(|f| &*f)
     }
 
-    /// Keeps the block that was made of a packet as the form of its kind.
+    /// Keeps the block of a packet as the template of its kind.
     #[cold]
     pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, (file, interface): (u32, u32), pkt: &Packet, facts: &FlowFacts) {
         let Some(template) = self.place(&key) else { return };
@@ -108,7 +108,7 @@ impl Templates {
 }
 
 impl Template {
-    /// [`Self::write`] over IPv6, apart: what it needs would be made ready for every packet.
+    /// Calls [`Self::write`] for IPv6 out of line: its setup would cost every packet.
     #[inline(never)]
     pub(super) fn write_six(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &Packet, seg: &Segment) -> Option<usize> {
         self.write::<true>(out, ns, pkt, seg)

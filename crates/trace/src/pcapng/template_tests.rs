@@ -6,14 +6,14 @@ use std::path::Path;
 
 const FLOWS: u32 = 40;
 
-/// Numbers that look drawn: splitmix64.
+/// Pseudo-random numbers: splitmix64.
 fn drawn(n: u64, of: u64) -> u64 {
     let z = (n * 8 + of + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z ^ z >> 31
 }
 
-/// Packets of all flows in both directions: every field that a form does not fix, extremes among them, and now and then one that it does.
+/// Packets of all flows in both directions: every field that a template does not fix, including extremes, and now and then one that it does.
 fn packet(n: u64, stamps: bool) -> (Packet, Segment, bool) {
     let wide = |of| {
         if drawn(n, of).is_multiple_of(5) {
@@ -48,7 +48,7 @@ fn packet(n: u64, stamps: bool) -> (Packet, Segment, bool) {
     (pkt, seg, drawn(n, 17) & 1 == 1)
 }
 
-/// The blocks of a capture of such packets, from the first packet on.
+/// Blocks of a capture of such packets, from the first packet on.
 fn capture(folder: &Path, style: Style, stamps: bool) -> Vec<u8> {
     let facts = |i| FlowFacts {
         from: i,
@@ -81,7 +81,7 @@ fn capture(folder: &Path, style: Style, stamps: bool) -> Vec<u8> {
     bytes[at..].to_vec()
 }
 
-/// Templates give the very bytes that are made without them, as they are where the length to be kept is asked for: here that of the headers.
+/// Templates give exactly the bytes of blocks made without them, as with a given snap length, here that of the headers.
 #[test]
 fn blocks_of_forms_are_those_that_are_made_one_by_one() {
     let folder = std::env::temp_dir().join(format!("fairlane-pcapng-template-{}", std::process::id()));

@@ -82,7 +82,7 @@ fn an_enhanced_packet_block() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// With several ports in one file, departures must happen when they are due.
+/// With several ports in one file, departures must happen when due.
 #[test]
 fn a_node_with_two_links_wants_departures_in_time() {
     let folder = folder("node");
@@ -95,7 +95,7 @@ fn a_node_with_two_links_wants_departures_in_time() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// At a sender: what it sends with TTL 64, what reaches it with one less for each link but the last.
+/// At a sender: sent packets have TTL 64, received ones one less for each link but the last.
 #[test]
 fn a_flow_is_seen_at_its_sender() {
     let folder = folder("flow");
@@ -118,7 +118,7 @@ fn a_flow_is_seen_at_its_sender() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Far more than the buffers hold comes out as it went in.
+/// Much more data than the buffers hold is written unchanged.
 #[test]
 fn long_captures_are_whole() {
     const PACKETS: u64 = 40_000;
@@ -141,7 +141,7 @@ fn long_captures_are_whole() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// What was asked for ahead and not needed is no longer the file's.
+/// Space reserved ahead and not needed is released.
 #[cfg(target_os = "linux")]
 #[test]
 fn long_captures_take_no_more_of_the_disk_than_they_are_long() {
@@ -166,7 +166,7 @@ fn long_captures_take_no_more_of_the_disk_than_they_are_long() {
 
 const SNAPLEN: u32 = 262_144;
 
-/// A folder that is not there is told at once, with the file.
+/// A missing folder is reported at once, with the file.
 #[test]
 fn a_file_that_cannot_be_made_is_named() {
     let file = std::env::temp_dir().join("fairlane-no-such-folder").join("x.pcapng");

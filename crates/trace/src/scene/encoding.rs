@@ -1,13 +1,13 @@
-//! Numbers as few bytes: differences of either sign, and runs of zeros as their length.
+//! Compact encoding of numbers: signed differences, and run lengths of zeros.
 
 pub(super) use crate::varint::{varint as put, zigzag};
 
-/// The difference of two numbers, whichever is larger.
+/// Absolute difference as a signed change.
 pub(super) const fn apart(new: u64, old: u64) -> u64 {
     zigzag(new.wrapping_sub(old) as i64)
 }
 
-/// Numbers of which most are zero: after a zero stands how many more follow it.
+/// Numbers that are mostly zero: a zero is followed by the number of further zeros.
 #[derive(Debug, Default)]
 pub(super) struct Zeros {
     run: u64,

@@ -1,9 +1,9 @@
-//! What a moving picture of a network shows: the way of every packet from queue to queue, as few bytes as may be, and with them what queues and
-//! flows are at the end of each stretch.
+//! Animation of a network: the path of every packet from queue to queue in few bytes, and the state of queues and
+//! flows at the end of each stretch.
 //!
-//! A stretch is a **chunk** that `web/src/watch/chunk.js` reads, in a page that watches as in one that replays. Both sides know when a packet that
-//! begins to be sent should reach the far end, and when a packet that arrived is offered to the next queue: at once. So such times are not
-//! written; a packet that comes at another time than the rate and the delay of its link say has an event of its own.
+//! A stretch is a **chunk**, read by `web/src/watch/chunk.js` in live and replayed pages. Both sides know when a packet in transmission
+//! should reach the far end, and that a packet that arrived is offered to the next queue at once. Such times are not
+//! written; a packet that arrives at another time than the rate and delay of its link imply has an event of its own.
 
 mod encoding;
 
@@ -13,45 +13,45 @@ use fairlane_net::{
 };
 use fairlane_units::Time;
 
-/// Values of a link direction in a chunk: rate in bit/s, delay in ns, packets and bytes that wait, bytes and packets sent, packets dropped by the queue,
+/// Values of a link direction in a chunk: rate in bit/s, delay in ns, queued packets and bytes, bytes and packets sent, packets dropped by the queue,
 /// lost on the link, marked.
 pub const OF_LINK: usize = 9;
 /// Values of a flow: cwnd, ssthresh (0: none), bytes in flight, srtt in us, payload delivered, bytes sent, retransmissions, timeouts, number of the
-/// state in [`STATES`], 0 before it began, 1 while it goes on, 2 when it is over.
+/// state in [`STATES`], 0 before its start, 1 while active, 2 when complete.
 pub const OF_FLOW: usize = 10;
-/// Names of the states of a sender.
+/// Names of sender states.
 pub const STATES: &[&str] = &["", "open", "disorder", "cwr", "recovery", "loss"];
 
-/// How a link and its queue, or a flow, are at an instant.
+/// State of all links and flows at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct Still {
     /// Links.
     pub links: Vec<[u64; OF_LINK]>,
     /// Flows.
     pub flows: Vec<[u64; OF_FLOW]>,
-    /// Inner variables: twice the number of the link, or twice that of the flow and one, name, value.
+    /// Gauges: twice the number of the link, or twice that of the flow plus one, name, value.
     pub gauges: Vec<(u32, &'static str, f64)>,
 }
 
-/// What an event tells. The numbers are those of chunks.
+/// Kind of an event. The numbers are those in chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
-    /// A packet came to a queue and was sent at once.
+    /// A packet arrived at a queue and was sent at once.
     Pass = 0,
-    /// It waits.
+    /// A packet was queued.
     Wait = 1,
-    /// It waited, and begins to be sent.
+    /// A queued packet starts its transmission.
     Go = 2,
-    /// It came and was dropped.
+    /// An arriving packet was dropped.
     Drop = 3,
-    /// It had waited, and was dropped.
+    /// A queued packet was dropped.
     Out = 4,
-    /// The link lost it.
+    /// The link lost a packet.
     Lost = 5,
-    /// It reaches the far end now, and not when it was expected to.
+    /// A packet reaches the far end at an unexpected time.
     Here = 6,
-    /// A retransmission timer ran out.
+    /// A retransmission timer expired.
     Timeout = 7,
     /// A packet that is not followed was marked.
     Mark = 8,
@@ -62,10 +62,10 @@ const AGAIN: u8 = 1 << 5;
 const BACK: u8 = 1 << 6;
 const TIMED: u8 = 1 << 7;
 
-/// What a run is stopped at.
+/// Event that a search stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// Anything that happens to a packet at a queue.
+    /// Any event of a packet at a queue.
     Packet,
     /// A drop by a queue, or a loss on a link.
     Drop,
@@ -76,7 +76,7 @@ pub enum Sought {
 }
 
 impl Sought {
-    /// By its name.
+    /// Parses a name.
     pub fn named(name: &str) -> Option<Self> {
         [("packet", Self::Packet), ("drop", Self::Drop), ("mark", Self::Mark), ("timeout", Self::Timeout)]
             .into_iter()
@@ -93,18 +93,18 @@ impl Sought {
     }
 }
 
-/// A packet under way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug, Default)]
 struct Under {
-    /// Counts those of its flow and direction from 1; 0: nobody is there.
+    /// Number in its flow and direction, from 1; 0 for none.
     number: u32,
-    /// Whether its way is told.
+    /// True if the packet is followed.
     told: bool,
     again: bool,
     marked: bool,
-    /// The port in whose queue it was let.
+    /// Port of the queue that holds it.
     port: Option<u32>,
-    /// When it should reach the end of its link, or did, in ns; none is known before the first.
+    /// Expected or actual arrival at the end of its link, in ns; none before the first link.
     there: Option<u64>,
 }
 
@@ -119,33 +119,33 @@ struct Columns {
     sizes: Vec<u8>,
 }
 
-/// Number and size of the last packet of a flow and direction that a link told of.
+/// Number and size of the last reported packet of a flow and direction on a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     number: u32,
     size: u32,
 }
 
-/// A direction of a link, as whoever reads knows it: as it was at the end of the last chunk.
+/// A link direction as known to the reader: its state at the end of the last chunk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wire {
     rate: u64,
     delay: u64,
-    /// When the packet in transmission will have been sent.
+    /// End of the current transmission.
     free: u64,
 }
 
-/// Collects a stretch.
+/// Collects the events of a chunk.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Of so many packets of a flow one is followed; all drops and marks are told.
+    /// One of every `one_of` packets of a flow is followed; all drops and marks are reported.
     one_of: u32,
     under: Vec<Under>,
     sent: Vec<u32>,
     last: Vec<Vec<Last>>,
     wires: Vec<Wire>,
     timeouts: Vec<u64>,
-    /// A packet that came to a queue and may be sent at once.
+    /// An arriving packet that may be sent at once.
     came: Option<EnqueueEvent>,
     /// Time of the last event that has one.
     clock: u64,
@@ -153,12 +153,12 @@ pub struct Scene {
     still: Still,
     at: u64,
     begun: bool,
-    /// Kinds of events that are looked for, a bit each, and when one was found.
+    /// Kinds of events searched for, one bit each, and the time of the first match.
     sought: u16,
     found: Option<Time>,
 }
 
-/// Times that differ by less are told as one, in ns: what is expected is worked out in whole nanoseconds.
+/// Smaller time differences are ignored, in ns: expected times are computed in whole nanoseconds.
 const CLOSE: u64 = 100;
 
 fn ns(t: Time) -> u64 {
@@ -166,7 +166,7 @@ fn ns(t: Time) -> u64 {
 }
 
 impl Scene {
-    /// Of so many packets of a flow one is followed; `still`: how the network is now.
+    /// Creates a scene that follows one of every `one_of` packets of a flow; `still`: current state of the network.
     pub fn new(one_of: u32, still: &Still) -> Self {
         let (links, flows) = (still.links.len(), still.flows.len());
         let timeouts = still.flows.iter().map(|f| f[7]).collect();
@@ -190,11 +190,11 @@ impl Scene {
         made
     }
 
-    /// Events since the last chunk.
+    /// Number of events since the last chunk.
     pub fn len(&self) -> u64 {
         self.columns.count
     }
-    /// Whether nothing has happened since the last chunk.
+    /// True if nothing has happened since the last chunk.
     pub fn is_empty(&self) -> bool {
         self.columns.count == 0
     }
@@ -205,11 +205,11 @@ impl Scene {
         }
     }
 
-    /// From now on looks for events of some kinds, whatever was found before.
+    /// Starts a search for events of some kinds; discards an earlier match.
     pub fn seek(&mut self, what: Sought) {
         (self.sought, self.found) = (what.kinds(), None);
     }
-    /// When the first of them happened.
+    /// Time of the first match.
     pub fn found(&self) -> Option<Time> {
         self.found
     }
@@ -219,7 +219,7 @@ impl Scene {
         }
     }
 
-    /// The chunk that ends now; the next one begins.
+    /// Returns the chunk that ends now and starts the next one.
     pub fn chunk(&mut self, now: Time, still: Still) -> Vec<u8> {
         self.settle_one();
         let (first, now) = (!self.begun, ns(now));
@@ -276,7 +276,7 @@ impl Scene {
         &mut self.under[i]
     }
 
-    /// What is known of a packet; one that is seen for the first time is counted.
+    /// State of a packet; a new one gets its number.
     fn known(&mut self, pkt: &Packet, again: bool) -> Under {
         let known = *self.under(pkt.id);
         if known.number != 0 {
@@ -293,7 +293,7 @@ impl Scene {
         made
     }
 
-    /// An event of a packet at a port; `expected`: when whoever reads thinks that it happens. The time as it is told.
+    /// Writes an event of a packet at a port; `expected`: time that the reader assumes. Returns the written time.
     fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &Packet, known: &Under, expected: Option<u64>) -> u64 {
         let near = expected.filter(|t| t.abs_diff(now) < CLOSE);
         let (timed, now) = (near.is_none(), near.unwrap_or(now));
@@ -327,7 +327,7 @@ impl Scene {
         self.clock = now;
     }
 
-    /// Tells of the packet that came last, if it was not sent at once.
+    /// Writes the last arrival, if the packet was not sent at once.
     fn settle_one(&mut self) {
         if let Some(e) = self.came.take() {
             let known = *self.under(e.pkt.id);

@@ -1,4 +1,4 @@
-//! A chunk read back by the rules of its own documentation, against what was put in.
+//! Reads chunks back by their documented format and compares them with the input.
 
 use super::encoding::{Zeros, apart, put, zigzag};
 use super::*;
@@ -23,7 +23,7 @@ fn numbers(mut bytes: &[u8]) -> Vec<u64> {
 
 #[test]
 fn numbers_take_seven_bits_a_byte() {
-    // The examples of DWARF 5, section 7.6, for unsigned LEB128.
+    // Examples of DWARF 5, section 7.6, for unsigned LEB128.
     for (value, bytes) in [(2, vec![2]), (127, vec![127]), (128, vec![0x80, 1]), (12857, vec![0xb9, 0x64])] {
         let mut out = Vec::new();
         put(&mut out, value);
@@ -57,7 +57,7 @@ fn a_chunk_tells_of_the_end_of_a_stretch_by_differences() {
     };
     let mut scene = Scene::new(1, &still(0));
     let first = scene.chunk(Time::from_ps(3_000), still(2));
-    // First and named; of one packet one; 3 ns later; the link's values; ten zeros of the flow among 15; one gauge; no events.
+    // First and named; every packet; 3 ns later; the link's values; ten zeros of the flow among 15; one gauge; no events.
     let bits = u64::from(0.5_f32.to_bits());
     let mut want = vec![0b11, 1, 3];
     for v in [2_000_000, 10_000_000, 4, 6000] {
@@ -68,7 +68,7 @@ fn a_chunk_tells_of_the_end_of_a_stretch_by_differences() {
     put(&mut want, 2 * bits);
     want.extend([0; 6]);
     assert_eq!(first, want);
-    // Nothing has changed: fifteen, four and one zeros.
+    // No changes: fifteen, four and one zeros.
     let second = scene.chunk(Time::from_ps(5_000), still(2));
     assert_eq!(second, [0, 2, 0, 18, 0, 0, 0, 0, 0, 0, 0, 0]);
 }

@@ -1,13 +1,13 @@
 //! A captured frame.
 
-/// A packet of a capture.
+/// A packet of a capture file.
 pub(super) struct Frame<'a> {
     /// Nanoseconds since the epoch of the capture.
     pub(super) time: i128,
-    /// Type of the link it was captured on.
+    /// Link type of the capturing interface.
     pub(super) link: u32,
-    /// As much of it as was captured.
+    /// Captured bytes.
     pub(super) bytes: &'a [u8],
-    /// Its length on the wire.
+    /// Length on the wire.
     pub(super) length: u32,
 }

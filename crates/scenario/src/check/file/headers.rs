@@ -1,15 +1,15 @@
-//! The IP packet in a captured frame, and how much of it is payload of TCP or UDP.
+//! Finds the IP packet in a captured frame, and the length of its TCP or UDP payload.
 //!
-//! Link types are those of draft-ietf-opsawg-pcaplinktype: Ethernet with or without VLAN tags (IEEE 802.1Q, 802.1ad), raw IP, BSD loopback, Linux cooked
-//! captures of both versions. Lengths come from the IP headers, so a capture of the headers alone will do. Payload is what follows the TCP or UDP header;
-//! of other protocols, and of fragments but the first, what follows the IP header.
+//! Link types are those of draft-ietf-opsawg-pcaplinktype: Ethernet with or without VLAN tags (IEEE 802.1Q, 802.1ad), raw IP, BSD loopback and Linux
+//! cooked captures of both versions. Lengths come from the IP headers, so a capture of the headers alone is enough. Payload is the data after the TCP
+//! or UDP header; for other protocols and later fragments, the data after the IP header.
 
 use super::frame::Frame;
 
 const ETHERNET: u32 = 1;
 const NULL: u32 = 0;
 const LOOP: u32 = 108;
-/// Raw IP: the registered number, and those that some systems write.
+/// Raw IP: the registered number, and numbers that some systems write instead.
 const RAW: [u32; 3] = [101, 12, 14];
 const IPV4: u32 = 228;
 const IPV6: u32 = 229;
@@ -18,7 +18,7 @@ const COOKED2: u32 = 276;
 
 const TYPE_IPV4: u16 = 0x0800;
 const TYPE_IPV6: u16 = 0x86dd;
-/// Tags of IEEE 802.1Q and 802.1ad, and the number used before there was one.
+/// Tags of IEEE 802.1Q and 802.1ad, and the number used before they were registered.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 const TCP: u8 = 6;
@@ -26,7 +26,7 @@ const UDP: u8 = 17;
 /// Length of a UDP header (RFC 768).
 const UDP_HEADER: usize = 8;
 
-const SHORT: &str = "too little of it was captured to see its length";
+const SHORT: &str = "too few bytes were captured to determine its length";
 
 fn u16_at(b: &[u8], i: usize) -> Result<u16, String> {
     match b.get(i..i + 2) {
@@ -39,7 +39,7 @@ fn u8_at(b: &[u8], i: usize) -> Result<u8, String> {
     b.get(i).copied().ok_or_else(|| SHORT.to_owned())
 }
 
-/// Payload and length of the IP packet; none if it is not one.
+/// Payload length and IP length; none if the frame carries no IP packet.
 pub(super) fn lengths(f: &Frame<'_>) -> Result<Option<(u32, u32)>, String> {
     let b = f.bytes;
     let behind = |at: usize, kind: u16| (kind == TYPE_IPV4 || kind == TYPE_IPV6).then_some(at);
@@ -56,11 +56,11 @@ pub(super) fn lengths(f: &Frame<'_>) -> Result<Option<(u32, u32)>, String> {
         NULL | LOOP => Some(4),
         IPV4 | IPV6 => Some(0),
         link if RAW.contains(&link) => Some(0),
-        link => return Err(format!("links of type {link} are not understood, Ethernet, raw IP, loopback and Linux cooked are")),
+        link => return Err(format!("link type {link} is not supported; Ethernet, raw IP, loopback and Linux cooked are")),
     };
     let Some(start) = start else { return Ok(None) };
     let ip = b.get(start..).unwrap_or_default();
-    // What an offloading card left open: the length of the frame tells.
+    // Segmentation offload leaves the IP length at zero: use the length of the frame.
     let open = (f.length as usize).saturating_sub(start);
     match u8_at(ip, 0)? >> 4 {
         4 => v4(ip, open).map(Some),
@@ -86,7 +86,7 @@ fn v6(ip: &[u8], open: usize) -> Result<(u32, u32), String> {
         n => n + 40,
     };
     let (mut next, mut at, mut first) = (u8_at(ip, 6)?, 40, true);
-    // RFC 8200 section 4: hop-by-hop, routing and destination options count in units of 8 byte, a fragment header is 8 byte; RFC 4302: authentication counts in 4.
+    // RFC 8200 section 4: hop-by-hop, routing and destination options count in units of 8 bytes, a fragment header has 8 bytes; RFC 4302: authentication counts in units of 4.
     while first {
         let length = match next {
             0 | 43 | 60 => 8 * (usize::from(u8_at(ip, at + 1)?) + 1),

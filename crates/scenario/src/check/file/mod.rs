@@ -1,4 +1,4 @@
-//! Files that a scenario names: read when the scenario is, so that a resolved scenario needs no other file.
+//! Files that a scenario names. They are read with the scenario, so a resolved scenario needs no other file.
 
 mod demands;
 mod frame;
@@ -16,18 +16,18 @@ use fairlane_units::{DataFile, INLINE};
 use std::io::Read;
 use std::path::Path;
 
-/// Largest file that is read.
+/// Largest file accepted, in bytes.
 const LARGEST: u64 = 256 << 20;
 
 /// A kind of file.
 struct Kind {
-    /// Its name as `x-reads` has it.
+    /// Name as in `x-reads`.
     name: &'static str,
-    /// What to call it.
+    /// Description for messages.
     noun: &'static str,
-    /// What it holds; the error is a message.
+    /// Parses the file; the error is a message.
     read: fn(&[u8]) -> Result<Vec<u64>, String>,
-    /// What is wrong with numbers that were written in place of the file.
+    /// Checks numbers written inline instead of a file.
     check: fn(&[u64]) -> Result<(), String>,
 }
 
@@ -47,14 +47,14 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "packets",
-        noun: "a capture (pcap or pcapng), or of a text file with the seconds and the size of a packet on each line",
+        noun: "a capture (pcap or pcapng) or a text file with the seconds and the size of a packet on each line",
         read: packets::read,
         check: packets::check,
     },
     Kind { name: "demands", noun: "a traffic matrix (CSV)", read: demands::read, check: demands::check },
 ];
 
-/// The numbers of the file that `node` names, as a value that holds them itself; the error is a message and what to write.
+/// Reads the file that `node` names and returns its numbers as an inline value; the error is a message and a help text.
 pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (String, String)> {
     let kind = KINDS.iter().find(|k| k.name == reads).unwrap_or(&KINDS[0]);
     let wanted = || format!("write the path of {}", kind.noun);
@@ -70,28 +70,28 @@ pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (S
         (kind.read)(&bytes).map_err(|why| (format!("{path}: {why}"), wanted()))?
     };
     if values.is_empty() {
-        return Err((format!("{named} holds nothing"), wanted()));
+        return Err((format!("{named} contains no values"), wanted()));
     }
     (kind.check)(&values).map_err(|why| (format!("{named}: {why}"), wanted()))?;
     Ok(DataFile::inline(&values))
 }
 
-/// What a reader (`numbers`, `opportunities`, `packets`) makes of the bytes of a file: for tests and fuzzing.
+/// Parses the bytes of a file with a reader (`numbers`, `opportunities`, `packets`), for tests and fuzzing.
 ///
 /// # Errors
-/// What is wrong with them, as a message.
+/// A message about the first error.
 #[doc(hidden)]
 pub fn parse(reads: &str, bytes: &[u8]) -> Result<Vec<u64>, String> {
-    let Some(kind) = KINDS.iter().find(|k| k.name == reads) else { return Err(format!("no reader is called {reads}")) };
+    let Some(kind) = KINDS.iter().find(|k| k.name == reads) else { return Err(format!("unknown reader {reads}")) };
     let values = (kind.read)(bytes)?;
     (kind.check)(&values)?;
     Ok(values)
 }
 
-/// The bytes of a file. Devices and pipes may have no end, or nobody who writes into them: they are refused without being opened.
+/// Reads a file. Devices and pipes, which may never end, are refused without being opened.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     let told = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::NotFound => "file not found".to_owned(),
         kind => kind.to_string(),
     };
     let about = std::fs::metadata(file).map_err(told)?;
@@ -101,7 +101,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     if !about.is_file() {
         return Err("it is a device, a pipe or a socket, not a file".to_owned());
     }
-    // What a file says of its length need not hold: those of /proc say zero.
+    // The stated length may be wrong: files under /proc report zero.
     let mut bytes = Vec::with_capacity(about.len().min(LARGEST) as usize);
     std::fs::File::open(file).and_then(|f| f.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(told)?;
     if bytes.len() as u64 > LARGEST {
@@ -110,14 +110,14 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Numbers and texts of the lines of a text file; empty lines and what follows `#` do not count.
+/// Line numbers and texts of a text file, without empty lines and `#` comments.
 fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text file".to_owned())?;
     let lines = text.lines().enumerate().map(|(i, l)| (i + 1, l.split('#').next().unwrap_or_default().trim()));
     Ok(lines.filter(|(_, l)| !l.is_empty()))
 }
 
-/// One whole number a line.
+/// One whole number per line.
 fn numbers(bytes: &[u8]) -> Result<Vec<u64>, String> {
     lines(bytes)?.map(|(i, l)| l.parse().map_err(|_| format!("line {i}: `{}` is not a whole number", l.escape_debug()))).collect()
 }
@@ -136,11 +136,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn only_files_are_read() {
-        for (path, why) in [("/dev/zero", "a device"), ("/dev/null", "a device"), ("/", "a directory"), ("/no/such", "no such file")] {
+        for (path, why) in [("/dev/zero", "a device"), ("/dev/null", "a device"), ("/", "a directory"), ("/no/such", "not found")] {
             let told = read(Path::new(path)).unwrap_err();
             assert!(told.contains(why), "{path}: {told}");
         }
-        // Its length is said to be zero.
+        // Its reported length is zero.
         assert!(read(Path::new("/proc/self/status")).is_ok_and(|b| !b.is_empty()) || !Path::new("/proc").exists());
     }
 }

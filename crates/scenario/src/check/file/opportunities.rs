@@ -1,7 +1,7 @@
-//! Traces of links as mahimahi has them (Netravali et al. 2015): a millisecond on each line, in order, at each of which the link can carry a
-//! packet of full size; several in one millisecond are several lines. The trace begins anew at its last time.
+//! Link traces in mahimahi's format (Netravali et al. 2015): one millisecond per line, in order. At each the link can carry one
+//! full-size packet; several packets in one millisecond take several lines. The trace restarts at its last time.
 
-/// The longest run: a later opportunity would never come.
+/// Longest run; a later opportunity would never be used.
 const LATEST_MS: u64 = 1000 * 3600 * 1000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
@@ -10,10 +10,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
 
 pub(super) fn check(trace: &[u64]) -> Result<(), String> {
     if let Some(i) = trace.windows(2).position(|w| w[1] < w[0]) {
-        return Err(format!("opportunity {} at {} ms comes after one at {} ms: a trace is in order", i + 2, trace[i + 1], trace[i]));
+        return Err(format!("opportunity {} at {} ms comes after one at {} ms: a trace must be in order", i + 2, trace[i + 1], trace[i]));
     }
     match trace.last() {
-        Some(0) => Err("its last opportunity is at 0 ms, where the trace would begin anew without end".to_owned()),
+        Some(0) => Err("its last opportunity is at 0 ms, so the trace would restart for ever".to_owned()),
         Some(&last) if last > LATEST_MS => Err(format!("its last opportunity is at {last} ms, after the longest run (1000h)")),
         _ => Ok(()),
     }

@@ -1,15 +1,15 @@
-//! Recorded packets: captures, or a text of one's own. All become (nanoseconds since the first packet, payload, length of the IP packet), one
-//! after the other in one list.
+//! Recorded packets from a capture or a text file, as one list of (nanoseconds since the first packet, payload, length of the IP
+//! packet).
 //!
-//! Captures are pcap (`pcap.rs`) and pcapng (`pcapng.rs`); `headers.rs` finds the IP packet in a frame. What is not IP (ARP...) is passed over.
+//! Captures are pcap (`pcap.rs`) or pcapng (`pcapng.rs`); `headers.rs` finds the IP packet in a frame. Other protocols (ARP...) are skipped.
 //!
-//! A text has a packet on each line: its time in seconds, to the nanosecond, and its size in bytes, which stands for both lengths:
-//! `0.001500 1200`. The first time is where the recording begins, whatever it is.
+//! A text has one packet per line: its time in seconds, to the nanosecond, and its size in bytes, used for both lengths:
+//! `0.001500 1200`. The first time is the start of the recording.
 
 use super::frame::Frame;
 use super::{headers, pcap, pcapng};
 
-/// Numbers of a packet in the list.
+/// Numbers per packet in the list.
 const ENTRIES: usize = 3;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
@@ -31,13 +31,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
         return text(bytes);
     }
     match (number, list.values.is_empty()) {
-        (0, _) => Err("there are no packets in it".to_owned()),
+        (0, _) => Err("it contains no packets".to_owned()),
         (_, true) => Err(format!("none of its {number} packets is an IP packet")),
         _ => Ok(list.values),
     }
 }
 
-/// The packets so far.
+/// Packets read so far.
 #[derive(Default)]
 struct List {
     values: Vec<u64>,
@@ -49,9 +49,9 @@ impl List {
     fn add(&mut self, time: i128, payload: u32, ip: u32) -> Result<(), String> {
         let first = *self.first.get_or_insert(time);
         if time < self.last && time != first {
-            return Err(format!("was captured {} ns before the one before it: times must not go back", self.last - time));
+            return Err(format!("was captured {} ns before the previous one: times must not decrease", self.last - time));
         }
-        let since = u64::try_from(time - first).map_err(|_| "was captured before the first: times must not go back".to_owned())?;
+        let since = u64::try_from(time - first).map_err(|_| "was captured before the first: times must not decrease".to_owned())?;
         self.last = time;
         self.values.extend([since, u64::from(payload), u64::from(ip)]);
         Ok(())
@@ -71,7 +71,7 @@ fn text(bytes: &[u8]) -> Result<Vec<u64>, String> {
     Ok(list.values)
 }
 
-/// Seconds with up to nine decimals, exactly.
+/// Parses seconds with up to nine decimals, exactly.
 fn nanoseconds(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if part.len() > 9 || !part.bytes().all(|b| b.is_ascii_digit()) || whole.is_empty() || !whole.bytes().all(|b| b.is_ascii_digit()) {
@@ -87,7 +87,7 @@ pub(super) fn check(list: &[u64]) -> Result<(), String> {
     }
     let times: Vec<u64> = list.iter().step_by(ENTRIES).copied().collect();
     match times.windows(2).position(|w| w[1] < w[0]) {
-        Some(i) => Err(format!("packet {} was sent before the one before it: times must not go back", i + 2)),
+        Some(i) => Err(format!("packet {} was sent before the previous one: times must not decrease", i + 2)),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ fn udp(payload: u16) -> Vec<u8> {
 
 /// Seconds, nanoseconds and payload of three packets.
 const THREE: [(u32, u32, u16); 3] = [(7, 999_999_000, 1200), (8, 1000, 40), (8, 500_001_000, 0)];
-/// The same as numbers; the first is 2 µs before the second.
+/// `THREE` as numbers; the first is 2 µs before the second.
 const WANT: [u64; 9] = [0, 1200, 1228, 2000, 40, 68, 500_002_000, 0, 28];
 
 fn pcap(nano: bool, little: bool, packets: &[(u32, u32, u16)]) -> Vec<u8> {
@@ -42,7 +42,7 @@ fn block(little: bool, kind: u32, mut body: Vec<u8>) -> Vec<u8> {
     [&word(kind)[..], &length, &body, &length].concat()
 }
 
-/// Section, interface with the resolution 10^-9 and an offset, the packets as enhanced or as old blocks.
+/// A section, an interface with the resolution 10^-9 and an offset, and the packets in enhanced or old blocks.
 fn pcapng(little: bool, old: bool, resolution: u8, packets: &[(u32, u32, u16)]) -> Vec<u8> {
     let word = |x: u32| if little { x.to_le_bytes() } else { x.to_be_bytes() };
     let half = |x: u16| if little { x.to_le_bytes() } else { x.to_be_bytes() };
@@ -52,7 +52,7 @@ fn pcapng(little: bool, old: bool, resolution: u8, packets: &[(u32, u32, u16)]) 
     let options = [&half(9)[..], &half(1), &[resolution, 0, 0, 0], &half(14), &half(8), &eight, &half(0), &half(0)].concat();
     let interface = [&half(1)[..], &half(0), &word(0), &options].concat();
     let mut out = [block(little, 0x0a0d_0d0a, section), block(little, 1, interface)].concat();
-    // A block nobody knows.
+    // A block of an unknown type.
     out.extend(block(little, 0x0bad, vec![1, 2, 3, 4]));
     let ticks: u128 = if resolution & 0x80 != 0 { 1 << (resolution & 0x7f) } else { 10_u128.pow(resolution.into()) };
     for &(s, ns, payload) in packets {
@@ -83,7 +83,7 @@ fn pcapng_in_both_byte_orders_with_old_and_new_packets() {
             }
         }
     }
-    // 2^-30 s is a little finer than a nanosecond: each time is cut to the tick before.
+    // 2^-30 s is a little finer than a nanosecond: each time is rounded down to a tick.
     let list = read(&pcapng(true, false, 0x80 | 30, &THREE)).unwrap();
     assert!(list.iter().zip(WANT).all(|(a, b)| a.abs_diff(b) <= 2), "{list:?}");
 }
@@ -109,7 +109,7 @@ fn what_is_wrong_is_told_with_its_packet() {
     let whole = pcap(true, true, &THREE);
     let cut = |n: usize| read(&whole[..n]).unwrap_err();
     assert_eq!(cut(20), "it ends within its header");
-    assert_eq!(cut(24), "there are no packets in it");
+    assert_eq!(cut(24), "it contains no packets");
     assert_eq!(cut(24 + 58 + 10), "it ends within packet 2");
     assert_eq!(cut(24 + 58 + 20), "it ends within packet 2");
     let back = [(7, 5, 10), (9, 0, 10), (8, 999_999_999, 10)];
@@ -125,7 +125,7 @@ fn what_is_wrong_is_told_with_its_packet() {
     assert!(check(&[0, 1]).is_err() && check(&[5, 1, 1, 4, 1, 1]).is_err() && check(&WANT).is_ok());
 }
 
-/// A frame of type `link` around a given IP packet.
+/// Decodes a frame of type `link` around a given IP packet.
 fn lengths_of(link: u32, bytes: &[u8], length: u32) -> Result<Option<(u32, u32)>, String> {
     headers::lengths(&Frame { time: 0, link, bytes, length })
 }
@@ -143,24 +143,24 @@ fn the_ip_packet_is_found_on_every_link() {
     }
     assert_eq!(lengths_of(276, &cooked2, 0), Ok(Some((100, 128))));
     assert_eq!(lengths_of(0, &wrap(&[2, 0, 0, 0]), 0), Ok(Some((100, 128))));
-    // ARP is no IP packet; IEEE 802.15.4 is not understood.
+    // ARP is not an IP packet; IEEE 802.15.4 is not supported.
     assert_eq!(lengths_of(1, &[&ethernet[..], &[8, 6, 0, 0]].concat(), 60), Ok(None));
     assert!(lengths_of(195, &ip, 0).unwrap_err().contains("type 195"));
-    assert!(lengths_of(1, &ip[..10], 0).unwrap_err().contains("too little"));
+    assert!(lengths_of(1, &ip[..10], 0).unwrap_err().contains("too few"));
 }
 
 #[test]
 fn payload_is_what_follows_the_transport_header() {
     let mut ip = udp(100)[14..].to_vec();
-    // TCP with 12 bytes of options: 32 of header.
+    // TCP with 12 bytes of options: a 32-byte header.
     ip[9] = 6;
     ip.resize(32, 0);
     ip.push(0x80);
     assert_eq!(lengths_of(101, &ip, 0), Ok(Some((128 - 20 - 32, 128))));
-    // Not the first fragment: no transport header.
+    // A later fragment: no transport header.
     ip[7] = 9;
     assert_eq!(lengths_of(101, &ip, 0), Ok(Some((108, 128))));
-    // A segment that the card has yet to cut: total length 0, the frame tells.
+    // Segmentation offload: total length 0, the frame length counts.
     (ip[7], ip[2], ip[3]) = (0, 0, 0);
     assert_eq!(lengths_of(101, &ip, 9052), Ok(Some((9000, 9052))));
     // IPv6 with a hop-by-hop header before UDP.
@@ -170,7 +170,7 @@ fn payload_is_what_follows_the_transport_header() {
     assert_eq!(lengths_of(229, &v6, 0), Ok(Some((100, 156))));
 }
 
-/// Wireshark's own programs write what we read, where they are installed: text2pcap makes a capture, editcap changes it into every other kind.
+/// Reads files written by Wireshark's own programs, where installed: text2pcap makes a capture, editcap converts it into every other format.
 #[test]
 fn files_of_wiresharks_programs() {
     let dir = std::env::temp_dir().join(format!("fairlane-captures-{}", std::process::id()));

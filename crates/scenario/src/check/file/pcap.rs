@@ -1,14 +1,14 @@
-//! pcap files (draft-ietf-opsawg-pcap): a header, then packets with their times in micro- or nanoseconds, in either byte order.
+//! pcap files (draft-ietf-opsawg-pcap): a header, then packets with times in micro- or nanoseconds, in either byte order.
 
 use super::frame::Frame;
 
-/// Magic numbers of micro- and nanoseconds.
+/// Magic numbers for micro- and nanoseconds.
 const MICRO: u32 = 0xa1b2_c3d4;
 const NANO: u32 = 0xa1b2_3c4d;
-/// Lengths of the headers of file and packet.
+/// Lengths of the file header and the packet header.
 const FILE_HEADER: usize = 24;
 const PACKET_HEADER: usize = 16;
-/// The link type proper; above it are bits about a frame check sequence.
+/// Bits of the link type; the higher bits describe the frame check sequence.
 const LINK_TYPE: u32 = 0xffff;
 
 fn magic(bytes: &[u8]) -> Option<(bool, u64)> {
@@ -27,7 +27,7 @@ pub(super) fn is(bytes: &[u8]) -> bool {
     magic(bytes).is_some()
 }
 
-/// Hands on every packet.
+/// Passes every packet to `take`.
 pub(super) fn frames(bytes: &[u8], take: &mut dyn FnMut(Frame<'_>) -> Result<(), String>) -> Result<(), String> {
     let Some((little, ns)) = magic(bytes) else { return Err("it is not a pcap file".to_owned()) };
     let word = |at: usize| {

@@ -1,11 +1,11 @@
-//! pcapng files (draft-ietf-opsawg-pcapng): sections in either byte order, with interfaces, each with a link type and a clock of its own.
+//! pcapng files (draft-ietf-opsawg-pcapng): sections in either byte order, with interfaces that each have a link type and a clock.
 //!
-//! Read are the section header, interface descriptions with `if_tsresol` and `if_tsoffset`, and enhanced packets and the packet blocks before them. Simple packets have no
-//! time and are refused; all other blocks are passed over.
+//! Supported blocks: section header, interface description with `if_tsresol` and `if_tsoffset`, enhanced packet, and the obsolete packet block. Simple packet
+//! blocks have no time and are refused; all other blocks are skipped.
 
 use super::frame::Frame;
 
-/// Types of blocks.
+/// Block types.
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const PACKET: u32 = 2;
@@ -17,9 +17,9 @@ const MAGIC: u32 = 0x1a2b_3c4d;
 const END: u16 = 0;
 const TSRESOL: u16 = 9;
 const TSOFFSET: u16 = 14;
-/// Resolution of an interface that says nothing: 10^-6 s.
+/// Default resolution of an interface: 10^-6 s.
 const MICROSECONDS: u8 = 6;
-/// The finest resolutions that are read.
+/// Finest supported resolutions.
 const MOST_DECIMALS: u8 = 18;
 const MOST_BITS: u8 = 62;
 
@@ -27,16 +27,16 @@ pub(super) fn is(bytes: &[u8]) -> bool {
     bytes.get(..4) == Some(&SECTION.to_be_bytes())
 }
 
-/// The clock and link type of an interface.
+/// Clock and link type of an interface.
 struct Interface {
     link: u32,
-    /// Ticks a second.
+    /// Ticks per second.
     ticks: u128,
-    /// Seconds to add.
+    /// Offset in seconds.
     offset: i64,
 }
 
-/// A section's bytes in its byte order.
+/// Bytes of a section, read in its byte order.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     bytes: &'a [u8],
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Hands on every packet.
+/// Passes every packet to `take`.
 pub(super) fn frames(bytes: &[u8], take: &mut dyn FnMut(Frame<'_>) -> Result<(), String>) -> Result<(), String> {
     let mut all = Reader { bytes, little: false };
     let mut interfaces: Vec<Interface> = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn frames(bytes: &[u8], take: &mut dyn FnMut(Frame<'_>) -> Result<(),
         if bytes.get(at..at + 4) == Some(&SECTION.to_be_bytes()) {
             all.little = bytes.get(at + 8..at + 12) == Some(&MAGIC.to_le_bytes());
             if all.u32(at + 8) != Some(MAGIC) {
-                return Err("a section has no byte order".to_owned());
+                return Err("a section has no valid byte-order magic".to_owned());
             }
             interfaces.clear();
         }
@@ -77,10 +77,10 @@ pub(super) fn frames(bytes: &[u8], take: &mut dyn FnMut(Frame<'_>) -> Result<(),
         let Some(body) = (length as usize).checked_sub(12).and_then(|n| all.part(at + 8, n)) else { return Err(cut()) };
         at += (length as usize).next_multiple_of(4);
         match kind {
-            INTERFACE => interfaces.push(interface(&body).ok_or("an interface is described in too few bytes")??),
+            INTERFACE => interfaces.push(interface(&body).ok_or("an interface description is too short")??),
             ENHANCED_PACKET | PACKET => {
                 number += 1;
-                let frame = packet(&body, kind == PACKET, &interfaces).ok_or_else(|| format!("packet {number} is not whole"))?;
+                let frame = packet(&body, kind == PACKET, &interfaces).ok_or_else(|| format!("packet {number} is incomplete"))?;
                 take(frame.map_err(|why| format!("packet {number}: {why}"))?)?;
             }
             SIMPLE_PACKET => return Err(format!("packet {} is a simple packet block, which has no time", number + 1)),
@@ -112,7 +112,7 @@ fn interface(body: &Reader<'_>) -> Option<Result<Interface, String>> {
         }
         at += 4 + usize::from(len).next_multiple_of(4);
     }
-    // The highest bit tells powers of two from powers of ten.
+    // The highest bit distinguishes powers of two from powers of ten.
     let ticks = match (resolution & 0x80 != 0, resolution & 0x7f) {
         (false, n @ 0..=MOST_DECIMALS) => 10_u128.pow(u32::from(n)),
         (true, n @ 0..=MOST_BITS) => 1 << n,

@@ -1,16 +1,16 @@
-//! The walk of a station: seconds, and metres to the east and to the north on each line.
+//! Path of a station: seconds, and metres to the east and to the north on each line.
 
 use super::lines;
 use fairlane_units::PS_PER_SEC;
 use fairlane_units::{Dur, Time};
 use fairlane_wireless::mobility::{Place, Track};
 
-/// Most metres from the middle.
+/// Largest coordinate in metres.
 const FARTHEST: f64 = 1e9;
-/// Most seconds: those of 1000 hours.
+/// Largest time in seconds (1000 hours).
 const LATEST: f64 = 3.6e6;
 
-/// Three numbers a waypoint: picoseconds, and millimetres in two's complement. Words in the first line are the heads of columns.
+/// Parses three numbers per waypoint: picoseconds, and millimetres in two's complement. Words in the first line are column headings.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
     let mut values = Vec::new();
     for (i, line) in lines(bytes)? {
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
             return Err(format!("line {i}: expected seconds, x and y in metres, found `{}`", line.escape_debug()));
         };
         if words.len() != 3 || !(0.0..=LATEST).contains(&t) || !(x.abs() <= FARTHEST && y.abs() <= FARTHEST) {
-            return Err(format!("line {i}: `{}` is no time from 0 to {LATEST} s with a place of two numbers", line.escape_debug()));
+            return Err(format!("line {i}: `{}` is not a time from 0 to {LATEST} s with two coordinates", line.escape_debug()));
         }
         let place = Place::from_metres(x, y);
         values.extend([(libm::round(t * 1e9) as u64).saturating_mul(PS_PER_SEC / 1_000_000_000), place.x as u64, place.y as u64]);
@@ -31,12 +31,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
     Ok(values)
 }
 
-/// Whether they are a walk.
+/// Checks that the waypoints form a path.
 pub(super) fn check(values: &[u64]) -> Result<(), String> {
-    Track::new(points(values).ok_or("a waypoint is three numbers")?).map(|_| ()).map_err(|e| e.to_string())
+    Track::new(points(values).ok_or("a waypoint must have three numbers")?).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// The waypoints that the numbers are.
+/// Decodes waypoints.
 pub(crate) fn points(values: &[u64]) -> Option<Vec<(Time, Place)>> {
     let point = |w: &[u64]| (Time::ZERO + Dur::from_ps(w[0]), Place { x: w[1] as i64, y: w[2] as i64 });
     values.len().is_multiple_of(3).then(|| values.chunks_exact(3).map(point).collect())

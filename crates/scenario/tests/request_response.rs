@@ -1,8 +1,8 @@
-//! Sources whose receiving end asks and whose sending end answers, over both transports, against arithmetic.
+//! Request-response sources over both transports, against arithmetic.
 
 use crate::common::{column, run, run_seed};
 
-/// A client at `b` and a server at `a`, `one_way` apart; links of 10 Mbit/s hold everything.
+/// A client at `b` and a server at `a`, `one_way` apart; 10 Mbit/s links without losses.
 fn pair(transport: &str, source: &str, more: &str) -> String {
     format!(
         "duration = \"20s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"20ms\"\nqueue.droptail = {{ limit = \"10000p\" }}\n{more}\n\
@@ -10,7 +10,7 @@ fn pair(transport: &str, source: &str, more: &str) -> String {
     )
 }
 
-/// Seconds that `bytes` take on 10 Mbit/s.
+/// Transmission time in seconds of `bytes` at 10 Mbit/s.
 fn tx(bytes: f64) -> f64 {
     bytes * 8.0 / 10e6
 }
@@ -21,7 +21,7 @@ fn close(got: f64, want: f64) {
     assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
 }
 
-/// Over UDP: the request's way, and the answer's, whose datagrams follow one another without a gap.
+/// Over UDP: the path of the request and of the answer, whose datagrams follow one another without gaps.
 #[test]
 fn response_time_over_udp() {
     for (response, datagrams) in [(512.0, 1.0), (10_000.0, 7.0), (100_000.0, 68.0)] {
@@ -41,9 +41,9 @@ fn response_time_over_udp() {
     }
 }
 
-/// Over TCP with an initial window of w segments that doubles each round trip (RFC 5681 section 3.1, every segment acknowledged): an answer of n segments
-/// takes the request's way, as many round trips as windows are full before the last, and the last window's transmission. The first answer waits for the
-/// handshake that the client begins: one round trip more.
+/// Over TCP with an initial window of w segments that doubles each round-trip time (RFC 5681 section 3.1, every segment acknowledged): an answer of n segments
+/// takes the request's path, as many round-trip times as windows are full before the last, and the transmission of the last window. The first answer waits for the
+/// handshake, which the client starts: one round-trip time more.
 #[test]
 fn response_time_over_tcp_is_slow_starts() {
     let mss = 1460.0;
@@ -54,20 +54,20 @@ fn response_time_over_tcp_is_slow_starts() {
         let source = format!("source.request_response = {{ response = \"{}B\", request = \"100B\", requests = 1 }}", segments * mss - 1.0);
         let out = run(&pair(&tcp, &source, ""));
         let handshake = 2.0 * DELAY + tx(52.0) + tx(52.0);
-        // The client's acknowledgment of the SYN-ACK goes before its request, the server's of the request before its answer.
+        // The client's acknowledgment of the SYN-ACK precedes its request, the server's of the request precedes its answer.
         let request = DELAY + tx(40.0) + tx(140.0) + tx(40.0);
         let round = 2.0 * DELAY + tx(1500.0) + tx(40.0);
         // One byte less than a full window leaves room for the FIN.
         let answer = rounds * round + DELAY + last * tx(1500.0) - tx(1.0);
         close(column(&out, "transaction_time_mean"), handshake + request + answer);
         assert_eq!(column(&out, "transactions"), 1.0);
-        // The flow closes behind its last answer: its life is that of the transaction.
+        // The flow closes after its last answer: its lifetime is that of the transaction.
         close(column(&out, "completion_time"), handshake + request + answer);
     }
 }
 
-/// The law of interactive systems (Denning and Buzen 1978): N requests in the loop, X = N / (R + Z), whatever R is made of. Within what the ends of the run
-/// cut off: one cycle for each of N.
+/// Law of interactive systems (Denning and Buzen 1978): N requests in the loop, X = N / (R + Z), for any R. The ends of the run cut off
+/// at most one cycle of each request.
 #[test]
 fn throughput_of_a_closed_loop() {
     for transport in ["tcp = { cc = \"cubic\", ack_every = 1 }", "udp = {}"] {
@@ -82,13 +82,13 @@ fn throughput_of_a_closed_loop() {
             assert!((x - law).abs() < edge.max(0.01 * law), "{transport} {n}: {x} {law}");
         }
     }
-    // With enough of them the link is full, and R follows: R = N / X - Z.
+    // With enough requests the link is full, and R follows: R = N / X - Z.
     let source = "source.request_response = { response = \"20kB\", think = \"50ms\", outstanding = 40 }";
     let out = run(&pair("tcp = { cc = \"cubic\" }", source, ""));
     assert!(column(&out, "goodput") > 9.0e6, "{}", column(&out, "goodput"));
 }
 
-/// Losses either way: TCP repairs them, UDP's client asks again. No transaction takes more than the timeouts it needed.
+/// Losses in either direction: TCP repairs them, the UDP client asks again. No transaction takes longer than its timeouts.
 #[test]
 fn what_is_lost_is_asked_for_again() {
     let source = |timeout: &str| format!("source.request_response = {{ response = \"4kB\", think = \"10ms\"{timeout} }}");
@@ -104,7 +104,7 @@ fn what_is_lost_is_asked_for_again() {
     }
 }
 
-/// Absent, the timeout is 5 s over UDP and none over TCP, which the resolved scenario says.
+/// Default timeout: 5 s over UDP and none over TCP, as in the resolved scenario.
 #[test]
 fn timeouts_by_transport() {
     for (transport, want) in [("udp = {}", serde_json::json!("5s")), ("tcp = {}", serde_json::Value::Null)] {
@@ -115,8 +115,8 @@ fn timeouts_by_transport() {
     }
 }
 
-/// RFC 7928's page, 700 kB at 10 Mbit/s: 480 segments behind a slow start from 10 that the link ends as soon as its window holds the round trip of 41 ms,
-/// which are 34 segments: 10, 20, 40 leave it idle for two rounds, then the link is never idle again.
+/// Page of RFC 7928, 700 kB at 10 Mbit/s: 480 segments after a slow start from 10. The link is full once the window holds the round-trip time of 41 ms,
+/// which is 34 segments: 10, 20, 40 leave it idle for two rounds, and never again.
 #[test]
 fn page_load_time_on_an_idle_link() {
     let tcp = "tcp = { cc = \"newreno\", initial_window = \"10p\", ack_every = 1, idle_restart = \"off\" }";
@@ -125,12 +125,12 @@ fn page_load_time_on_an_idle_link() {
     let round = 2.0 * DELAY + tx(1500.0) + tx(40.0);
     let handshake = 2.0 * DELAY + tx(52.0) + tx(52.0);
     let request = DELAY + tx(40.0) + tx(390.0) + tx(40.0);
-    // The first two windows, 10 and 20, are over before their first acknowledgments are back.
+    // The first two windows, 10 and 20, are sent before their first acknowledgments arrive.
     let want = handshake + request + 2.0 * round + DELAY + (segments - 30.0) * tx(1500.0) + tx(rest + 40.0);
     close(column(&out, "transaction_time_mean"), want);
 }
 
-/// Main object, parsing, embedded objects: each object of one segment takes one round trip, one after another, and all together hardly more than one if
+/// Main object, parsing, embedded objects: each object of one segment takes one round-trip time, one after another, or about one for all if
 /// they are pipelined.
 #[test]
 fn embedded_objects_in_turn_and_pipelined() {
@@ -143,8 +143,8 @@ fn embedded_objects_in_turn_and_pipelined() {
     let tcp = "tcp = { cc = \"newreno\", initial_window = \"20p\", ack_every = 1, idle_restart = \"off\" }";
     let (turn, piped) = (run(&pair(tcp, &source(false), "")), run(&pair(tcp, &source(true), "")));
     let once = 2.0 * DELAY + tx(390.0) + tx(1500.0);
-    // Shape 0.1: three quarters of all draws lie beyond 12, so nearly every page has 10 objects. The median page takes 11 turns, or 2 and the transmission of 10
-    // requests and answers, whichever are longer.
+    // Shape 0.1: three quarters of all draws exceed 12, so nearly every page has 10 objects. The median page takes 11 round-trip times, or 2 and the transmission of
+    // 10 requests or answers, whichever is longer.
     let p50 = column(&turn, "transaction_time_p50");
     assert!((p50 / (11.0 * once) - 1.0).abs() < 0.02, "{p50} {once}");
     let p50 = column(&piped, "transaction_time_p50");

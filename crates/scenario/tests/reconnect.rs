@@ -1,4 +1,4 @@
-//! Flows that begin again: packets of the connection before are counted and go to nobody, and a world that stands between two connections branches whole.
+//! Reconnecting flows: packets of the earlier connection are counted and delivered to no endpoint, and a world between two connections can be branched.
 
 use fairlane_scenario::{Format, Simulation, resolve};
 use fairlane_units::Time;

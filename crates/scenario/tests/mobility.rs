@@ -1,4 +1,4 @@
-//! Stations that move: when they stop hearing one another, what rates and routes follow, and the laws that hold for those that stand still.
+//! Moving stations: loss of contact, adaptation of rates and routes, and the invariants of static stations.
 
 use crate::common::{read, run};
 use fairlane_engine::{QuadHeap, Wheel};
@@ -6,10 +6,10 @@ use fairlane_net::{Observer, Qdisc, ReceiveEvent, World};
 use fairlane_scenario::{BuiltIn, Format, Progress, resolve, run_with, world};
 use fairlane_units::{Dur, Time};
 
-/// A datagram each millisecond, which the air takes at once.
+/// A datagram per millisecond, sent without delay.
 const STEADY: &str = "udp = {}\nsource.cbr = { rate = \"800kbit/s\", size = \"100B\" }\n";
 
-/// When data reached the receivers of flows, in microseconds.
+/// Arrival times at the receivers of flows, in microseconds.
 #[derive(Default)]
 struct Arrivals(Vec<u64>);
 
@@ -28,7 +28,7 @@ fn arrivals(text: &str, seconds: u64) -> Vec<u64> {
     seen.0
 }
 
-/// `b` is 60 m from `a` up to 2 s, walks away from it at 10 m/s, and back from 8 s on: it is out of a range of 100 m from 6 s to 10 s.
+/// `b` is 60 m from `a` up to 2 s, moves away at 10 m/s, and back from 8 s on: it is out of a range of 100 m from 6 s to 10 s.
 fn walker(more: &str) -> String {
     format!(
         "duration = \"14s\"\n[wireless.air]\n{more}\npropagation.fixed_range.range_m = 100\nnodes = {{ a = [0, 0], b = [60, 0] }}\n\
@@ -37,7 +37,7 @@ fn walker(more: &str) -> String {
     )
 }
 
-/// On steps of 100 ms the last place in range is that of 6.0 s, the first outside that of 6.1 s, and the first within again that of 10.0 s.
+/// With steps of 100 ms the last position in range is that of 6.0 s, the first outside that of 6.1 s, and the first inside again that of 10.0 s.
 #[test]
 fn who_walks_out_of_range_hears_nothing_until_it_is_back() {
     for (step, out, back) in [("100ms", 6_100_000, 10_000_000), ("10ms", 6_010_000, 10_000_000), ("1s", 7_000_000, 10_000_000)] {
@@ -45,14 +45,14 @@ fn who_walks_out_of_range_hears_nothing_until_it_is_back() {
         let (k, gap) = got.windows(2).map(|w| w[1] - w[0]).enumerate().max_by_key(|&(_, gap)| gap).unwrap();
         assert!(gap > 2_000_000, "{step}: {gap}");
         assert!((out - 2_000..=out + 2_000).contains(&got[k]), "{step}: last at {} us", got[k]);
-        // What is sent meanwhile is given up; the first that is heard again is one under way, whose window has grown.
+        // Packets sent meanwhile are dropped after the retry limit; the next one heard was in flight, with a larger window.
         assert!((back..back + 60_000).contains(&got[k + 1]), "{step}: again at {} us", got[k + 1]);
         let before = got.iter().filter(|&&t| t < 6_000_000).count();
         assert!((5_990..6_010).contains(&before), "{before}");
     }
 }
 
-/// What `a` sends reaches `b` directly, then over `r`, which is 80 m from both: the direct hop ends at 6.0 s, routes see it at 7 s and follow as late as they are told to.
+/// Packets from `a` reach `b` directly, then over `r`, which is 80 m from both: the direct hop ends at 6.0 s, routes are recomputed at 7 s and used after the route delay.
 #[test]
 fn routes_follow_after_their_delay_or_stay_as_they_are() {
     let with = |more: &str| {
@@ -63,7 +63,7 @@ fn routes_follow_after_their_delay_or_stay_as_they_are() {
         let got = with(&format!("route_delay = \"{delay}\"\nqueue.droptail.limit = \"2p\""));
         let (k, gap) = got.windows(2).map(|w| w[1] - w[0]).enumerate().max_by_key(|&(_, gap)| gap).unwrap();
         assert!(gap > 500_000 && got[k] < 6_110_000, "{delay}: {gap} after {}", got[k]);
-        // A packet that found no way before is given up first.
+        // A packet without a route is dropped first.
         assert!((again..again + 150_000).contains(&got[k + 1]), "{delay}: again at {} us", got[k + 1]);
         assert!(*got.last().unwrap() > 13_990_000, "and back to the direct hop");
     }
@@ -71,7 +71,7 @@ fn routes_follow_after_their_delay_or_stay_as_they_are() {
     assert!(never.windows(2).any(|w| w[1] - w[0] > 3_800_000));
 }
 
-/// A ferry takes packets over where there is never a way of two hops at the start: the flow has the first route that there will be.
+/// A ferry carries packets where no path of two hops exists at the start: the flow gets the first route that appears.
 #[test]
 fn a_flow_without_a_way_at_the_start_waits_for_one() {
     let text = format!(
@@ -86,7 +86,7 @@ fn a_flow_without_a_way_at_the_start_waits_for_one() {
     assert!(told.contains("no frame of another station reaches `b`"), "{told}");
 }
 
-/// A rate that is chosen falls as a station walks away, and what gets through is near to what does at rest at the same distance.
+/// An adaptive rate falls as a station moves away, and the goodput is near that of a static station at the same distance.
 #[test]
 fn rates_follow_a_walk() {
     let text = |nodes: &str, more: &str| {
@@ -119,7 +119,7 @@ fn wanderers(own: u32, run: u32, count: u32) -> String {
     )
 }
 
-/// Walks are a function of their own seed and of the station's name.
+/// Random paths depend on their own seed and the station's name only.
 #[test]
 fn random_walks_follow_their_own_seed() {
     let ways = |own, run, count| {
@@ -146,7 +146,7 @@ fn a_run_with_walks_is_the_same_with_every_event_queue_and_watched_or_not() {
     assert!(run(&text).flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1.iter().all(|&g| g > 50e3));
 }
 
-/// Packets are conserved at every step while stations come and go and routes change under way, and a branch has the same future.
+/// Packets are conserved at every step while stations move and routes change, and a branch has the same future.
 #[test]
 fn nothing_is_lost_from_sight_on_the_way() {
     #[derive(Default)]
@@ -178,7 +178,7 @@ fn nothing_is_lost_from_sight_on_the_way() {
     assert_eq!(w.fingerprint(), branch.fingerprint());
 }
 
-/// A resolved scenario is whole: the walk of a file is in it.
+/// A resolved scenario is complete: it contains the path from the file.
 #[test]
 fn a_walk_may_be_a_file() {
     let folder = std::env::temp_dir().join(format!("fairlane-walk-{}", std::process::id()));
@@ -195,8 +195,8 @@ fn a_walk_may_be_a_file() {
     for (lines, why) in [
         ("2 60\n", "expected seconds, x and y"),
         ("2,0,0\n2,1,1\n", "not later"),
-        ("", "holds nothing"),
-        ("x\n1,1,nan\n", "no time from 0"),
+        ("", "contains no values"),
+        ("x\n1,1,nan\n", "not a time from 0"),
     ] {
         std::fs::write(folder.join("b.csv"), lines).unwrap();
         let told = read(&text).unwrap_err().to_string();
@@ -205,7 +205,7 @@ fn a_walk_may_be_a_file() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The file of walkers with one thing replaced gives this message and hint, at this place.
+/// The mobility file with one replacement gives this message and hint, at this place.
 #[test]
 fn what_is_wrong_with_a_walk_is_named_before_the_run() {
     let random = "[wireless.air.random_waypoint]\n";
@@ -234,7 +234,7 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         (walker("").replace("[flows.f]", &format!("{random}slowest_mps = 0\n[flows.f]")), "out of range", "0.01", ":"),
         (
             walker("").replace("[flows.f]", &format!("{random}slowest_mps = 9\nfastest_mps = 2\n[flows.f]")),
-            "below the least",
+            "below the lowest",
             "exchange",
             ":",
         ),
@@ -246,19 +246,19 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
                 .replace("duration = \"14s\"", "duration = \"1000h\"")
                 .replace("[flows.f]", &format!("{random}width_m = 1\nheight_m = 1\n[flows.f]")),
             "more than 1000000 waypoints",
-            "walk slower",
+            "lower speeds",
             ":",
         ),
         (walker("").replace("[120, 0]", "[120000, 0]").replace("range_m = 100", "range_m = 100000"), "more than SIFS", "nearer", ":"),
         (walker("").replace("place = [120, 0]", "place = [nan, 0]"), "nan", "", ":"),
         (walker("").replace("place = [120, 0]", "place = { x = 1 }"), "`y` is missing", "[x, y]", ":"),
         (walker("").replace("place = [120, 0]", "place = { x = 1, z = 2 }"), "expected a list", "[x, y]", ":"),
-        (walker("").replace("duration =", "routing = \"ecmp_packets\"\nduration ="), "packet by packet", "routes = \"static\"", ":1:"),
+        (walker("").replace("duration =", "routing = \"ecmp_packets\"\nduration ="), "per packet", "routes = \"static\"", ":1:"),
         (
             walker("").replace("duration =", "reroute = \"1s\"\nduration =")
                 + "\n[links.wire]\nfrom = \"a\"\nto = \"c\"\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\ndown = [{ at = \"1s\" }]\n",
             "links that fail",
-            "take one of them out",
+            "remove one of them",
             ":1:",
         ),
     ];
