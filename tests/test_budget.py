@@ -197,7 +197,7 @@ def test_a_library_cut_short_is_refused(tmp_path: Path) -> None:
     for part in (10, 64, 1000, len(whole) // 3, len(whole) * 2 // 3):
         file.write_bytes(whole[:part])
         # In a process of its own: it would be killed by a bus error.
-        assert "cut short" in refused("run", "--plugin", str(file), "x.toml")
+        assert "incomplete" in refused("run", "--plugin", str(file), "x.toml")
 
 
 NESTED = """
@@ -224,7 +224,7 @@ def test_a_run_within_a_run_is_refused(tmp_path: Path) -> None:
     args = ("run", "--plugin", str(tmp_path / "own.py"), str(tmp_path / "x.toml"), "--set", "links.bottleneck.queue=Nested")
     done = fairlane(*args)
     assert done.returncode == 1
-    assert "a run cannot begin within a run" in done.stderr and "fl.run(" in done.stderr
+    assert "a plug-in cannot start a run within a run" in done.stderr and "fl.run(" in done.stderr
 
 
 def test_a_run_may_begin_where_progress_is_told() -> None:

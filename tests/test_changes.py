@@ -190,17 +190,17 @@ set = {set}
     [
         ("5s", '{ "duration" = "20s" }', "`duration` cannot change while the network runs"),
         ("5s", '{ "flows.web.tcp" = "reno" }', "`flows.web.tcp` cannot change"),
-        ("5s", '{ "flows.web.count" = 3 }', "there is room for 1 flow of `web`, not for 3"),
+        ("5s", '{ "flows.web.count" = 3 }', "`web` has room for 1 flow, not for 3"),
         ("5s", '{ "links.out.jitter" = "1ms" }', "`links.out.jitter` cannot change"),
         ("5s", '{ "links.out.rate" = "2 parsecs" }', "parsecs"),
         ("5s", '{ "links.out.queue" = "rde" }', "red"),
         ("5s", '{ "links.oot.rate" = "1Mbit/s" }', "oot"),
-        ("20s", '{ "links.out.rate" = "1Mbit/s" }', "the run is over after 12s"),
-        ("5s", '{ "flows.web.start" = "7s" }', "has begun"),
+        ("20s", '{ "links.out.rate" = "1Mbit/s" }', "the run ends at 12s"),
+        ("5s", '{ "flows.web.start" = "7s" }', "has started"),
         ("5s", '{ "flows.web.stop" = "2s" }', "cannot stop at 2s: it is 5s"),
-        ("5s", '{ "flows.web.stop" = "11s" }', "sooner, not later"),
+        ("5s", '{ "flows.web.stop" = "11s" }', "earlier, not later"),
         ("10s", '{ "flows.web.stop" = "11s" }', "has stopped at 9s"),
-        ("5s", '{ "links.out.queue" = "modred" }', "rewrites the windows"),
+        ("5s", '{ "links.out.queue" = "modred" }', "rewrites receive windows"),
     ],
 )
 def test_what_may_not_change_is_refused_with_its_place(tmp_path, time, change, text):
@@ -211,7 +211,7 @@ def test_what_may_not_change_is_refused_with_its_place(tmp_path, time, change, t
     first = e.value.diagnostics[0]
     assert text in e.value.rendered, e.value.rendered
     assert first["file"].endswith("x.toml") and first["line"] >= 14, e.value.rendered
-    if "the run is over" in text or "set" not in change:
+    if "the run ends at" in text or "set" not in change:
         return
     sim = fl.start(path, sets=[("at", "[]")])
     sim.advance(to=time if time != "20s" else "5s")
@@ -234,7 +234,7 @@ def test_a_refusal_lists_what_may_change():
 def test_changes_out_of_order_and_unknown_keys_are_errors(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(FILE.format(time="5s", set='{ "links.out.rate" = "1Mbit/s" }') + '[[at]]\ntime = "4s"\nset = {}\n')
-    with pytest.raises(fl.ScenarioError, match="in the order of time"):
+    with pytest.raises(fl.ScenarioError, match="in order of time"):
         fl.start(path)
     path.write_text(FILE.format(time="5s", set='{ "links.out.rate" = "1Mbit/s" }') + 'wating = "drop"\n')
     with pytest.raises(fl.ScenarioError, match="waiting"):
@@ -246,20 +246,20 @@ def test_plain_scenarios_do_not_know_of_changes():
 
 
 PATHS = [
-    ("flows.nope.start", "5s", "unknown-flow", "there is no flow `nope`", "flows: tcp, udp, late"),
-    ("flows.lat.start", "5s", "unknown-flow", "there is no flow `lat`", "did you mean `late`?"),
-    ("flows.nope.from", "a", "unknown-flow", "there is no flow `nope`", "flows: "),
-    ("flows.nope", "{ stop = '5s' }", "unknown-flow", "there is no flow `nope`", "flows: "),
+    ("flows.nope.start", "5s", "unknown-flow", "unknown flow `nope`", "flows: tcp, udp, late"),
+    ("flows.lat.start", "5s", "unknown-flow", "unknown flow `lat`", "did you mean `late`?"),
+    ("flows.nope.from", "a", "unknown-flow", "unknown flow `nope`", "flows: "),
+    ("flows.nope", "{ stop = '5s' }", "unknown-flow", "unknown flow `nope`", "flows: "),
     ("flows.tcp.0.stop", "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
     ('flows."tcp.0".stop', "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
     ("flows.tcp[0].stop", "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
     ("flows.tcp.nope", "5s", "unknown-key", "unknown key `nope`", "known keys: from"),
     ("flows.tcp.stop", "5Mbit", "bad-quantity", 'unknown unit "Mbit"', "units are "),
     ("flow.tcp.stop", "5s", "unknown-key", "unknown key `flow`", "did you mean `flows`?"),
-    ("links.nope.rate", "1Mbit/s", "unknown-link", "there is no link `nope`", "links: in, out"),
-    ("links.ouT.rate", "1Mbit/s", "unknown-link", "there is no link `ouT`", "did you mean `out`?"),
-    ('links."out.reverse".rate', "1Mbit/s", "unknown-link", "there is no link `out.reverse`", "write links.out.reverse,"),
-    ("links.0.rate", "1Mbit/s", "unknown-link", "there is no link `0`", "links: "),
+    ("links.nope.rate", "1Mbit/s", "unknown-link", "unknown link `nope`", "links: in, out"),
+    ("links.ouT.rate", "1Mbit/s", "unknown-link", "unknown link `ouT`", "did you mean `out`?"),
+    ('links."out.reverse".rate', "1Mbit/s", "unknown-link", "unknown link `out.reverse`", "write links.out.reverse,"),
+    ("links.0.rate", "1Mbit/s", "unknown-link", "unknown link `0`", "links: "),
     ("links[1].rate", "1Mbit/s", "unknown-key", "unknown key `links[1]`", "did you mean `links`?"),
     ("links.out.nope", "1", "unknown-key", "unknown key `nope`", "known keys: "),
     ("links.out.rate", "5ms", "bad-quantity", 'unknown unit "ms"', "write a rate with its unit"),
@@ -272,7 +272,7 @@ PATHS = [
     ("wireless.air.standard", "dot11g", "change-unfit", "`wireless` cannot change", "what may: "),
     ("control", "{}", "change-unfit", "`control` cannot change", "what may: "),
     ("at", "[]", "change-unfit", "`at` cannot change", "what may: "),
-    ("links..rate", "1Mbit/s", "bad-path", "`links..rate` is not a path", ""),
+    ("links..rate", "1Mbit/s", "bad-path", "`links..rate` is not a valid path", ""),
 ]
 
 

@@ -61,7 +61,7 @@ CASES = {
         {"duration": "10s"},
     ),
     "the amount takes longer": ({"flows__t__amount": "80MB"}, "its amount", {"flows__t__amount": "8MB"}),
-    "sampler": ({"sample": "30ms"}, "coarser than the round trip", {"sample": "24ms"}),
+    "sampler": ({"sample": "30ms"}, "coarser than the round-trip time", {"sample": "24ms"}),
 }
 
 

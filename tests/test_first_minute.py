@@ -156,7 +156,7 @@ def test_a_terminal_has_a_picture_in_its_colours(dumbbell):
     assert DOTS.search(shown) and "\x1b[36m" in shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert all(len(line) <= 80 for line in plain.splitlines() if DOTS.search(line))
-    assert "coarser than the round trip" not in plain, "nobody asked for the series of the picture"
+    assert "coarser than the round-trip time" not in plain, "nobody asked for the series of the picture"
 
 
 def test_no_colour_if_none_is_wanted(dumbbell):
@@ -383,7 +383,7 @@ def test_hints_lead_to_the_right_thing(args, said, dumbbell):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[flows.tcp]", '[links.bottelneck]\nqueue = "red"\n[flows.tcp]', "did you mean the builder's link `bottleneck`?"),
+        ("[flows.tcp]", '[links.bottelneck]\nqueue = "red"\n[flows.tcp]', "did you mean `bottleneck`?"),
         ("udp = {}\n", 'udp = "cbr"\n', "`cbr` is a source: write udp = {}"),
         ('rate = "5Mbit/s"', "rate = 5e6", 'write "5Mbit/s"'),
         ('delay = "10ms"', "delay = 0.01", 'write "10ms"'),

@@ -49,7 +49,7 @@ def test_room_alone_is_no_flow():
     assert with_room.flows["flow"].to_list() == without.flows["flow"].to_list() == ["web.0", "web.1", "udp"]
     share = with_room.flows["share"].sum()
     assert share == pytest.approx(3.0)
-    assert not [w for w in with_room.warnings if "delivered nothing" in w]
+    assert not [w for w in with_room.warnings if "delivered no data" in w]
     assert [f.flow for f in network(room=6).run(why=True).why().flows.values()] == ["web.0", "web.1", "udp"]
 
 
@@ -81,7 +81,7 @@ def test_fewer_stop_and_more_begin_at_the_instant():
 @pytest.mark.parametrize(
     ("sets", "text"),
     [
-        ([5], "there is room for 4 flows of `web`, not for 5"),
+        ([5], "`web` has room for 4 flows, not for 5"),
         ([0], "0"),
     ],
 )
@@ -101,9 +101,9 @@ def test_what_cannot_be(sets, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"count": 3, "room": 2}, "there is room for 2 flows of `web`, not for 3"),
-        ({"count": 2, "room": 9}, "there is no node `s6`"),
-        ({"count": 2, "room": 4, "stop": "5s", "at": True}, "cannot begin at 8s: the flows of its group stop at 5s"),
+        ({"count": 3, "room": 2}, "`web` has room for 2 flows, not for 3"),
+        ({"count": 2, "room": 9}, "unknown node `s6`"),
+        ({"count": 2, "room": 4, "stop": "5s", "at": True}, "cannot start at 8s: the flows of its group stop at 5s"),
     ],
 )
 def test_mistakes_in_a_file(change, text):

@@ -149,7 +149,7 @@ def test_an_imported_capture_is_a_result_like_any_other(tmp_path: Path) -> None:
             b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(8) + b"\xff\xff\0\0\x01\0\0\0" + bytes(8) + b"\xff\xff\xff\xff\xff\xff\xff\xff",
             "claims to have 4294967295 bytes",
         ),
-        (b"\x0a\x0d\x0d\x0a" + bytes(40), "first block is not whole"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(40), "first pcapng block is incomplete"),
         (b"\x7fELF" + bytes(100), "unknown format"),
         (gzip.compress(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16), mtime=0), "no TCP or UDP packets"),
         (gzip.compress(b'{"version": 4}', mtime=0)[:-9], "truncated"),

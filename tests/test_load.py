@@ -98,15 +98,15 @@ def test_a_background_takes_its_share_of_the_link(source, members):
 @pytest.mark.parametrize(
     ("flow", "message"),
     [
-        ({"pairs": {}, "tcp": {}}, "one of random, matrix and gravity is wanted"),
-        ({"pairs": {"random": {}}, "tcp": {}}, "either a share or a count is wanted"),
-        ({"pairs": {"random": {"share": 0.0}}, "tcp": {}}, "nobody would send"),
+        ({"pairs": {}, "tcp": {}}, "expected one of random, matrix and gravity"),
+        ({"pairs": {"random": {}}, "tcp": {}}, "expected either a share or a count"),
+        ({"pairs": {"random": {"share": 0.0}}, "tcp": {}}, "no node would send"),
         ({"pairs": {"random": {"count": 500}}, "tcp": {}}, "20 nodes have 380 pairs, not 500"),
-        ({"pairs": {"among": ["n0", "nobody"], "random": {"share": 1.0}}, "tcp": {}}, "there is no node `nobody`"),
-        ({"pairs": {"matrix": {}}, "tcp": {}}, "either a file or a list of demands is wanted"),
+        ({"pairs": {"among": ["n0", "nobody"], "random": {"share": 1.0}}, "tcp": {}}, "unknown node `nobody`"),
+        ({"pairs": {"matrix": {}}, "tcp": {}}, "expected either a file or a list of demands"),
         ({"pairs": {"matrix": {"file": "no/such.csv"}}, "tcp": {}}, "cannot read"),
         ({"pairs": {"gravity": {"masses": {}}}, "tcp": {}}, "fewer than two nodes have a mass"),
-        ({"load": {"link": "nowhere", "share": 0.5}, "udp": {}, "source": "cbr"}, "there is no link `nowhere`"),
+        ({"load": {"link": "nowhere", "share": 0.5}, "udp": {}, "source": "cbr"}, "unknown link `nowhere`"),
         ({"pairs": {"gravity": {"total": "1Mbit/s"}}, "tcp": {}}, "the source bulk has no mean rate that can be set"),
     ],
 )

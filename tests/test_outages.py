@@ -196,8 +196,8 @@ def test_tcp_over_packet_by_packet_paths_retransmits_what_is_only_late():
 @pytest.mark.parametrize(
     ("down", "message"),
     [
-        ([{"at": "5s", "until": "5s"}], "repaired at 5s, which is no later"),
-        ([{"at": "5s", "until": "7s"}, {"at": "6s"}], "failure 2 at 6s does not come after the one before it, which ends at 7s"),
+        ([{"at": "5s", "until": "5s"}], "repaired at 5s, which is not later"),
+        ([{"at": "5s", "until": "7s"}, {"at": "6s"}], "failure 2 at 6s does not come after the previous one, which ends at 7s"),
         ([{"at": "5s"}, {"at": "6s"}], "which never ends"),
         ([{"at": 5}], "5 has no unit"),
         ([{"from": "5s"}], "unknown key `from`"),

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 ENDS = {
     "exit": ("exit(0);", 1, "calls exit"),
     "abort": ("abort();", -signal.SIGABRT, "SIGABRT (abort)"),
-    "address": ("*nowhere = 1;", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
+    "address": ("*nowhere = 1;", -signal.SIGSEGV, "SIGSEGV (invalid address)"),
     "arithmetic": ("raise(SIGFPE);", -signal.SIGFPE, "SIGFPE (arithmetic)"),
-    "stack": ("sink = deep(1);", -signal.SIGSEGV, "SIGSEGV (a wrong address)"),
+    "stack": ("sink = deep(1);", -signal.SIGSEGV, "SIGSEGV (invalid address)"),
 }
 DEEP = """
 #include <stdlib.h>
@@ -66,7 +66,7 @@ def test_a_python_queue_that_crashes_is_named(tmp_path):
         "    def enqueue(self, p): ctypes.string_at(8)\n    def dequeue(self): return None\n"
     )
     done = fairlane("run", scenario("Crashes", tmp_path), "--plugin", str(tmp_path / "mine.py"))
-    assert done.returncode == -signal.SIGSEGV and "SIGSEGV (a wrong address) in the code of queue `Crashes`" in done.stderr
+    assert done.returncode == -signal.SIGSEGV and "SIGSEGV (invalid address) in the code of queue `Crashes`" in done.stderr
 
 
 def test_what_goes_well_goes_on(compiled):

@@ -172,7 +172,7 @@ def broken(body: str) -> type:
         ("raise KeyError('lost')", "KeyError: 'lost'"),
         ("self.cwnd = self.mss - 1", "less than a segment of 1460 bytes"),
         ("self.cwnd = math.nan", "self.cwnd is NaN"),
-        ("self.cwnd = math.inf", "no number of bytes"),
+        ("self.cwnd = math.inf", "not a number of bytes"),
         ("self.cwnd = 'wide'", "TypeError"),
         ("self.ssthresh = -1", "self.ssthresh is -1"),
         ("del self.cwnd", "cwnd"),
@@ -183,7 +183,7 @@ def test_faults_end_the_run_with_flow_and_time(body, words):
     with pytest.raises(fl.PluginError, match=words) as e:
         network("Broken").run(seeds=[1, 2])
     text = str(e.value)
-    assert "congestion control `Broken` of flow `f." in text and "a congestion control of your own failed at" in text
+    assert "congestion control `Broken` of flow `f." in text and "a plug-in congestion control failed at" in text
     assert 0 < e.value.time < 2
     assert "fairlane/own/" not in text
 
@@ -292,13 +292,13 @@ const struct fairlane_cc *fairlane_cc_get(uint32_t index) {
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (".version = 7", "version 7 of fairlane_cc.h, this fairlane understands 1"),
+        (".version = 7", "version 7 of fairlane_cc.h, this fairlane needs version 1"),
         (".size = 40", "its size is 40"),
         (".name = NULL", "has no name"),
         (".cwnd = NULL, .on_ack = NULL", "no on_ack, no cwnd"),
         (".state_size = 0", "state_size is 0"),
-        ('.recovery = "guess"', 'recovery "guess" is not known'),
-        (".flags = 1024", "does not know: 0x400"),
+        ('.recovery = "guess"', 'unknown recovery "guess"'),
+        (".flags = 1024", "unknown to version 1: 0x400"),
         (".param_count = 3", "param_count is 3"),
         ('.name = "two words"', "is not a name"),
         ('.name = "cubic"', "choose another name"),
@@ -315,7 +315,7 @@ def test_files_that_are_no_libraries(tmp_path, compiled):
     with pytest.raises(plugin.PluginLoadError, match="not found: give a Python file"):
         fl.load_cc(tmp_path / "none.so")
     (tmp_path / "text.so").write_text("not a library")
-    with pytest.raises(plugin.PluginLoadError, match="is not a shared library"):
+    with pytest.raises(plugin.PluginLoadError, match="cannot load the shared library"):
         fl.load_cc(tmp_path / "text.so")
     with pytest.raises(plugin.PluginLoadError, match="fairlane_cc_get"):
         fl.load_cc(compiled("int nothing;", "nothing"))

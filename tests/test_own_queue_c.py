@@ -147,7 +147,7 @@ def test_a_branch_has_a_state_of_its_own(queue):
         ("cx->mark(cx, 4000000000u);", "", "", "mark of 4000000000"),
         ("", "return 5;", "", "gave 5, which is no packet"),
         ("", "return FAIRLANE_QUEUE_NONE;", "", "gave no packet although 1 wait"),
-        ("q->next = 1;", "", ".timer = stuck", "timer.. gave 0 ps, which is not after now"),
+        ("q->next = 1;", "", ".timer = stuck", "timer.. returned 0 ps, which is not later than now"),
     ],
 )
 def test_broken_rules_end_the_run(compiled, enqueue, dequeue, more, words):
@@ -165,12 +165,12 @@ def test_broken_rules_end_the_run(compiled, enqueue, dequeue, more, words):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (".version = 7", "version 7 of fairlane_queue.h, this fairlane understands 1"),
+        (".version = 7", "version 7 of fairlane_queue.h, this fairlane needs version 1"),
         (".size = 40", "its size is 40"),
         (".name = NULL", "has no name"),
         (".enqueue = NULL, .dequeue = NULL", "no enqueue, no dequeue"),
         (".state_size = 0", "state_size is 0"),
-        (".flags = 1024", "does not know: 0x400"),
+        (".flags = 1024", "unknown to version 1: 0x400"),
         (".param_count = 300", "param_count is 300"),
         (".gauge_count = 2", "gauge_count is 2"),
         ('.name = "red"', "choose another name"),

@@ -118,7 +118,7 @@ def test_rules_are_kept():
         def enqueue(self, packet):
             self.mark(packet)
 
-    for name, words in [("Forgets", "returned nothing"), ("Twice", "sent or dropped once"), ("Colours", "not ECN-capable")]:
+    for name, words in [("Forgets", "returned no packet"), ("Twice", "send or drop each packet once"), ("Colours", "not ECN-capable")]:
         with pytest.raises(fl.PluginError, match=words):
             dumbbell(name).run(seeds=[1])
 

@@ -370,8 +370,8 @@ def test_a_level_that_breaks_the_scenario_is_told_once(tmp_path):
     told = [(text.splitlines()[d["line"] - 1][d["column"] - 1 : d["end_column"] - 1], d["message"]) for d in error.diagnostics]
     # With one pair the second TCP flow has no hosts; with two the UDP flow has none.
     assert [marked for marked, _ in told] == ["1"] * 4 + ["2"] * 2, error.rendered
-    assert "the level 1: flow `tcp.1`: there is no node `s1`" in error.rendered
-    assert "the level 2: there is no node `s2` (" in error.rendered
+    assert "the level 1: flow `tcp.1`: unknown node `s1`" in error.rendered
+    assert "the level 2: unknown node `s2` (" in error.rendered
     line = next(i for i, x in enumerate(DUMBBELL.splitlines(), 1) if x == 'from = "s2"')
     assert f"dumbbell.toml:{line})" in error.rendered
 
@@ -381,7 +381,7 @@ def test_levels_that_only_together_break_the_scenario(tmp_path):
     error = diagnosis(tmp_path, text)
     (d,) = error.diagnostics
     assert text.splitlines()[d["line"] - 1][d["column"] - 1 : d["end_column"] - 1] == '"3s"'
-    assert "(with duration = 2s)" in d["message"] and "leaves nothing of the duration" in d["message"]
+    assert "(with duration = 2s)" in d["message"] and "is not shorter than the duration" in d["message"]
 
 
 def test_levels_that_only_together_break_the_base(tmp_path):
@@ -390,9 +390,9 @@ def test_levels_that_only_together_break_the_base(tmp_path):
     said = sorted({d["message"].partition(" (")[0] for d in error.diagnostics})
     # Of the nine pairs of levels three lack hosts; what else is varied does not matter.
     assert [s for s in said if "`s" in s] == [
-        "pairs = 3 and count = 4 together: flow `tcp.3`: there is no node `s3`",
-        "pairs = 3 and count = 5 together: flow `tcp.3`: there is no node `s3`",
-        "pairs = 4 and count = 5 together: flow `tcp.4`: there is no node `s4`",
+        "pairs = 3 and count = 4 together: flow `tcp.3`: unknown node `s3`",
+        "pairs = 3 and count = 5 together: flow `tcp.3`: unknown node `s3`",
+        "pairs = 4 and count = 5 together: flow `tcp.4`: unknown node `s4`",
     ]
     assert len(said) == 6
 

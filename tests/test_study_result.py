@@ -215,11 +215,11 @@ def test_warnings_of_runs_name_the_levels_they_come_from(tmp_path):
     base = DUMBBELL.replace('duration = "5s"', 'duration = "1300ms"')
     long = Factor("duration", tuple(Level(x, (("duration", x),)) for x in ("1300ms", "20s")))
     result = Study(make_spec(long, flows_factor(1, 2), metrics=("network.jain",), base=base, sets=())).run(tmp_path / "s")
-    (told,) = [w for w in result.warnings if "round trips" in w]
+    (told,) = [w for w in result.warnings if "round-trip times" in w]
     assert told.endswith("(where duration is 1300ms)")
     runs = result._store.scan(result.index["key"].to_list()).filter(pl.col("metric") == "warning").collect()["text"].unique().to_list()
-    kinds = [w for w in runs if "round trips" in w]
-    assert len(kinds) > 1 and told.startswith("a flow of tcp or udp is measured for 300ms, less than 50 round trips")
+    kinds = [w for w in runs if "round-trip times" in w]
+    assert len(kinds) > 1 and told.startswith("a flow of tcp or udp is measured for 300ms, less than 50 round-trip times")
 
 
 def test_flows_that_delivered_nothing_are_told_in_one_sentence(tmp_path):
@@ -227,8 +227,8 @@ def test_flows_that_delivered_nothing_are_told_in_one_sentence(tmp_path):
     base = base.replace('stagger = "100ms"', "")
     many = Factor("n", tuple(Level(n, (("flows.tcp.start", "1495ms"), ("flows.tcp.count", n))) for n in (1, 2, 8)))
     result = Study(make_spec(many, metrics=("network.goodput",), base=base, seeds=(1,), sets=())).run(tmp_path / "s")
-    (told,) = [w for w in result.warnings if "delivered nothing" in w]
-    assert told == "a flow of tcp or udp delivered nothing in the measured span"
+    (told,) = [w for w in result.warnings if "delivered no data" in w]
+    assert told == "a flow of tcp or udp delivered no data after the warm-up"
 
 
 def test_a_metric_without_values_is_told(tmp_path):

@@ -80,7 +80,7 @@ def test_a_partition_is_told() -> None:
     ("change", "why"),
     [
         ({"sample": "10ms"}, "time series are recorded"),
-        ({"duration": "1s", "warmup": "0s"}, "it is so short a run that threads would not pay"),
+        ({"duration": "1s", "warmup": "0s"}, "the run is too short for threads to pay"),
         ({"routing": "ecmp_packets"}, "routes change, or packets of a flow take several"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
     file.write_text(dumbbell("2s").to_toml(), "utf-8")
     command = [sys.executable, "-m", "fairlane", "run", str(file), "--threads", "2"]
     for options, why in (
-        ([], "it is so short a run that threads would not pay" if available_threads() > 1 else "there is one core"),
+        ([], "the run is too short for threads to pay" if available_threads() > 1 else "there is one core"),
         (["--why"], "what happens in it is recorded" if available_threads() > 1 else "there is one core"),
         (["--quiet"], None),
         (["--json"], None),

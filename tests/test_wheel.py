@@ -111,7 +111,7 @@ def test_first_steps(installed, tmp_path):
     again = json.loads(run(installed, tmp_path, "fairlane", "run", "out/scenario.toml", "--json"))
     assert again["fingerprints"] == [r["fingerprint"] for r in json.loads((tmp_path / "out" / "manifest.json").read_text())["runs"]]
     wrong = run(installed, tmp_path, "fairlane", "run", "home.toml", "--set", "links.lien.rate=5Mbit/s", code=2)
-    assert "did you mean the link `line`?" in wrong
+    assert "did you mean `line`?" in wrong
 
 
 def test_a_comparison_a_study_and_their_pages(installed, tmp_path):

@@ -73,7 +73,7 @@ class Measures(Scenarios):
     link_columns = ("utilisation", "queue_mean", "queue_std", "arrivals", "drops", "drops_early", "drops_overflow")
     links = ("bottleneck",)
     hop_probe = False
-    meant = ("sampling step", "delivered nothing", "so the window limits it")
+    meant = ("sampling step", "delivered no data", "so the window limits it")
 
     def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the series of a combination that are measured or drawn."""

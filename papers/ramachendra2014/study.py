@@ -81,7 +81,7 @@ class Ramachendra2014(Paper):
     hop_probe = False
     seeds = (1, 2, 3, 4)
     quick_seeds = (1, 2)
-    meant = ("so the window limits it", "is coarser than the round trip", "delivered nothing in the measured span")
+    meant = ("so the window limits it", "is coarser than the round-trip time", "delivered no data after the warm-up")
 
     def opens(self) -> list[Open]:
         """See `opens.py`."""

@@ -61,7 +61,7 @@ class Syla2022(Figures):
     )  # fmt: skip
     link_columns = ("utilisation", "queue_mean", "queue_max", "arrivals", "drops")
     links = ("bottleneck", "bottleneck.reverse")
-    meant = ("sampling step", "delivered nothing", "so the window limits it")
+    meant = ("sampling step", "delivered no data", "so the window limits it")
 
     def series_of(self, combination: Combination) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the series that figures draw: windows of part 1 without overload and of the sketch, throughputs of the others."""

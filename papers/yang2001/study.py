@@ -57,7 +57,7 @@ class Yang2001(Paper):
     minutes = 4.5
     tables = ("sec5_1", "slots", "aging", "tsn")
     hop_probe = False
-    meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
+    meant = ("so the window limits it", "less than 50 round-trip times", "sampling step", "delivered no data")
     flow_columns = ("completion_time", "open_time", "turns", "timeouts")
     network_columns = ("goodput", "goodput_tcp")
     flow_series = ("goodput", "open")

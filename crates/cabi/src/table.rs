@@ -284,7 +284,7 @@ pub(crate) fn named(name: *const c_char, state_size: usize) -> Result<String, St
 pub(crate) fn holds(name: &str, needed: &[(&str, bool)], flags: u32, known: u32, version: u32) -> Result<(), String> {
     let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
     if !missing.is_empty() {
-        return Err(format!("`{name}` has no {}: required functions", missing.join(", no ")));
+        return Err(format!("`{name}` has no {}: these are required", missing.join(", no ")));
     }
     if flags & !known != 0 {
         return Err(format!("`{name}`: flags has bits unknown to version {version}: {:#x}", flags & !known));

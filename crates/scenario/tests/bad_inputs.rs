@@ -79,8 +79,8 @@ const CASES: &[Case] = &[
     ("too fine a step", "[topology", "sample = \"1us\"\n[topology", "2:10-15", "sample", "the limit is 10000000", "at least"),
     ("list of the wrong length", "pairs = 2", "pairs = 2\ndelays = [\"1ms\"]", "4:10-17", "topology.dumbbell.delays", "lists 1 values for 2 pairs", ""),
     ("zero in a list", "pairs = 2", "pairs = 2\nrates = [\"1Mbit/s\", \"0bit/s\"]", "4:9-30", "topology.dumbbell.rates", "rate is zero", ""),
-    ("unknown link", "[flows.tcp]", "[links.botleneck]\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-17", "links.botleneck", "link `botleneck` has no `from`", "did you mean the builder's link `bottleneck`?"),
-    ("unknown link of the file", "[flows.tcp]", "[links.trunk]\nfrom = \"r1\"\nto = \"r2\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[links.trnuk]\nloss = 0.1\n[flows.tcp]", "10:8-13", "links.trnuk", "link `trnuk` has no `from`", "did you mean the link `trunk`?"),
+    ("unknown link", "[flows.tcp]", "[links.botleneck]\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-17", "links.botleneck", "unknown link `botleneck`", "did you mean `bottleneck`?"),
+    ("unknown link of the file", "[flows.tcp]", "[links.trunk]\nfrom = \"r1\"\nto = \"r2\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[links.trnuk]\nloss = 0.1\n[flows.tcp]", "10:8-13", "links.trnuk", "unknown link `trnuk`", "did you mean `trunk`?"),
     ("source for a transport", "tcp = ", "udp = \"cbr\"\n# ", "9:7-12", "flows.tcp.udp", "expected a table", "source.cbr = {"),
     ("rate in bit/s", "\"10Mbit/s\"", "10e6", "4:23-27", "topology.dumbbell.bottleneck.rate", "10000000 has no unit", "write \"10Mbit/s\""),
     ("part of a second", "\"10s\"", "0.02", "1:12-16", "duration", "0.02 has no unit", "write \"20ms\""),
@@ -187,7 +187,15 @@ fn options_are_named_in_place_of_lines() {
     let d = wrong("duration", "5");
     assert_eq!((d.message.as_str(), d.column, d.end_column), ("5 has no unit", 10, 11));
     assert!(wrong("a..b", "1").message.contains("not a valid path"));
-    assert!(wrong("flows.tcp.to", "nowhere").message.contains("no node `nowhere`"));
+    assert!(wrong("flows.tcp.to", "nowhere").message.contains("unknown node `nowhere`"));
+    for (path, message, help) in [
+        ("links.botleneck.rate", "unknown link `botleneck`", "did you mean `bottleneck`?"),
+        ("links.nothing.rate", "unknown link `nothing`", "links: s0, s1"),
+        ("flows.tpc.stop", "unknown flow `tpc`", "did you mean `tcp`?"),
+    ] {
+        let d = wrong(path, if path.ends_with("stop") { "1s" } else { "1Mbit/s" });
+        assert!(d.message == message && d.help.contains(help), "{d:?}");
+    }
     assert!(set("links.bottleneck.queue.red.min", "10p").is_ok());
 }
 
