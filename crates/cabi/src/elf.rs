@@ -77,23 +77,23 @@ mod tests {
     fn what_is_cut_is_refused() {
         let own = std::fs::read("/proc/self/exe").unwrap();
         let file = std::env::temp_dir().join(format!("fairlane-elf-{}", std::process::id()));
-        let told = |bytes: &[u8]| {
+        let missing_in = |bytes: &[u8]| {
             std::fs::write(&file, bytes).unwrap();
             missing(&file)
         };
-        assert_eq!(told(&own), None);
+        assert_eq!(missing_in(&own), None);
         for part in [5, 20, 63, 64, 100, 400, 4096, 1 << 16] {
-            let why = told(&own[..part]).unwrap_or_else(|| panic!("{part} of {} bytes", own.len()));
+            let why = missing_in(&own[..part]).unwrap_or_else(|| panic!("{part} of {} bytes", own.len()));
             assert!(why.contains("incomplete") && why.ends_with(&format!("it has {part} bytes")), "{why}");
         }
-        assert_eq!(told(b"#!/bin/sh\n"), None, "another format");
-        assert_eq!(told(b""), None);
+        assert_eq!(missing_in(b"#!/bin/sh\n"), None, "another format");
+        assert_eq!(missing_in(b""), None);
         // Numbers that no file can have.
         for field in [32, 54, 56] {
             let mut odd = own[..4096].to_vec();
             odd[field..field + 2].fill(0xff);
             odd[39] = 0xff;
-            assert!(told(&odd).is_some(), "{field}");
+            assert!(missing_in(&odd).is_some(), "{field}");
         }
         std::fs::remove_file(&file).unwrap();
     }

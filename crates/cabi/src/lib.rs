@@ -52,12 +52,12 @@ pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     let queues = if wanted == Wanted::Cc { None } else { table::tables(lib, &shown, QUEUE, "queue", queue::table::read)? };
     let ccs = if wanted == Wanted::Queues { None } else { table::tables(lib, &shown, CC, "congestion control", table::read)? };
     if queues.is_none() && ccs.is_none() {
-        let told = match wanted {
+        let symbols = match wanted {
             Wanted::Cc => "fairlane_cc_get: see fairlane_cc.h",
             Wanted::Queues => "fairlane_queue_get: see fairlane_queue.h",
             Wanted::Any => "fairlane_queue_get or fairlane_cc_get: see fairlane_queue.h and fairlane_cc.h",
         };
-        return Err(LoadError::Symbol(shown, told));
+        return Err(LoadError::Symbol(shown, symbols));
     }
     let mut names = Vec::new();
     let wrong = |m: String| LoadError::Table(shown.clone(), m);

@@ -62,10 +62,10 @@ mod watched {
         [const { ThreadEntry { thread: AtomicUsize::new(0), runs: AtomicPtr::new(ptr::null_mut()) } }; THREADS];
 
     /// Handlers installed for these signals before ours.
-    struct Before(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
+    struct PreviousHandlers(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
     // SAFETY: written once, before a handler that reads it exists.
-    unsafe impl Sync for Before {}
-    static BEFORE: Before = Before(UnsafeCell::new([const { MaybeUninit::uninit() }; SIGNALS.len()]));
+    unsafe impl Sync for PreviousHandlers {}
+    static PREVIOUS: PreviousHandlers = PreviousHandlers(UnsafeCell::new([const { MaybeUninit::uninit() }; SIGNALS.len()]));
 
     fn me() -> usize {
         // SAFETY: may be called anywhere, also in a handler.
@@ -73,19 +73,19 @@ mod watched {
     }
 
     /// Entry of this thread, and its stack for handlers; both are released when the thread ends.
-    struct Mine {
+    struct ThisThread {
         entry: Option<&'static ThreadEntry>,
         stack: *mut c_void,
     }
 
-    impl Mine {
+    impl ThisThread {
         fn take() -> Self {
             let free = |p: &&ThreadEntry| p.thread.compare_exchange(0, me(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
             Self { entry: TABLE.iter().find(free), stack: handlers_stack() }
         }
     }
 
-    impl Drop for Mine {
+    impl Drop for ThisThread {
         fn drop(&mut self) {
             // `exit` destroys thread-locals first, so it is detected here; `pthread_exit` comes here, too.
             on_exit();
@@ -127,7 +127,7 @@ mod watched {
     }
 
     thread_local! {
-        static MINE: Mine = Mine::take();
+        static MINE: ThisThread = ThisThread::take();
     }
 
     /// Guard: foreign code runs as long as it is held.
@@ -181,7 +181,7 @@ mod watched {
         // SAFETY: the action was written before this handler was installed; both calls are allowed in a handler.
         unsafe {
             if let Some(i) = found {
-                libc::sigaction(signal, (*BEFORE.0.get())[i].as_ptr(), ptr::null_mut());
+                libc::sigaction(signal, (*PREVIOUS.0.get())[i].as_ptr(), ptr::null_mut());
             }
             // A fault recurs after this returns; a signal sent by a process must be sent again.
             if (*info).si_code <= 0 {
@@ -212,7 +212,7 @@ mod watched {
                     action.sa_sigaction = on_signal as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
                     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                     libc::sigemptyset(&raw mut action.sa_mask);
-                    let before = (*BEFORE.0.get())[i].as_mut_ptr();
+                    let before = (*PREVIOUS.0.get())[i].as_mut_ptr();
                     if libc::sigaction(*signal, ptr::null(), before) == 0 {
                         libc::sigaction(*signal, &raw const action, ptr::null_mut());
                     }

@@ -88,7 +88,7 @@ impl PyPacket {
 struct State {
     now: Time,
     rng: Stream,
-    packets: Backlog,
+    backlog: Backlog,
     drops: Vec<(u32, DropReason)>,
     marks: Vec<u32>,
 }
@@ -110,7 +110,7 @@ impl QueueHandle {
     #[new]
     fn new() -> Self {
         let rng = Stream::new(0, "queue", "", "plug-in");
-        Self { state: Mutex::new(State { now: Time::ZERO, rng, packets: Backlog::default(), drops: Vec::new(), marks: Vec::new() }) }
+        Self { state: Mutex::new(State { now: Time::ZERO, rng, backlog: Backlog::default(), drops: Vec::new(), marks: Vec::new() }) }
     }
     /// Simulated time in seconds.
     #[getter]
@@ -120,12 +120,12 @@ impl QueueHandle {
     /// Queued packets.
     #[getter]
     fn packets(&self) -> u32 {
-        self.state().packets.pkts
+        self.state().backlog.pkts
     }
     /// Queued bytes.
     #[getter]
     fn bytes(&self) -> u64 {
-        self.state().packets.bytes
+        self.state().backlog.bytes
     }
     /// Number from the queue's own random stream, uniform in [0, 1).
     fn random(&self) -> f64 {
@@ -140,7 +140,7 @@ impl QueueHandle {
         };
         let mut s = self.state();
         s.drops.push((packet.pkt.id.0, reason));
-        s.packets.sub(&packet.pkt);
+        s.backlog.sub(&packet.pkt);
         Ok(())
     }
     /// Marks a packet with congestion experienced.
@@ -253,7 +253,7 @@ impl PyQdisc {
                 let mut s = handle.state();
                 s.now = cx.now;
                 s.rng.clone_from(cx.rng);
-                s.held = self.backlog;
+                s.backlog = self.backlog;
             }
             let running = running(self.code);
             let answer = f(self, py);

@@ -50,7 +50,9 @@ impl Resolved {
     /// Partition of the run with this seed as JSON, bundled for `threads` threads if given, or the reason why there is none.
     #[pyo3(signature = (seed, threads=None))]
     fn partition(&self, py: Python<'_>, seed: u64, threads: Option<usize>) -> PyResult<String> {
-        py.detach(|| fairlane_scenario::partition(&self.inner, seed, threads)).map(|told| told.to_string()).map_err(|e| error::run(py, &e))
+        py.detach(|| fairlane_scenario::partition(&self.inner, seed, threads))
+            .map(|partition| partition.to_string())
+            .map_err(|e| error::run(py, &e))
     }
     /// Pickles for other processes of the same version.
     fn __getnewargs__(&self, py: Python<'_>) -> (String,) {

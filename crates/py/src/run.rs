@@ -6,7 +6,7 @@ use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
     CaptureRequest, Captures, Options, Parallel, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted,
-    cell, run_traced, within_run,
+    long_table, run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -213,7 +213,7 @@ impl Run {
     /// Long table of the run in Parquet, as studies store it (`wanted`: table, metric, names of the rows; none given: all).
     #[pyo3(signature = (key, engine, wanted=None))]
     fn cell<'py>(&self, py: Python<'py>, key: &str, engine: &str, wanted: Option<Vec<Wanted>>) -> PyResult<Bound<'py, PyBytes>> {
-        let file = py.detach(|| cell(&self.output, key, engine, wanted.as_deref()))?;
+        let file = py.detach(|| long_table(&self.output, key, engine, wanted.as_deref()))?;
         Ok(PyBytes::new(py, &file))
     }
     /// Most packets alive at once.

@@ -4,7 +4,7 @@ use crate::error;
 use crate::events::{self, Listening};
 use crate::resolved::Resolved;
 use crate::run::Run;
-use fairlane_scenario::{Row, Seek, SetError, Sought, StateValue, Waiting, within_run};
+use fairlane_scenario::{Row, Seek, SeekTarget, SetError, StateValue, Waiting, within_run};
 use fairlane_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -70,7 +70,7 @@ impl Simulation {
     }
     /// Takes the rows of listeners that get each event at once, with the listener's number.
     fn told<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
-        Ok(self.lock(py)?.told().into_iter().map(|(id, row)| (id, PyBytes::new(py, &row))).collect())
+        Ok(self.lock(py)?.prompt_rows().into_iter().map(|(id, row)| (id, PyBytes::new(py, &row))).collect())
     }
     /// Takes the batches of rows, with the listener's number.
     fn batches<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
@@ -104,7 +104,7 @@ impl Simulation {
     }
     /// Advances to the next "packet", "drop", "mark" or "timeout", for at most `spend` microseconds. True: found; False: reached `to`; None: call again, with `fresh` false.
     fn seek(&self, py: Python<'_>, to: u64, what: &str, fresh: bool, spend: u64) -> PyResult<Option<bool>> {
-        let sought = Sought::named(what).ok_or_else(|| error::bad(py, &format!("unknown event {what:?}")))?;
+        let sought = SeekTarget::named(what).ok_or_else(|| error::bad(py, &format!("unknown event {what:?}")))?;
         let until = Instant::now() + Duration::from_micros(spend);
         let mut fresh = fresh;
         loop {

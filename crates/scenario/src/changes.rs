@@ -125,9 +125,9 @@ pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources)
 
 /// Place in the file, and path, of the changed value or key that a finding is about.
 fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str) -> (Span, String) {
-    let told = |d: &str, k: &str| !d.is_empty() && (d.starts_with(k) || k.contains(d));
+    let matches = |d: &str, k: &str| !d.is_empty() && (d.starts_with(k) || k.contains(d));
     let by_option = sets.iter().find(|(path, value)| d.file == format!("--set {path}={value}"));
-    let set = by_option.or_else(|| sets.iter().find(|(path, _)| told(&d.path, path)));
+    let set = by_option.or_else(|| sets.iter().find(|(path, _)| matches(&d.path, path)));
     let mut path: Vec<&str> = vec!["at", number, "set"];
     let shown = set.map_or(String::new(), |(key, _)| format!(".{key}"));
     let key = set.map_or("", |(key, _)| key);

@@ -73,9 +73,9 @@ mod tests {
     fn a_name_that_is_nearly_right_is_told_alone() {
         let goal = json!({"anyOf": [{"type": "object"}, {"enum": ["min", "max"]}]});
         let schema = json!({"type": "object", "properties": {"goal": goal}});
-        let told = |text: &str| read_document(text, "f.toml", Format::Toml, &schema).unwrap_err().to_string();
-        assert!(told("goal = 'mim'\n").contains("= help: did you mean `min`?\n"), "{}", told("goal = 'mim'\n"));
-        assert!(told("goal = 3\n").contains("\"min\" or \"max\""), "{}", told("goal = 3\n"));
+        let rendered = |text: &str| read_document(text, "f.toml", Format::Toml, &schema).unwrap_err().to_string();
+        assert!(rendered("goal = 'mim'\n").contains("= help: did you mean `min`?\n"), "{}", rendered("goal = 'mim'\n"));
+        assert!(rendered("goal = 3\n").contains("\"min\" or \"max\""), "{}", rendered("goal = 3\n"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub use fairlane_net::Waiting;
 pub use fairlane_trace::capture_import;
 pub use fairlane_trace::events::{Format as TraceFormat, columns as event_columns};
 pub use fairlane_trace::pcapng::Style;
-pub use fairlane_trace::scene::Sought;
+pub use fairlane_trace::scene::SeekTarget;
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live_link::{LiveCounters, LiveLink};
 pub use long_table::{Wanted, long_table};

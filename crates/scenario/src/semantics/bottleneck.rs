@@ -15,17 +15,17 @@ use std::collections::HashMap;
 const MOST_STEPS: usize = 2_000_000;
 
 /// A flow, the link directions of its path, and its round-trip time.
-struct Way<'a> {
+struct FlowPath<'a> {
     flow: &'a Member,
     there: Vec<usize>,
     rtt: Dur,
 }
 
 /// Paths of all flows.
-struct Ways<'a> {
+struct Paths<'a> {
     links: &'a [LinkDir],
     groups: &'a [Group],
-    all: Vec<Way<'a>>,
+    all: Vec<FlowPath<'a>>,
 }
 
 impl Semantics<'_> {
@@ -41,23 +41,23 @@ impl Semantics<'_> {
         if flows.len().saturating_mul(2 * links.len()) > MOST_STEPS {
             return;
         }
-        let way = |flow: &'f Member| {
+        let path = |flow: &'f Member| {
             let (a, b) = (flow.from.0 as usize, flow.to.0 as usize);
             let (there, back) = (network.path(a, b)?, network.path(b, a)?);
             let rtt = there.iter().chain(&back).fold(Dur::ZERO, |d, &l| d + links[l].wire.delay);
-            Some(Way { flow, there, rtt })
+            Some(FlowPath { flow, there, rtt })
         };
-        let ways = Ways { links, groups, all: flows.iter().filter_map(way).collect() };
+        let paths = Paths { links, groups, all: flows.iter().filter_map(path).collect() };
         let mut never_full = None;
         if let Some(chosen) = self.studied(links) {
-            if let Some(text) = ways.other_bottleneck(chosen) {
+            if let Some(text) = paths.other_bottleneck(chosen) {
                 self.warn(Code::OtherBottleneck, text);
-            } else if let Some(text) = ways.never_fills(s, chosen) {
+            } else if let Some(text) = paths.never_fills(s, chosen) {
                 self.warn(Code::QueueNeverFills, text);
                 never_full = Some(chosen);
             }
         }
-        for (_, text) in ways.in_step().into_iter().filter(|(link, _)| Some(*link) != never_full) {
+        for (_, text) in paths.in_step().into_iter().filter(|(link, _)| Some(*link) != never_full) {
             self.warn(Code::PhaseEffects, text);
         }
     }
@@ -71,7 +71,7 @@ impl Semantics<'_> {
     }
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Paths<'a> {
     fn rate(&self, link: usize) -> Rate {
         self.links[link].wire.rate
     }
@@ -82,16 +82,16 @@ impl<'a> Ways<'a> {
     }
 
     /// True if rates change on the path or stations share a channel; then no warning is possible.
-    fn varies(&self, way: &Way<'_>) -> bool {
-        way.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.trace.is_some() || !l.wire.rates.is_empty())
+    fn varies(&self, path: &FlowPath<'_>) -> bool {
+        path.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.trace.is_some() || !l.wire.rates.is_empty())
     }
 
     /// True if the links of a path have no impairments.
-    fn plain(&self, way: &Way<'_>) -> bool {
-        way.there.iter().all(|&l| self.links[l].wire.impairments == Impairments::plain())
+    fn plain(&self, path: &FlowPath<'_>) -> bool {
+        path.there.iter().all(|&l| self.links[l].wire.impairments == Impairments::plain())
     }
 
-    fn through(&self, link: usize) -> Vec<&Way<'a>> {
+    fn through(&self, link: usize) -> Vec<&FlowPath<'a>> {
         self.all.iter().filter(|w| w.there.contains(&link)).collect()
     }
 
@@ -151,7 +151,7 @@ impl<'a> Ways<'a> {
         (alone && sum > 0 && sum < u64::MAX && sum <= room).then(|| {
             let name = &self.links[link].name;
             format!(
-                "the queue of link `{name}` can never fill: its limit is {}, and the windows of all flows through it are {sum} byte; \
+                "the queue of link `{name}` can never fill: its limit is {}, and the windows of all flows through it are {sum} bytes; \
                  write a smaller limit, or larger windows (`window`, `receive_window`)",
                 queue.limit
             )
@@ -161,33 +161,33 @@ impl<'a> Ways<'a> {
     /// Finds synchronised flows: greedy flows with one round-trip time that start together at a tail-drop queue (Floyd and Jacobson, "On traffic phase
     /// effects in packet-switched gateways", 1992). Any randomness on the path breaks the synchronisation.
     fn in_step(&self) -> Vec<(usize, String)> {
-        let mut at: HashMap<usize, Vec<&Way<'a>>> = HashMap::new();
+        let mut at: HashMap<usize, Vec<&FlowPath<'a>>> = HashMap::new();
         for w in &self.all {
             if let Some(l) = self.slowest(&w.there) {
                 at.entry(l).or_default().push(w);
             }
         }
-        let mut found: Vec<(usize, String)> = at.into_iter().filter_map(|(l, ways)| Some((l, self.step_at(l, &ways)?))).collect();
+        let mut found: Vec<(usize, String)> = at.into_iter().filter_map(|(l, paths)| Some((l, self.step_at(l, &paths)?))).collect();
         found.sort();
         found
     }
 
-    fn step_at(&self, link: usize, ways: &[&Way<'a>]) -> Option<String> {
-        let greedy = |w: &Way<'_>| {
+    fn step_at(&self, link: usize, paths: &[&FlowPath<'a>]) -> Option<String> {
+        let greedy = |w: &FlowPath<'_>| {
             let group = group_of(self.groups, w.flow);
             group.is_some_and(|g| matches!((&g.transport, &g.source), (Transport::Tcp(..), SourceSpec::Bulk(_))))
         };
         let drops_at_end = matches!(self.links[link].wire.queue, QueueSpec::Droptail(_));
         let through = self.through(link);
-        if !drops_at_end || through.len() != ways.len() || !through.iter().all(|w| greedy(w) && !self.varies(w) && self.plain(w)) {
+        if !drops_at_end || through.len() != paths.len() || !through.iter().all(|w| greedy(w) && !self.varies(w) && self.plain(w)) {
             return None;
         }
         let mut alike: HashMap<(Dur, Time), usize> = HashMap::new();
-        for w in ways {
+        for w in paths {
             *alike.entry((w.rtt, w.flow.start)).or_default() += 1;
         }
         let ((rtt, _), n) = alike.into_iter().max_by_key(|&((rtt, start), n)| (n, rtt, start))?;
-        let first = ways.iter().find(|w| w.rtt == rtt)?;
+        let first = paths.iter().find(|w| w.rtt == rtt)?;
         (n > 1).then(|| {
             format!(
                 "{n} flows over link `{}` have the same round-trip time of {rtt} and start at the same time before a DropTail queue, so they lose packets \

@@ -266,10 +266,10 @@ impl Semantics<'_> {
 
     /// Checks that packets of every flow reach the receiver and the sender.
     pub(super) fn routes(&mut self, network: &Network<'_>, flows: &[Member]) {
-        let mut told: Option<&str> = None;
+        let mut reported: Option<&str> = None;
         for m in flows {
             let (there, back) = network.joined(m.from.0 as usize, m.to.0 as usize);
-            if (!there || !back) && told != Some(&m.group) {
+            if (!there || !back) && reported != Some(&m.group) {
                 let (from, to) = if there { (m.to, m.from) } else { (m.from, m.to) };
                 let (from, to) = (network.name(from), network.name(to));
                 let why = if there { " for its acknowledgments" } else { "" };
@@ -280,7 +280,7 @@ impl Semantics<'_> {
                     message,
                     "join them by links; a link with duplex = false leads one way",
                 );
-                told = Some(&m.group);
+                reported = Some(&m.group);
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::timeline::Timeline;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, PortId, SenderState, Waiting, World};
 use fairlane_trace::limits::LimitReport;
-use fairlane_trace::scene::{Scene, Still};
+use fairlane_trace::scene::{Scene, Snapshot};
 use fairlane_units::{Name, Time};
 use serde_json::Value;
 use state::{flow_now, queue_now, waiting_now};
@@ -62,7 +62,7 @@ trait Running: Send {
     fn flow(&self, flow: FlowId) -> Row;
     fn queue(&self, port: PortId) -> Row;
     fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>>;
-    fn still(&self, gauges: bool) -> Still;
+    fn snapshot(&self, gauges: bool) -> Snapshot;
 }
 
 impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
@@ -149,13 +149,13 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         world.settle(&mut ());
         waiting_now(&world, port)
     }
-    fn still(&self, gauges: bool) -> Still {
+    fn snapshot(&self, gauges: bool) -> Snapshot {
         if !(0..self.ports().len()).any(|p| self.is_due(PortId(p as u32))) {
-            return scene::still(self, gauges);
+            return scene::snapshot(self, gauges);
         }
         let mut world = self.clone();
         world.settle(&mut ());
-        scene::still(&world, gauges)
+        scene::snapshot(&world, gauges)
     }
 }
 

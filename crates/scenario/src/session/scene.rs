@@ -6,7 +6,7 @@ use crate::run;
 use crate::run_error::RunError;
 use fairlane_engine::EventQueue;
 use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
-use fairlane_trace::scene::{STATES, Scene, Sought, Still};
+use fairlane_trace::scene::{STATES, Scene, SeekTarget, Snapshot};
 use fairlane_units::Time;
 
 /// Most gauges in an animation; a network with more shows none.
@@ -24,9 +24,9 @@ pub enum Seek {
 }
 
 /// State of all links and flows.
-pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> Still {
+pub(super) fn snapshot<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> Snapshot {
     let now = world.now();
-    let mut out = Still::default();
+    let mut out = Snapshot::default();
     for (p, i) in world.ports().iter().zip(0_u32..) {
         let (c, level, link) = (p.counters(), p.qdisc().backlog(), p.link());
         let rate = p.rate_at(now).as_bps();
@@ -57,29 +57,29 @@ pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> S
 }
 
 impl Simulation {
-    fn still(&self) -> Still {
+    fn snapshot(&self) -> Snapshot {
         let few = self.scenario.link_directions().len() + self.scenario.members_at(self.seed).len() <= GAUGES;
-        run::as_run(run::SESSION, || self.world.still(few))
+        run::as_run(run::SESSION, || self.world.snapshot(few))
     }
 
     /// Starts an animation that follows one of every `one_of` packets of a flow, or with `None` shows only link loads. Restarts a running one.
     pub fn watch(&mut self, one_of: Option<u32>) {
-        let scene = Scene::new(one_of.unwrap_or(1), &self.still());
+        let scene = Scene::new(one_of.unwrap_or(1), &self.snapshot());
         (self.probes.scene, self.loads) = if one_of.is_some() { (Some(scene), None) } else { (None, Some(scene)) };
         self.probes.changed();
     }
 
     /// Events since the last chunk; none without an animation.
     pub fn chunk(&mut self) -> Option<Vec<u8>> {
-        let (still, now) = (self.still(), self.now());
-        Some(self.probes.scene.as_mut().or(self.loads.as_mut())?.chunk(now, still))
+        let (snapshot, now) = (self.snapshot(), self.now());
+        Some(self.probes.scene.as_mut().or(self.loads.as_mut())?.chunk(now, snapshot))
     }
 
     /// Advances to the next event of a kind, at most to `to` and by a few milliseconds of work.
     ///
     /// # Errors
     /// See [`Self::advance`].
-    pub fn seek(&mut self, to: Time, what: Sought, fresh: bool) -> Result<Seek, RunError> {
+    pub fn seek(&mut self, to: Time, what: SeekTarget, fresh: bool) -> Result<Seek, RunError> {
         if self.probes.scene.is_none() {
             self.watch(Some(1));
         }

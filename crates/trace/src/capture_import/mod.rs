@@ -305,7 +305,7 @@ fn second(
     if far > 0 {
         remarks.push(format!("{far} packets are left out: their times are more than 200 days after the first"));
     }
-    let told = flows
+    let found = flows
         .all
         .iter()
         .zip(leads)
@@ -317,7 +317,7 @@ fn second(
         .collect();
     let span = (first.end - begin).clamp(0, LONGEST);
     Ok(Capture {
-        flows: told,
+        flows: found,
         begin,
         span: if first.begin.is_some() { span } else { 0 },
         packets: first.packets,

@@ -8,11 +8,11 @@ fn packet(id: u32, ecn: Ecn) -> Packet {
 }
 
 /// Rows recorded with this filter, as event, link, packet and queue length.
-fn recorded(filter: Filter, told: impl FnOnce(&mut Recorder)) -> Vec<(&'static str, Option<u32>, u64, u32)> {
+fn recorded(filter: Filter, record: impl FnOnce(&mut Recorder)) -> Vec<(&'static str, Option<u32>, u64, u32)> {
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect();
     let names = Names { flows: names(&["a", "b"]), links: names(&["x", "y"]), ..Names::default() };
     let mut recorder = Recorder::collecting(filter, Arc::new(names));
-    told(&mut recorder);
+    record(&mut recorder);
     let rows = recorder.rows.iter();
     rows.map(|r| (Kind::NAMES[r.kind as usize], (r.link != NONE).then_some(r.link), r.packet, r.queue_packets)).collect()
 }
@@ -92,7 +92,7 @@ fn what_changes_of_a_sender() {
 #[test]
 fn what_changes_inside_of_a_queue() {
     let gauge = |of, value| GaugeEvent { time: Time::ZERO, of, name: "avg", value };
-    let told = |r: &mut Recorder| {
+    let record = |r: &mut Recorder| {
         for (of, value) in [(0, 1.0), (0, 1.0), (1, 1.0), (0, 2.0)] {
             r.on_gauge(&gauge(Inside::Queue(PortId(of)), value));
         }
@@ -100,12 +100,12 @@ fn what_changes_inside_of_a_queue() {
     };
     let named = Filter { kinds: vec![Kind::Gauge], ..Filter::default() };
     let at = |link| ("gauge", link, 0, 0);
-    assert_eq!(recorded(named.clone(), told), [at(Some(0)), at(Some(1)), at(Some(0)), at(None)]);
+    assert_eq!(recorded(named.clone(), record), [at(Some(0)), at(Some(1)), at(Some(0)), at(None)]);
     recorded(Filter { links: Some(vec![false, true]), ..named }, |r| {
         assert_eq!([0, 1].map(|p| r.port_interest(PortId(p)).has(Interest::GAUGE)), [false, true]);
         assert!(!r.endpoint_interest(EpId(2)).has(Interest::GAUGE));
     });
-    assert_eq!(recorded(Filter::default(), told), []);
+    assert_eq!(recorded(Filter::default(), record), []);
 }
 
 /// An obstacle to the files is reported with its path.

@@ -24,7 +24,7 @@ pub const STATES: &[&str] = &["", "open", "disorder", "cwr", "recovery", "loss"]
 
 /// State of all links and flows at one instant.
 #[derive(Clone, Debug, Default)]
-pub struct Still {
+pub struct Snapshot {
     /// Links.
     pub links: Vec<[u64; OF_LINK]>,
     /// Flows.
@@ -64,7 +64,7 @@ const TIMED: u8 = 1 << 7;
 
 /// Event that a search stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum SeekTarget {
     /// Any event of a packet at a queue.
     Packet,
     /// A drop by a queue, or a loss on a link.
@@ -75,7 +75,7 @@ pub enum Sought {
     Timeout,
 }
 
-impl Sought {
+impl SeekTarget {
     /// Parses a name.
     pub fn named(name: &str) -> Option<Self> {
         [("packet", Self::Packet), ("drop", Self::Drop), ("mark", Self::Mark), ("timeout", Self::Timeout)]
@@ -95,11 +95,11 @@ impl Sought {
 
 /// A packet in the network.
 #[derive(Clone, Copy, Debug, Default)]
-struct Under {
+struct PacketState {
     /// Number in its flow and direction, from 1; 0 for none.
     number: u32,
     /// True if the packet is followed.
-    told: bool,
+    followed: bool,
     again: bool,
     marked: bool,
     /// Port of the queue that holds it.
@@ -140,7 +140,7 @@ struct Wire {
 pub struct Scene {
     /// One of every `one_of` packets of a flow is followed; all drops and marks are reported.
     one_of: u32,
-    under: Vec<Under>,
+    under: Vec<PacketState>,
     sent: Vec<u32>,
     last: Vec<Vec<Last>>,
     wires: Vec<Wire>,
@@ -150,7 +150,7 @@ pub struct Scene {
     /// Time of the last event that has one.
     clock: u64,
     columns: Columns,
-    still: Still,
+    snapshot: Snapshot,
     at: u64,
     begun: bool,
     /// Kinds of events searched for, one bit each, and the time of the first match.
@@ -166,10 +166,10 @@ fn ns(t: Time) -> u64 {
 }
 
 impl Scene {
-    /// Creates a scene that follows one of every `one_of` packets of a flow; `still`: current state of the network.
-    pub fn new(one_of: u32, still: &Still) -> Self {
-        let (links, flows) = (still.links.len(), still.flows.len());
-        let timeouts = still.flows.iter().map(|f| f[7]).collect();
+    /// Creates a scene that follows one of every `one_of` packets of a flow; `snapshot`: current state of the network.
+    pub fn new(one_of: u32, snapshot: &Snapshot) -> Self {
+        let (links, flows) = (snapshot.links.len(), snapshot.flows.len());
+        let timeouts = snapshot.flows.iter().map(|f| f[7]).collect();
         let mut made = Self {
             one_of: one_of.max(1),
             under: Vec::new(),
@@ -180,13 +180,13 @@ impl Scene {
             came: None,
             clock: 0,
             columns: Columns::default(),
-            still: Still { links: vec![[0; OF_LINK]; links], flows: vec![[0; OF_FLOW]; flows], gauges: Vec::new() },
+            snapshot: Snapshot { links: vec![[0; OF_LINK]; links], flows: vec![[0; OF_FLOW]; flows], gauges: Vec::new() },
             at: 0,
             begun: false,
             sought: 0,
             found: None,
         };
-        made.lay(still);
+        made.record(snapshot);
         made
     }
 
@@ -199,14 +199,14 @@ impl Scene {
         self.columns.count == 0
     }
 
-    fn lay(&mut self, still: &Still) {
-        for (wire, now) in self.wires.iter_mut().zip(&still.links) {
+    fn record(&mut self, snapshot: &Snapshot) {
+        for (wire, now) in self.wires.iter_mut().zip(&snapshot.links) {
             (wire.rate, wire.delay) = (now[0], now[1]);
         }
     }
 
     /// Starts a search for events of some kinds; discards an earlier match.
-    pub fn seek(&mut self, what: Sought) {
+    pub fn seek(&mut self, what: SeekTarget) {
         (self.sought, self.found) = (what.kinds(), None);
     }
     /// Time of the first match.
@@ -220,11 +220,11 @@ impl Scene {
     }
 
     /// Returns the chunk that ends now and starts the next one.
-    pub fn chunk(&mut self, now: Time, still: Still) -> Vec<u8> {
+    pub fn chunk(&mut self, now: Time, snapshot: Snapshot) -> Vec<u8> {
         self.settle_one();
         let (first, now) = (!self.begun, ns(now));
-        let names = |s: &Still| s.gauges.iter().map(|g| (g.0, g.1)).collect::<Vec<_>>();
-        let renamed = first || names(&self.still) != names(&still);
+        let names = |s: &Snapshot| s.gauges.iter().map(|g| (g.0, g.1)).collect::<Vec<_>>();
+        let renamed = first || names(&self.snapshot) != names(&snapshot);
         let mut out = vec![u8::from(first) | u8::from(renamed) << 1];
         if first {
             put(&mut out, self.one_of.into());
@@ -232,27 +232,27 @@ impl Scene {
         put(&mut out, now.wrapping_sub(self.at));
         let mut zeros = Zeros::default();
         for k in 0..OF_LINK {
-            for (new, old) in still.links.iter().zip(&self.still.links) {
+            for (new, old) in snapshot.links.iter().zip(&self.snapshot.links) {
                 zeros.put(&mut out, apart(new[k], old[k]));
             }
         }
         for k in 0..OF_FLOW {
-            for (new, old) in still.flows.iter().zip(&self.still.flows) {
+            for (new, old) in snapshot.flows.iter().zip(&self.snapshot.flows) {
                 zeros.put(&mut out, apart(new[k], old[k]));
             }
         }
         zeros.end(&mut out);
         if renamed {
-            put(&mut out, still.gauges.len() as u64);
-            for (owner, name, _) in &still.gauges {
+            put(&mut out, snapshot.gauges.len() as u64);
+            for (owner, name, _) in &snapshot.gauges {
                 put(&mut out, (*owner).into());
                 put(&mut out, name.len() as u64);
                 out.extend(name.bytes());
             }
         }
         let bits = |v: f64| u64::from((v as f32).to_bits());
-        for (i, (_, _, value)) in still.gauges.iter().enumerate() {
-            let before = if renamed { 0 } else { bits(self.still.gauges[i].2) };
+        for (i, (_, _, value)) in snapshot.gauges.iter().enumerate() {
+            let before = if renamed { 0 } else { bits(self.snapshot.gauges[i].2) };
             zeros.put(&mut out, apart(bits(*value), before));
         }
         zeros.end(&mut out);
@@ -263,21 +263,21 @@ impl Scene {
             put(&mut out, column.len() as u64);
             out.extend(column);
         }
-        self.lay(&still);
-        (self.still, self.at, self.begun) = (still, now, true);
+        self.record(&snapshot);
+        (self.snapshot, self.at, self.begun) = (snapshot, now, true);
         out
     }
 
-    fn under(&mut self, id: PacketRef) -> &mut Under {
+    fn under(&mut self, id: PacketRef) -> &mut PacketState {
         let i = id.0 as usize;
         if i >= self.under.len() {
-            self.under.resize(i + 1, Under::default());
+            self.under.resize(i + 1, PacketState::default());
         }
         &mut self.under[i]
     }
 
     /// State of a packet; a new one gets its number.
-    fn known(&mut self, pkt: &Packet, again: bool) -> Under {
+    fn known(&mut self, pkt: &Packet, again: bool) -> PacketState {
         let known = *self.under(pkt.id);
         if known.number != 0 {
             return known;
@@ -288,13 +288,13 @@ impl Scene {
         }
         self.sent[way] += 1;
         let number = self.sent[way];
-        let made = Under { number, told: number.is_multiple_of(self.one_of), again, ..Under::default() };
+        let made = PacketState { number, followed: number.is_multiple_of(self.one_of), again, ..PacketState::default() };
         *self.under(pkt.id) = made;
         made
     }
 
     /// Writes an event of a packet at a port; `expected`: time that the reader assumes. Returns the written time.
-    fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &Packet, known: &Under, expected: Option<u64>) -> u64 {
+    fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &Packet, known: &PacketState, expected: Option<u64>) -> u64 {
         let near = expected.filter(|t| t.abs_diff(now) < CLOSE);
         let (timed, now) = (near.is_none(), near.unwrap_or(now));
         let flags = if known.marked { MARKED } else { 0 } | if known.again { AGAIN } else { 0 } | if pkt.back { BACK } else { 0 };
@@ -331,7 +331,7 @@ impl Scene {
     fn settle_one(&mut self) {
         if let Some(e) = self.came.take() {
             let known = *self.under(e.pkt.id);
-            if known.told {
+            if known.followed {
                 self.tell(Kind::Wait, ns(e.time), e.port.0, &e.pkt, &known, known.there);
             }
             self.notice(Kind::Wait, false, e.time);
@@ -348,7 +348,7 @@ impl Observer for Scene {
 
     fn on_send(&mut self, e: &SendEvent) {
         self.settle_one();
-        *self.under(e.pkt.id) = Under::default();
+        *self.under(e.pkt.id) = PacketState::default();
         self.known(&e.pkt, e.seg.retransmission());
     }
 
@@ -371,7 +371,7 @@ impl Observer for Scene {
         let marked = e.pkt.ecn == Ecn::Ce && !known.marked;
         known.marked = marked;
         self.notice(if at_once { Kind::Pass } else { Kind::Go }, marked, e.time);
-        if known.told {
+        if known.followed {
             let wire = self.wires.get(e.port.0 as usize).copied().unwrap_or_default();
             let expected = if at_once { known.there } else { Some(wire.free) };
             let kind = if at_once { Kind::Pass } else { Kind::Go };
@@ -396,7 +396,7 @@ impl Observer for Scene {
             return;
         }
         let now = ns(e.time);
-        if known.told && known.there.is_none_or(|t| t.abs_diff(now) >= CLOSE) {
+        if known.followed && known.there.is_none_or(|t| t.abs_diff(now) >= CLOSE) {
             self.tell(Kind::Here, now, e.port.0, &e.pkt, &known, None);
             self.under(e.pkt.id).there = Some(now);
         }
@@ -405,7 +405,7 @@ impl Observer for Scene {
     fn on_drop(&mut self, e: &DropEvent) {
         let came = self.came.is_some_and(|c| c.pkt.id == e.pkt.id);
         self.settle_one();
-        let known = Under { marked: false, ..self.known(&e.pkt, e.seg.retransmission()) };
+        let known = PacketState { marked: false, ..self.known(&e.pkt, e.seg.retransmission()) };
         let kind = match (e.why.on_link(), known.port == Some(e.port.0) || came) {
             (true, _) => Kind::Lost,
             (false, true) => Kind::Out,
@@ -413,12 +413,12 @@ impl Observer for Scene {
         };
         self.tell(kind, ns(e.time), e.port.0, &e.pkt, &known, None);
         self.notice(kind, false, e.time);
-        *self.under(e.pkt.id) = Under::default();
+        *self.under(e.pkt.id) = PacketState::default();
     }
 
     fn on_receive(&mut self, e: &ReceiveEvent) {
         self.settle_one();
-        *self.under(e.pkt.id) = Under::default();
+        *self.under(e.pkt.id) = PacketState::default();
     }
 
     fn on_state(&mut self, e: &StateEvent) {

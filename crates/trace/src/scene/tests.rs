@@ -50,13 +50,13 @@ fn runs_of_zeros_are_told_by_their_length() {
 
 #[test]
 fn a_chunk_tells_of_the_end_of_a_stretch_by_differences() {
-    let still = |waits| Still {
+    let snapshot = |waits| Snapshot {
         links: vec![[1_000_000, 5_000_000, waits, waits * 1500, 0, 0, 0, 0, 0]],
         flows: vec![[0; OF_FLOW]],
         gauges: vec![(0, "avg", 0.5)],
     };
-    let mut scene = Scene::new(1, &still(0));
-    let first = scene.chunk(Time::from_ps(3_000), still(2));
+    let mut scene = Scene::new(1, &snapshot(0));
+    let first = scene.chunk(Time::from_ps(3_000), snapshot(2));
     // First and named; every packet; 3 ns later; the link's values; ten zeros of the flow among 15; one gauge; no events.
     let bits = u64::from(0.5_f32.to_bits());
     let mut want = vec![0b11, 1, 3];
@@ -69,21 +69,21 @@ fn a_chunk_tells_of_the_end_of_a_stretch_by_differences() {
     want.extend([0; 6]);
     assert_eq!(first, want);
     // No changes: fifteen, four and one zeros.
-    let second = scene.chunk(Time::from_ps(5_000), still(2));
+    let second = scene.chunk(Time::from_ps(5_000), snapshot(2));
     assert_eq!(second, [0, 2, 0, 18, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
 fn events_are_sought_by_kind() {
-    let mut scene = Scene::new(1, &Still { links: vec![[0; OF_LINK]], flows: vec![[0; OF_FLOW]], gauges: vec![] });
-    scene.seek(Sought::Drop);
+    let mut scene = Scene::new(1, &Snapshot { links: vec![[0; OF_LINK]], flows: vec![[0; OF_FLOW]], gauges: vec![] });
+    scene.seek(SeekTarget::Drop);
     scene.notice(Kind::Pass, true, Time::from_ps(1));
     assert_eq!(scene.found(), None);
     scene.notice(Kind::Out, false, Time::from_ps(2));
     scene.notice(Kind::Out, false, Time::from_ps(3));
     assert_eq!(scene.found(), Some(Time::from_ps(2)));
-    scene.seek(Sought::Mark);
+    scene.seek(SeekTarget::Mark);
     scene.notice(Kind::Go, true, Time::from_ps(4));
     assert_eq!(scene.found(), Some(Time::from_ps(4)));
-    assert_eq!(Sought::named("nothing"), None);
+    assert_eq!(SeekTarget::named("nothing"), None);
 }

@@ -90,11 +90,11 @@ pub fn parse(reads: &str, bytes: &[u8]) -> Result<Vec<u64>, String> {
 
 /// Reads a file. Devices and pipes, which may never end, are refused without being opened.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
-    let told = |e: std::io::Error| match e.kind() {
+    let message = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "file not found".to_owned(),
         kind => kind.to_string(),
     };
-    let about = std::fs::metadata(file).map_err(told)?;
+    let about = std::fs::metadata(file).map_err(message)?;
     if about.is_dir() {
         return Err("it is a directory".to_owned());
     }
@@ -103,7 +103,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     }
     // The stated length may be wrong: files under /proc report zero.
     let mut bytes = Vec::with_capacity(about.len().min(LARGEST) as usize);
-    std::fs::File::open(file).and_then(|f| f.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(told)?;
+    std::fs::File::open(file).and_then(|f| f.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(message)?;
     if bytes.len() as u64 > LARGEST {
         return Err(format!("it is larger than {} MiB", LARGEST >> 20));
     }
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn only_files_are_read() {
         for (path, why) in [("/dev/zero", "a device"), ("/dev/null", "a device"), ("/", "a directory"), ("/no/such", "not found")] {
-            let told = read(Path::new(path)).unwrap_err();
-            assert!(told.contains(why), "{path}: {told}");
+            let message = read(Path::new(path)).unwrap_err();
+            assert!(message.contains(why), "{path}: {message}");
         }
         // Its reported length is zero.
         assert!(read(Path::new("/proc/self/status")).is_ok_and(|b| !b.is_empty()) || !Path::new("/proc").exists());
