@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(list, table);
         assert_eq!(demands("from,to\na,b\n").unwrap(), [DemandSpec { from: "a".into(), to: "b".into(), rate: None }]);
         for (bad, why) in [
-            ("", "no line"),
+            ("", "is empty"),
             ("from,to,rate\na,b\n", "line 2 has 2 columns, the first line 3"),
             ("from,to,rate\na,b,7\n", "line 2: "),
             ("from,to,speed\na,b,7\n", "from,to,rate"),

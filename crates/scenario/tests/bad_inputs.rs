@@ -20,7 +20,7 @@ type Case = (&'static str, &'static str, &'static str, &'static str, &'static st
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     ("unknown key", "pairs = 2", "pars = 2", "3:1-5", "topology.dumbbell.pars", "unknown key `pars`", "did you mean `pairs`?"),
-    ("key of another tool", "rate = \"10Mbit/s\"", "bandwidth = \"10Mbit/s\"", "4:16-25", "topology.dumbbell.bottleneck.bandwidth", "unknown key `bandwidth`", "the key is called `rate` here"),
+    ("key of another tool", "rate = \"10Mbit/s\"", "bandwidth = \"10Mbit/s\"", "4:16-25", "topology.dumbbell.bottleneck.bandwidth", "unknown key `bandwidth`", "the key is called `rate`"),
     ("unknown parameter of a queue", "droptail.limit", "droptail.limt", "4:66-70", "topology.dumbbell.bottleneck.queue.droptail.limt", "unknown key `limt`", "did you mean `limit`?"),
     ("unknown algorithm", "droptail.limit = \"50p\"", "rde = {}", "4:57-60", "topology.dumbbell.bottleneck.queue", "unknown queue \"rde\"", "did you mean `red`?"),
     ("two algorithms", "queue.droptail.limit = \"50p\"", "queue = { red = {}, droptail = {} }", "4:59-86", "topology.dumbbell.bottleneck.queue", "expected one queue, found red and droptail", "queue = \"droptail\""),
@@ -90,7 +90,7 @@ const CASES: &[Case] = &[
     ("name of a reverse direction", "[flows.tcp]", "[links.\"s0.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-20", "links.\"s0.reverse\"", "other direction of link `s0`", ""),
     ("no route", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.u]\nfrom = \"s0\"\nto = \"b\"\ntcp = {}\n[flows.tcp]", "12:6-9", "flows.u.to", "no route from `s0` to `b`", ""),
     ("one-way link", "[flows.tcp]", "[links.bottleneck]\nduplex = false\n[flows.tcp]", "9:6-12", "flows.tcp.to", "no route from `d0` to `s0` for its acknowledgments", "one way"),
-    ("node not declared", "[topology", "nodes = [\"a\"]\n[links.x]\nfrom = \"a\"\nto = \"aa\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[topology", "5:6-10", "links.x.to", "no node `aa` in `nodes`", "known nodes: r1, r2"),
+    ("node not declared", "[topology", "nodes = [\"a\"]\n[links.x]\nfrom = \"a\"\nto = \"aa\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[topology", "5:6-10", "links.x.to", "unknown node `aa` in `nodes`", "known nodes: r1, r2"),
     ("node twice", "[topology", "nodes = [\"a\", \"r1\"]\n[topology", "2:15-19", "nodes.1", "node `r1` appears twice", "builder"),
     ("flow names meet", "[flows.tcp]", "[flows.\"tcp.1\"]\nfrom = \"s0\"\nto = \"d1\"\ntcp = {}\n[flows.tcp]", "9:8-11", "flows.tcp", "two flows are named `tcp.1`", ""),
     ("permutation of one", "count = 2", "count = 1\npermute = true", "9:11-15", "flows.tcp.permute", "at least two members", ""),

@@ -190,7 +190,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
         ("", "link `x` has no `rate`", "write rate"),
         ("trace = \"down\"", "down: opportunity 2 at 3 ms comes after one at 5 ms", "a millisecond on each line"),
         ("trace = \"data:,0\"", "the data: its last opportunity is at 0 ms", ""),
-        ("trace = \"empty\"", "empty holds nothing", ""),
+        ("trace = \"empty\"", "empty contains no values", ""),
         ("trace = \"none.txt\"", "file not found", ""),
         ("trace = \"data:,1\"\nrates = [{ at = \"1s\", rate = \"1Mbit/s\" }]", "this link has a trace", ""),
         (
@@ -216,7 +216,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
     }
     let flow = |source: &str| format!("{}source.replay = {{ {source} }}\n", bulk("rate = \"1Mbit/s\"", "{}"));
     for (source, message) in [
-        ("file = \"late.txt\"", "late.txt: line 2: this packet was sent 1000000000 ns before the one before it"),
+        ("file = \"late.txt\"", "late.txt: line 2: this packet was sent 1000000000 ns before the previous one"),
         ("file = \"x.toml\"", "file not found"),
         ("scale = 2", "`file` is missing"),
         ("file = \"data:,0 5 5\", repeat = true", "replay: all recorded packets come at one instant"),

@@ -214,7 +214,7 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         (
             walker("").replace("[60, 0]", "[600, 0]").replace("[120, 0]", "[700, 0]").replace("x = 60", "x = 600"),
             "no frame of another station reaches `a` (nor 1 others)",
-            "nearer",
+            "closer",
             ":",
         ),
         (
@@ -228,7 +228,7 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         ),
         (walker("position_step = \"0s\""), "0s", "1ms", ":3:"),
         (walker("position_step = \"-1s\""), "-1s", "", ":3:"),
-        (walker("route_step = \"1ms\"").replace("14s", "500s"), "look at the stations 500000 times", "at least \"5", ":3:"),
+        (walker("route_step = \"1ms\"").replace("14s", "500s"), "recomputed 500000 times", "at least \"5", ":3:"),
         (walker("walks.a = {}"), "has no points", "file = ", ":3:"),
         (walker("routes = \"dynamic\""), "dynamic", "follow", ":3:"),
         (walker("").replace("[flows.f]", &format!("{random}slowest_mps = 0\n[flows.f]")), "out of range", "0.01", ":"),
@@ -249,7 +249,7 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
             "lower speeds",
             ":",
         ),
-        (walker("").replace("[120, 0]", "[120000, 0]").replace("range_m = 100", "range_m = 100000"), "more than SIFS", "nearer", ":"),
+        (walker("").replace("[120, 0]", "[120000, 0]").replace("range_m = 100", "range_m = 100000"), "more than SIFS", "closer", ":"),
         (walker("").replace("place = [120, 0]", "place = [nan, 0]"), "nan", "", ":"),
         (walker("").replace("place = [120, 0]", "place = { x = 1 }"), "`y` is missing", "[x, y]", ":"),
         (walker("").replace("place = [120, 0]", "place = { x = 1, z = 2 }"), "expected a list", "[x, y]", ":"),

@@ -186,7 +186,7 @@ fn a_fault_ends_the_run_with_its_time() {
     assert!(fault.time > Time::ZERO && fault.time < Time::ZERO + Dur::from_secs(1), "{e}");
     let text = e.to_string();
     assert!(
-        text.contains("a congestion control of your own failed") && (text.contains("f.0 is tired") || text.contains("f.1 is tired")),
+        text.contains("a plug-in congestion control failed") && (text.contains("f.0 is tired") || text.contains("f.1 is tired")),
         "{e}"
     );
     // The thread is free for the next run.

@@ -249,7 +249,7 @@ fn what_is_wrong_is_named_before_the_run() {
         ("[wireless.air]", "[wireless.air]\nqueue.droptail.limit = \"0p\"", "holds nothing", "", ":3:"),
         ("[wireless.air]", "[wireless.air]\npropagation = \"fresnel\"", "unknown propagation \"fresnel\"", "free_space", ":3:"),
         ("[wireless.air]", "[wireless.a]", "both a node and a channel", "another name", ":2:"),
-        ("{ a = [0, 0], b = [30, 0] }", "{ a = [0, 0] }", "has 1 of the two stations", "grid", ":"),
+        ("{ a = [0, 0], b = [30, 0] }", "{ a = [0, 0] }", "has 1 of the two or more stations", "grid", ":"),
         ("[wireless.air]", "[wireless.air]\npropagation.fixed_range.range_m = 100000\nnodes.c = [9000, 0]", "duplicate", "", ":"),
     ];
     for (from, to, message, help, place) in cases {
@@ -358,7 +358,7 @@ fn cells_share_the_air() {
         ("association.m = \"x\"", "no station `x`", "its stations"),
         ("association.m = \"a\"", "`a` is no access point", ""),
         ("association.w = \"e\"", "is an access point itself", "associated with none"),
-        ("association.a = \"e\"", "no frame of another station reaches `a`", "nearer"),
+        ("association.a = \"e\"", "no frame of another station reaches `a`", "closer"),
     ] {
         let told = resolve(&cells(more), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
         assert!(told.contains(message) && told.contains(help), "{more}: {told}");

@@ -97,7 +97,7 @@ fn text_is_seconds_and_bytes() {
         ("1.0000000001 5", "line 1"),
         ("-1 5", "line 1"),
         ("1e3 5", "line 1"),
-        ("0 1\n2 1\n1.5 1\n", "line 3: this packet was sent 500000000 ns before the one before it"),
+        ("0 1\n2 1\n1.5 1\n", "line 3: this packet was sent 500000000 ns before the previous one"),
     ] {
         let e = read(bad.as_bytes()).unwrap_err();
         assert!(e.contains(what), "{bad}: {e}");
