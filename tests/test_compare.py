@@ -17,7 +17,7 @@ from conftest import DUMBBELL, fairlane
 from fairlane.base.choices import choices, limited
 from fairlane.base.document import json_schema
 from fairlane.base.metrics import jain
-from fairlane.comparison import Ellipse, ellipse, mixed
+from fairlane.comparison import Ellipse, default_network, ellipse
 from test_cli_errors import check
 
 SHORT = ("--duration", "6s", "--seeds", "1..3")
@@ -118,18 +118,18 @@ def test_the_numbers_of_the_document_agree_with_one_another(doc):
 
 
 def test_comparing_one_queue_is_running_it(doc):
-    result = mixed(duration="6s", warmup="1s").set("links.bottleneck.queue", {"droptail": {"limit": "20p"}}).run(seeds="1..3")
+    result = default_network(duration="6s", warmup="1s").set("links.bottleneck.queue", {"droptail": {"limit": "20p"}}).run(seeds="1..3")
     assert doc["settings"][1]["fingerprints"] == result.fingerprints
     assert doc["settings"][1]["network"]["jain"] == pytest.approx(result.value("jain").as_dict())
 
 
 def test_the_built_in_scenario_is_half_udp():
-    expanded = mixed().resolve()["expanded"]
+    expanded = default_network().resolve()["expanded"]
     rates = {x["name"]: (x["rate"], x["delay"]) for x in expanded["links"]}
     assert rates["bottleneck"] == ("10Mbit/s", "20ms")
     assert {v for k, v in rates.items() if not k.startswith("bottleneck")} == {("100Mbit/s", "1ms")}
     assert len(expanded["flows"]) == 6
-    assert mixed().to_dict()["flows"]["udp"]["source"]["cbr"]["rate"] == "5Mbit/s"
+    assert default_network().to_dict()["flows"]["udp"]["source"]["cbr"]["rate"] == "5Mbit/s"
 
 
 def test_tables_for_people(tmp_path):
@@ -174,7 +174,7 @@ def test_any_link_of_any_scenario(tmp_path):
 
 
 def test_the_common_limit_spares_those_with_their_own():
-    c = fl.compare("droptail,droptail{limit=9p},red", mixed(duration="3s", warmup="1s"), seeds=1, limit="30p")
+    c = fl.compare("droptail,droptail{limit=9p},red", default_network(duration="3s", warmup="1s"), seeds=1, limit="30p")
     found = [q["queue"] for q in c.document()["settings"]]
     assert [next(iter(f.values()))["limit"] for f in found] == ["30p", "9p", "30p"]
 

@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base.document import json_schema
-from fairlane.comparison import mixed
+from fairlane.comparison import default_network
 from fairlane.comparison.differences import differences, sentences
 from test_cli_errors import check
 
@@ -24,7 +24,7 @@ SEEDS = "1..4"
 
 
 def network(**more):
-    return mixed(flows=3, udp="2Mbit/s", duration="5s", warmup="1s", **more)
+    return default_network(flows=3, udp="2Mbit/s", duration="5s", warmup="1s", **more)
 
 
 @pytest.fixture(scope="module")

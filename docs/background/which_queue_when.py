@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fairlane as fl
-from fairlane.comparison import Comparison, mixed
+from fairlane.comparison import Comparison, default_network
 
 HERE = Path(__file__).resolve().parent
 PAGE, DATA, PICTURES = HERE / "which-queue-when.md", HERE / "which-queue-when.csv", HERE / "img"
@@ -78,7 +78,7 @@ def bulk() -> fl.Network:
 
 def beside_udp(rate: str) -> Callable[[], fl.Network]:
     """Five TCP flows beside a stream that does not give way."""
-    return lambda: mixed(udp=rate, tcp=TCP, **TIMES)
+    return lambda: default_network(udp=rate, tcp=TCP, **TIMES)
 
 
 def many() -> fl.Network:

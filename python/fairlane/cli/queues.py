@@ -169,7 +169,7 @@ def _command() -> str:
 def _built_in(flows: int | None, udp: str | None) -> Network:
     """Returns the built-in dumbbell with the given values."""
     from .. import _core
-    from ..comparison import mixed
+    from ..comparison import default_network as mixed
 
     if udp is not None and udp != "none":
         try:

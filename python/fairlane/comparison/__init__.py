@@ -1,7 +1,7 @@
 """Comparison of queues, congestion controls or other parameter values in one scenario."""
 
 from ..stats.ellipse import Ellipse, ellipse
-from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed
+from .compare import CAPACITY, SAMPLES, StepProgress, compare, default_network
 from .differences import Difference, Measure
 from .factors import Factor, Level
 from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison
@@ -21,5 +21,5 @@ __all__ = [
     "StepProgress",
     "compare",
     "ellipse",
-    "mixed",
+    "default_network",
 ]

@@ -30,7 +30,7 @@ CAPACITY = "10Mbit/s"
 StepProgress = Callable[[float, str], None]
 
 
-def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duration: str = "60s", warmup: str = "10s") -> Network:
+def default_network(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duration: str = "60s", warmup: str = "10s") -> Network:
     """Returns the default dumbbell for comparisons: TCP flows and one UDP stream of constant rate.
 
     The bottleneck has 10 Mbit/s and 20 ms, each access link 100 Mbit/s and 1 ms. `udp`: the rate of the stream, or "none".
@@ -94,7 +94,7 @@ def compare(
     flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: paths of `--set` with their values, as
     "5Mbit/s,10Mbit/s" or a list.
 
-    `scenario`: a file or `Network` (default: `mixed()`). `limit`: buffer limit for queues without their own. `margin`: equivalence margin
+    `scenario`: a file or `Network` (default: `default_network()`). `limit`: buffer limit for queues without their own. `margin`: equivalence margin
     as a share of the compared mean. `why` records what limits flows, for the page and `settings[...].result.why()`. `command`: the command
     shown on the page, if not this call.
 
@@ -107,7 +107,7 @@ def compare(
     if isinstance(queues, (Simulation, Branches)):
         return compare_branches(queues, scenario)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
-    source = mixed() if scenario is None else scenario
+    source = default_network() if scenario is None else scenario
     base = resolve(source, pairs)
     if base.get("report") == "groups":
         raise FairlaneError('a comparison needs rows of flows, but the scenario has report = "groups": remove it, or set report=flows')
