@@ -94,9 +94,9 @@ def compare(
     flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: paths of `--set` with their values, as
     "5Mbit/s,10Mbit/s" or a list.
 
-    `scenario`: a file or `Network` (default: `default_network()`). `limit`: buffer limit for queues without their own. `margin`: equivalence margin
-    as a share of the compared mean. `why` records what limits flows, for the page and `settings[...].result.why()`. `command`: the command
-    shown on the page, if not this call.
+    `scenario`: a file or `Network` (default: `default_network()`). `limit`: buffer limit for queues without their own. `margin`:
+    equivalence margin as a share of the compared mean. `why` records what limits flows, for the page and
+    `settings[...].result.why()`. `command`: the command shown on the page, if not this call.
 
     Two simulations, or branches of them, are compared pair by pair: `compare(sim, branch)` returns a `BranchComparison`.
 
