@@ -83,7 +83,7 @@ def test_no_name_leads_out_of_the_results(name: object, study: Path, capsys: pyt
     assert re.match(r"error: mine/study.py:\d+: .* cannot name a picture", told(capsys, "reproduce", "mine", "--quick"))
     changed(study / "study.py", f"Picture({name!r}", 'Picture("fig1"')
     made = f"    def claim_tables(self, results, built):\n        return {{{name!r}: built['table1'].rows}}\n"
-    changed(study / "study.py", "    # What is run", made)
+    changed(study / "study.py", "    # Runs", made)
     assert "cannot name a table" in told(capsys, "reproduce", "mine", "--quick", "-q")
     assert {p.name for p in study.parent.iterdir()} == {"mine", "results"}
 
