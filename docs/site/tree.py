@@ -17,13 +17,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = {
-    "Tutorial": "tutorials",
-    "Guides": "guides/index",
-    "Models": "models/index",
+    "Start": "start/index",
+    "Build a scenario": "guides/scenarios",
+    "Run and look": "guides/running",
+    "Compare and study": "guides/experiments",
+    "Data": "guides/data",
+    "Real networks": "guides/real-networks",
+    "Extend": "guides/extending",
+    "Models: TCP": "models/tcp-models",
+    "Models: queues": "models/queue-models",
+    "Models: traffic and links": "models/network-models",
     "Background": "background/index",
     "Reference": "reference/index",
-    "Published studies": "papers/index",
     "Validation": "validation/index",
+    "Reproduced papers": "papers/index",
 }
 """The sections of docs/README.md, and the page that each becomes."""
 PROJECT = {
@@ -259,7 +266,7 @@ def stage(folder: Path, extra: list[str]) -> Tree:
         body = tree.page("docs/README.md", name, text)
         tree.write(name, f"# {title}\n{body}\n{toctree(pages, hidden='')}")
     main = ["/" + SECTIONS[t] for t in SECTIONS]
-    main[2:2] = [*extra, f"Gallery <{'/' + tree.place(GALLERY).removesuffix('.md')}>"]
+    main[8:8] = [*extra, f"Gallery <{'/' + tree.place(GALLERY).removesuffix('.md')}>"]
     examples = "/" + tree.place("examples").removesuffix(".md")
     others = [n.removesuffix(".md") for path, n in PROJECT.items() if f"](../{path})" not in "".join(sections().values())]
     project = ["All pages </README>", f"Examples <{examples}>", *("/" + n for n in others)]
