@@ -1,8 +1,8 @@
-"""Writes what the recorded settings say into findings.md and the studies' files: `python docs/papers/verdicts.py`.
+"""Writes the results of the recorded parameter settings into findings.md and the pages of the papers: `python docs/papers/verdicts.py`.
 
-Into findings.md the verdicts, into the file of each study the published values that no setting comes near, and its settings run whole.
+findings.md gets the verdicts, the page of a paper its published values that no setting reproduces, and its settings run in full.
 
-A study without a record has no verdicts: all of its claims are inconclusive, as they are after a run without settings.
+A paper without a record has no verdicts: all of its claims are inconclusive, as after a run without settings.
 """
 
 from __future__ import annotations
@@ -25,21 +25,33 @@ from fairlane.papers.settings import SAMPLED
 
 
 def verdicts(key: str) -> dict[str, list[str]]:
-    """The claims of a study by verdict."""
+    """Returns the claims of a paper by verdict."""
     paper = papers.load(key)
     claims = read_claims(paper.folder / "claims.toml")
     out: dict[str, list[str]] = {w: [] for w in WORDS}
     joint = of_record(paper)
     if joint is None:
-        return {**out, "inconclusive": [c.id for c in claims]}
+        return {**out, WORDS[-1]: [c.id for c in claims]}
     for c in claims:
         out[joint.judged(c, "no-data").word].append(c.id)
     return out
 
 
+def summary() -> str:
+    """Returns the first sentence of findings.md: the number of claims by verdict."""
+    counts = Counter[str]()
+    for key in papers.keys():  # noqa: SIM118
+        counts.update({w: len(ids) for w, ids in verdicts(key).items()})
+    holds, depends, fails, unreached, open_ = (counts[w] for w in WORDS)
+    return (
+        f"Of the {counts.total()} claims of five published studies, {holds} hold in nearly all plausible parameter settings, {depends} "
+        f"depend on parameters that the papers do not state, {fails} fail, {unreached} were not reproduced, and {open_} are inconclusive."
+    )
+
+
 def part() -> str:
-    """What findings.md has between its marks: a table, and what the published numbers say of the claims."""
-    lines = [f"| study | settings | {' | '.join(w.replace('_', ' ') for w in WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
+    """Returns the part of findings.md between its marks: a table, and the result of the claims on the published values."""
+    lines = [f"| paper | settings | {' | '.join(WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
     published = Counter[str]()
     for key in papers.keys():  # noqa: SIM118
         found = verdicts(key)
@@ -47,13 +59,13 @@ def part() -> str:
         lines.append(f"| [{key}]({key}.md) | {settings} | {' | '.join(', '.join(found[w]) for w in WORDS)} |")
         published.update(c.published for c in read_claims(papers.shipped() / key / "claims.toml"))
     return "\n".join(lines) + (
-        f"\n\nThe published numbers themselves bear out {published['holds']} of these {published.total()} claims and contradict "
-        f"{published['fails']}; for {published['no-data']} nothing is published that could decide."
+        f"\n\nThe published values themselves support {published['holds']} of these {published.total()} claims and contradict "
+        f"{published['fails']}; for {published['no-data']} no value is published that could decide."
     )
 
 
 def unreached(key: str) -> str:
-    """What the file of a study has between its marks: the published values that no recorded setting comes near; empty without a record."""
+    """Returns the published values that no recorded setting reproduces, for the page of a paper; empty without a record."""
     paper = papers.load(key)
     medians = [w.distance.median for w in recorded(paper)]
     rows, w = recorded_reach(paper), recorded_whole(paper)
@@ -66,19 +78,19 @@ def unreached(key: str) -> str:
     few = {(x["table"], x["of"], x["metric"]) for x in rows if x["settings"] == "0"}  # only settings run whole have these
     outside = [x for x in plain if (x["table"], x["of"], x["metric"]) not in few or not _between(x)]
     least = 100 * min(x for x in medians if x is not None)
-    where = f"in some of {len(medians)} recorded settings, or in the declared one"
+    where = f"in at least one of {len(medians)} recorded settings, or in the declared one"
     told = f"Of {len(held)} published values {len(held) - len(lost)}" if lost else f"All {len(held)} published values"
-    told += f" are within 15 % {where}" + (f", or {alone} of them in one of those run whole" if alone else "")
-    told += f"; the least median difference in a setting, of one replication, is {least:.1f} %."
+    told += f" are within 15 % {where}" + (f" ({alone} of them in one of those run in full)" if alone else "")
+    told += f". The smallest median deviation of a setting, with one replication, is {least:.1f} %."
     if plain:
-        told += f" In none {'is' if len(plain) == 1 else 'are'} {len(plain)} that nothing else in the paper contradicts"
-        told += f" ({len(lost) - len(plain)} that something does are left out)" if len(lost) > len(plain) else ""
+        told += f" No setting reproduces {len(plain)} value{'s' if len(plain) > 1 else ''}"
+        told += f" (without {len(lost) - len(plain)} that contradict others of the paper)" if len(lost) > len(plain) else ""
         between = len(plain) - len(outside)
-        told += f"; {between} of them lie between what settings give" if between else ""
+        told += f"; {between} of them lie between the values of settings" if between else ""
         told += ":" if outside and not between else "; the others:" if outside else "."
     lines = [told]
     if outside:
-        lines += ["", "| published in | value of | published | least in a setting | greatest |", "|---|---|---:|---:|---:|"]
+        lines += ["", "| published in | value | published | minimum over settings | maximum |", "|---|---|---:|---:|---:|"]
         lines += [_line(paper, x) for x in outside]
     return "\n".join(lines)
 
@@ -95,14 +107,14 @@ def _line(paper: Paper, x: Mapping[str, str]) -> str:
 
 
 ASKED = 0.07
-"""Median difference that yang2001 was to reach: more than half of its values within it."""
+"""Target for the median deviation of yang2001: more than half of its values within it."""
 
 
 def reachable(w: Whole) -> dict[str, int]:
-    """Of the settings run whole how many values are within `ASKED` of the published values, or would be.
+    """Counts the values within `ASKED` of the published ones in the settings run in full.
 
-    `needed` for a median below it; `most` in the best of them; `mixed` if each queue of each table could have a setting of its own;
-    `means` in all tables but the last in the best of them; `chance` in the last if print were a run of the declared setting.
+    `needed` for a median below it; `most` in the best setting; `mixed` if each queue of each table could have its own setting;
+    `means` in all tables but the last in the best setting; `chance` in the last if the paper were a run of the declared setting.
     """
     settings = [n for n in w.ours if n != CHANCE]
     last = w.places[-1][0]
@@ -125,7 +137,7 @@ def _queue(of: str) -> str:
 
 
 def whole(key: str) -> str:
-    """What the file of a study has between its marks: the settings run whole, and how near any of them could come; empty without a record."""
+    """Returns the settings run in full and the best possible agreement, for the page of a paper; empty without a record."""
     paper = papers.load(key)
     w = recorded_whole(paper)
     if w is None:
@@ -133,44 +145,48 @@ def whole(key: str) -> str:
     tables = list(dict.fromkeys(table for table, _, _ in w.places))
     names = [number_of(paper, t) for t in tables]
     lines = [
-        f"| the declared setting but for | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
+        f"| change to the declared setting | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
         "|---" + "|---:" * (len(tables) + 2) + "|",
     ]
     sample = {called(paper, x.values) for x in w.seen if x.kind in SAMPLED}
     for n in sorted((n for n in w.ours if n != CHANCE and n not in sample), key=w.median):
         medians = " | ".join(f"{100 * w.median(n, t):.1f} %" for t in ("", *tables))
-        lines.append(f"| {'nothing' if n == DECLARED else n.replace('=', ' ')} | {medians} | {w.within(n, ASKED)} |")
+        lines.append(f"| {'none' if n == DECLARED else n.replace('=', ' ')} | {medians} | {w.within(n, ASKED)} |")
     if sample:
         each, counts = sorted(w.median(n) for n in sample), [w.within(n, ASKED) for n in sample]
         ends, half = f"{100 * each[0]:.1f} to {100 * each[-1]:.1f} %", f"{100 * each[len(each) // 2]:.1f} %"
         lines += [
             "",
-            f"In the first {len(sample)} settings of the sample, drawn without regard to the published values, the median is {ends}, and in half of them "
-            f"{half} or more; {min(counts)} to {max(counts)} values are within {100 * ASKED:.0f} %.",
+            f"In the first {len(sample)} settings of the sample, drawn independently of the published values, the median deviation is "
+            f"{ends}, and in half of them {half} or more; {min(counts)} to {max(counts)} values are within {100 * ASKED:.0f} %.",
         ]
     r = reachable(w)
     lines += [
         "",
-        f"A median below {100 * ASKED:.0f} % takes {r['needed']} of the {r['all']} values within it. The best of these settings has "
-        f"{r['most']}. Could each queue have in each table the setting of these that suits it best, it were {r['mixed']}. Two runs of the "
-        f"declared setting that differ in their seeds alone agree in {r['alone']}, of {names[-1]} in {r['chance']} of {r['last']}: with that "
-        f"many of {names[-1]} the other tables had to have {r['needed'] - r['chance']}, and have at most {r['means']}.",
+        f"A median deviation below {100 * ASKED:.0f} % needs {r['needed']} of the {r['all']} values within it. The best of these settings "
+        f"has {r['most']}. If each queue could have its best setting in each table, there would be {r['mixed']}. Two runs of the declared "
+        f"setting with different seeds agree in {r['alone']} values, of {names[-1]} in {r['chance']} of {r['last']}. With this many of "
+        f"{names[-1]}, the other tables would need {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
     e = recorded_emulated(paper)
     return "\n".join([*lines, *(["", e.told(f"`python -m fairlane.papers.emulator {key}`")] if e else [])])
 
 
-VERDICTS, UNREACHED, WHOLE = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached", "whole"))
+SUMMARY, VERDICTS, UNREACHED, WHOLE = (
+    ("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("summary", "verdicts", "unreached", "whole")
+)
 
 
 def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -> str:
-    """The page with the part between these marks made anew."""
+    """Returns the page with a new part between these marks; by default the summary and the verdicts of findings.md."""
+    if made is None:
+        text = put(text, SUMMARY, summary())
     before, rest = text.split(marks[0])
     return before + marks[0] + (part() if made is None else made) + "\n" + marks[1] + rest.split(marks[1])[1]
 
 
 def written(key: str, text: str) -> str:
-    """The file of a study as it should be; without a record it says nothing of settings."""
+    """Returns the up-to-date page of a paper."""
     paper = papers.load(key)
     text = put(text, UNREACHED, unreached(key)) if recorded_reach(paper) else text
     return put(text, WHOLE, whole(key)) if recorded_whole(paper) else text
