@@ -195,32 +195,36 @@ def _accounts(number: int) -> str:
     out += f"Its text has {total} key word{'s' * (total != 1)}, {total - aside} of them below."
     out += f" {t.note}" if t.note else ""
     if t.aside:
-        told: dict[str, list[Aside]] = {}
+        by_subject: dict[str, list[Aside]] = {}
         for a in t.aside:
-            told.setdefault(a.about, []).append(a)
+            by_subject.setdefault(a.about, []).append(a)
         where = [
             f"{sum(a.count for a in group)} in section{'s' * (len(group) > 1)} {', '.join(a.section for a in group)} ({about})"
-            for about, group in told.items()
+            for about, group in by_subject.items()
         ]
-        out += f" No matter of a sender or receiver: {'; '.join(where)}."
+        out += f" Not for a sender or receiver: {'; '.join(where)}."
     return out.replace("section 0 (abstract: ", "the abstract (")
 
 
 def page() -> str:
     """The page."""
-    out = ["<!-- Written by `python -m validation.rfc` from validation/rfc/tables: change these. -->", "# What the RFCs ask for", ""]
+    out = ["<!-- Written by `python -m validation.rfc` from validation/rfc/tables: change these. -->", "# RFC conformance", ""]
+    tables = {n: table(n) for n in RFCS}
+    yes, preset, no = (sum(t.number(answer) for t in tables.values()) for answer in ANSWERS)
     out += [
-        "What the RFCs of TCP ask of a sender and a receiver: whether the preset `rfc` has it (`yes`), another preset or a parameter",
-        "(`preset`), or nothing (`no`, with the reason), and the test that shows it. MUST stands for REQUIRED and SHALL as well, SHOULD for",
-        "RECOMMENDED; a *step* is what an algorithm does where the RFC has no key word.",
+        f"TCP is checked against {len(RFCS)} RFCs. Of {yes + preset + no} requirements on a sender or receiver the preset `rfc` meets {yes}.",
+        f"Another preset or a parameter meets {preset}, and {no} are not met, each with the reason.",
         "",
-        "Each table accounts for all key words of its RFC (`python -m validation.rfc.count rfc5681.txt` counts those of a text): a row",
-        "stands for one or for several that go together, and what concerns neither sender nor receiver is told above the table.",
+        "The column *here* says `yes` (preset `rfc`), `preset` (another preset or a parameter) or `no`; the last column names the test, or",
+        "the reason. MUST includes REQUIRED and SHALL, SHOULD includes RECOMMENDED. A *step* is a step of an algorithm without a key word",
+        "in the RFC.",
+        "",
+        "Each table accounts for all key words of its RFC (`python -m validation.rfc.count rfc5681.txt` counts those of a text). A row",
+        "stands for one or for several that go together. Key words that concern neither sender nor receiver are listed above the table.",
         "",
         "| RFC | | key words | not for a sender or receiver | rows | yes | preset | no |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    tables = {n: table(n) for n in RFCS}
     for n, t in tables.items():
         total = sum(IDENTIFIERS.values()) if t.identifiers else sum(t.words.values())
         counts = " | ".join(str(c) for c in (total, sum(a.count for a in t.aside), len(t.rows), *map(t.number, ANSWERS)))
