@@ -1,4 +1,4 @@
-"""Makes the gallery of pictures: `python docs/gallery.py [NAME...]` draws them into `docs/gallery/img` and writes their pages.
+"""Makes the gallery of plots: `python docs/gallery.py [NAME...]` draws them into `docs/gallery/img` and writes their pages.
 
 Each picture is made twice, by the commands and by the Python call that its page shows, and both have to be the same to the last byte.
 """
@@ -43,7 +43,7 @@ ENTRIES = [
         f"fairlane plot {_QUICK} window --set duration=30s --theory bdp,fair -o {{file}}",
         f"""result = fl.run("{_QUICK}", sets={{"duration": "30s"}})
 result.plot("window", theory=("bdp", "fair"), path="{{file}}")""",
-        "The saw teeth of two flows behind a buffer of 50 packets. A loss halves the window to the dotted threshold. Together the windows stay above the "
+        "The sawtooth of two flows with a buffer of 50 packets. A loss halves the window to the dotted threshold. Together the windows stay above the "
         "bandwidth-delay product, so the link is always busy.",
     ),
     Entry(
@@ -51,16 +51,16 @@ result.plot("window", theory=("bdp", "fair"), path="{{file}}")""",
         f"fairlane plot {_QUICK} sequence --set duration=15s --set flows.tcp.tcp.receive_window=100kB --flow tcp.0 --time 300ms..800ms -o {{file}}",
         f"""result = fl.run("{_QUICK}", sets={{"duration": "15s", "flows.tcp.tcp.receive_window": "100kB"}}, trace=True, pcap="tcp.0")
 result.plot("sequence", flow="tcp.0", time="300ms..800ms", path="{{file}}")""",
-        "The end of slow start. Each stroke is a segment, the crosses are those that the full queue will drop. The staircase below is what is acknowledged, the "
-        "one above the end of the advertised window. SACK blocks tell which segments arrived, so that only the lost ones are sent again.",
+        "The end of slow start. Each stroke is a segment; crosses are segments that the full queue will drop. The lower staircase is the acknowledged data, the "
+        "upper one the end of the advertised window. SACK blocks report which segments arrived, so that only the lost ones are retransmitted.",
     ),
     Entry(
         "rtt",
         f"fairlane plot {_QUICK} rtt --set duration=20s --theory rtt,full -o {{file}}",
         f"""result = fl.run("{_QUICK}", sets={{"duration": "20s"}}, trace="send,retransmit,receive")
 result.plot("rtt", theory=("rtt", "full"), path="{{file}}")""",
-        "The round trip lies between that of the empty path and that of the full buffer. Dots are samples that the sender can take (none of data that was sent "
-        "again), lines its smoothed value.",
+        "The round-trip time lies between that of the empty path and that of the full buffer. Dots are the sender's samples (none of retransmitted "
+        "data), lines its smoothed value.",
     ),
     Entry(
         "rtt-cdf",
@@ -75,7 +75,7 @@ result.plot("rtt-cdf", seed="all", theory="rtt", path="{{file}}")""",
         f"""red = {{"duration": "30s", "links.bottleneck.queue": {{"red": {{"min": "5p", "max": "15p", "limit": "60p"}}}}}}
 result = fl.run("{_QUICK}", sets=red, trace="drop,mark")
 result.plot("queue-events", time="10s..20s", path="{{file}}")""",
-        "RED drops by its average (dashed), not by the queue: the average passes the lower threshold only after a while. Crosses are drops, at the length that the queue had then.",
+        "RED drops by its average (dashed), not by the queue: the average passes the lower threshold only after a while. Crosses are drops at the length of the queue at that time.",
     ),
     Entry(
         "throughput-stack",
@@ -83,7 +83,7 @@ result.plot("queue-events", time="10s..20s", path="{{file}}")""",
         f"""sets = {{"duration": "30s", "topology.dumbbell.pairs": 4, "flows.tcp.count": 4, "flows.tcp.stagger": "5s"}}
 result = fl.run("{_QUICK}", sets=sets)
 result.plot("throughput-stack", theory="capacity", path="{{file}}")""",
-        "Flows that begin one after the other. The upper edge is what the link carries, whoever gets it.",
+        "Flows that start one after the other. The upper edge is the total rate of the link.",
     ),
     Entry(
         "delay-cdf",
@@ -96,14 +96,14 @@ results = {{
     "codel": fl.run("{_QUICK}", sets={{**sets, "links.bottleneck.queue": "codel"}}, trace=trace),
 }}
 fl.plot(results, "delay-cdf", flow="tcp.0", theory="delay", path="{{file}}")""",
-        "Two results over one another: what CoDel makes of the same network.",
+        "Two results in one plot: the same network with DropTail and with CoDel.",
     ),
     Entry(
         "delay-ccdf",
         "fairlane plot examples/poisson.toml delay-ccdf --set flows.packets.source.poisson.sizes=fixed --theory delay,md1 -o {file}",
         """result = fl.run("examples/poisson.toml", sets={"flows.packets.source.poisson.sizes": "fixed"}, trace="send,retransmit,receive")
 result.plot("delay-ccdf", theory=("delay", "md1"), path="{file}")""",
-        "Packets of one size that come at random: the tail of the delay is that of an M/D/1 queue, a straight line on this axis.",
+        "Packets of one size with Poisson arrivals: the tail of the delay is that of an M/D/1 queue, a straight line on this axis.",
     ),
     Entry(
         "ellipses",
@@ -114,14 +114,14 @@ fairlane plot droptail codel fq_codel ellipses --theory fair -o {{file}}""",
         f"""queues = {{"droptail": {{}}, "codel": {{"links.bottleneck.queue": "codel"}}, "fq_codel": {{"links.bottleneck.queue": "fq_codel"}}}}
 results = {{name: fl.run("{_QUICK}", seeds="1..8", sets=sets) for name, sets in queues.items()}}
 fl.plot(results, "ellipses", theory="fair", path="{{file}}")""",
-        "Each point is a flow of a run. Better is up and to the right; a low ellipse means that flows are treated alike, in every run.",
+        "Each point is a flow of a run. Better is up and to the right; a low ellipse means equal throughput of all flows in every run.",
     ),
     Entry(
         "jain-time",
         f"fairlane plot {_QUICK} jain-time --set duration=40s --seeds 1..5 --seed all -o {{file}}",
         f"""result = fl.run("{_QUICK}", seeds="1..5", sets={{"duration": "40s"}})
 result.plot("jain-time", seed="all", path="{{file}}")""",
-        "Two flows are unequal at the beginning, and again after each loss that hits only one of them.",
+        "Two flows have unequal shares at the start, and again after each loss of only one of them.",
     ),
     Entry(
         "jain-scale",
@@ -133,7 +133,7 @@ fairlane plot droptail fq_codel jain-scale --seed all -o {{file}}""",
     "fq_codel": fl.run("{_QUICK}", seeds="1..5", sets={{"links.bottleneck.queue": "fq_codel"}}),
 }}
 fl.plot(results, "jain-scale", seed="all", path="{{file}}")""",
-        "Fair over which time? A scheduler is fair from a few packets on; without one it takes many round trips.",
+        "A fair scheduler gives equal shares from a few packets on; without one this takes many round trips.",
     ),
     Entry(
         "drop-timeline",
@@ -141,14 +141,14 @@ fl.plot(results, "jain-scale", seed="all", path="{{file}}")""",
         f"""red = {{"duration": "30s", "links.bottleneck.queue": {{"red": {{"min": "5p", "max": "15p", "limit": "40p"}}}}}}
 result = fl.run("{_QUICK}", sets=red, trace="drop")
 result.plot("drop-timeline", path="{{file}}")""",
-        "A lane for each reason. RED drops early and one by one; when slow start is faster than its average, the buffer overflows.",
+        "One row for each reason. RED drops early and single packets; when slow start is faster than its average, the buffer overflows.",
     ),
     Entry(
         "phase",
         f"fairlane plot {_QUICK} phase --set duration=40s --set flows.tcp.count=1 --theory bdp -o {{file}}",
         f"""result = fl.run("{_QUICK}", sets={{"duration": "40s", "flows.tcp.count": 1}})
 result.plot("phase", theory="bdp", path="{{file}}")""",
-        "One flow climbs along the line on which everything beyond the bandwidth-delay product waits, and falls back with each loss: the same loop again and again.",
+        "The window of one flow grows along the line on which everything beyond the bandwidth-delay product waits, and falls with each loss: a closed loop.",
     ),
     Entry(
         "sharing",
@@ -156,7 +156,7 @@ result.plot("phase", theory="bdp", path="{{file}}")""",
         f"""sets = {{"duration": "40s", "topology.dumbbell.pairs": 10, "flows.tcp.count": 10, "flows.tcp.stagger": "2s"}}
 result = fl.run("{_QUICK}", sets=sets)
 result.plot("sharing", path="{{file}}")""",
-        "Each newcomer takes from those who are there; after a while nobody stands out.",
+        "Each new flow takes from those before it; after a while all have similar shares.",
     ),
     Entry(
         "fct",
@@ -166,7 +166,7 @@ result.plot("sharing", path="{{file}}")""",
 sets = {{"topology.dumbbell.pairs": 300, "flows.tcp.count": 300, "flows.tcp.spread": "50s", "flows.tcp.source": source, "warmup": "0s"}}
 result = fl.run("{_QUICK}", seeds="1..3", sets=sets)
 result.plot("fct", theory="ideal", path="{{file}}")""",
-        "Nobody is faster than one round trip and the size at the full rate. What lies in a row above one second waited for a timer.",
+        "No flow is faster than one round trip plus the size at the full rate. Flows in a row above one second waited for a timer.",
     ),
     Entry(
         "loss-throughput",
@@ -179,7 +179,7 @@ results = {{
     "many": fl.run("{_QUICK}", seeds="1..4", sets={{**sets, "links.bottleneck.loss": 0.02}}),
 }}
 fl.plot(results, "loss-throughput", theory=("sqrt", "pftk"), path="{{file}}")""",
-        "Losses by chance on a link that is never full: the flows lie on the law of the square root while losses are few, and below it, with PFTK, where timeouts count.",
+        "Random losses on a link that is never full: the flows follow the square-root formula while losses are few, and PFTK, below it, where timeouts matter.",
     ),
     Entry(
         "small-multiples",
@@ -187,7 +187,7 @@ fl.plot(results, "loss-throughput", theory=("sqrt", "pftk"), path="{{file}}")"""
 fairlane plot queues ellipses --panel rate -o {file}""",
         """study = fl.Study.from_file("examples/studies/queues.toml", seeds="1..3").run("queues-again")
 study.plot("ellipses", panel="rate", path="{file}")""",
-        "Any kind of picture of a study, a panel for each level of a factor, all with the same scales.",
+        "Any kind of plot of a study, with a panel for each level of a factor, all with the same scales.",
         "Small multiples of a study",
     ),
     Entry(
@@ -195,8 +195,8 @@ study.plot("ellipses", panel="rate", path="{file}")""",
         f"fairlane plot {_QUICK} window --set duration=30s --style ieee --theory bdp -o {{file}}",
         f"""result = fl.run("{_QUICK}", sets={{"duration": "30s"}})
 result.plot("window", style="ieee", theory="bdp", path="{{file}}")""",
-        "The width of a column of IEEE's, letters of 8 points, no title: the caption says what it is.",
-        "A column of a paper",
+        "The width of an IEEE column, letters of 8 points, no title: the caption of the paper describes the figure.",
+        "Plot for a paper",
     ),
 ]  # fmt: skip
 
@@ -213,19 +213,19 @@ def page(entry: Entry) -> str:
     if kind is not None and kind.sample:
         needs.append("time series (`sample` in the scenario)")
     if kind is not None and kind.trace:
-        needs.append(f"events on record (`--trace event={kind.trace}`)")
-    told = f"Needs {' and '.join(needs)}; run by `fairlane plot` itself, a scenario has them. " if needs else ""
-    theory = f"Theory that can be drawn in: {', '.join(f'`{t}`' for t in kind.theory)}." if kind is not None and kind.theory else ""
+        needs.append(f"an event table (`--trace event={kind.trace}`)")
+    required = f"Requires {' and '.join(needs)}; when `fairlane plot` runs a scenario it records them. " if needs else ""
+    theory = f"Formulas that can be drawn: {', '.join(f'`{t}`' for t in kind.theory)}." if kind is not None and kind.theory else ""
     parts = [
         "<!-- Generated by `python docs/gallery.py`; do not edit. -->",
         f"# {title}",
         *([shows] if shows else []),
         f"![{entry.see.split('.')[0]}](img/{file})",
         entry.see,
-        *([f"{told}{theory}".strip()] if told or theory else []),
+        *([f"{required}{theory}".strip()] if required or theory else []),
         "```sh\n" + entry.commands.replace("{file}", file) + "\n```",
         "```python\nimport fairlane as fl\n\n" + entry.python.replace("{file}", file) + "\n```",
-        "[All pictures](README.md); [what can be chosen](../guides/plots.md)",
+        "[Gallery](README.md), [plots guide](../guides/plots.md)",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -238,8 +238,8 @@ def index() -> str:
     for e in ENTRIES:
         what = KINDS[e.name].shows if e.name in KINDS else e.see.split(".")[0].split(":")[0]
         rows.append(f"| [![{e.name}](img/{e.name}.svg)]({e.name}.md) | [{e.title or f'`{e.name}`'}]({e.name}.md): {what} |")
-    head = "<!-- Generated by `python docs/gallery.py`; do not edit. -->\n# Gallery\n\nEvery kind of picture that `fairlane plot` draws, each with the commands and the Python call that made it. "
-    head += "[What can be chosen](../guides/plots.md)\n\n| | |\n|---|---|\n"
+    head = "<!-- Generated by `python docs/gallery.py`; do not edit. -->\n# Gallery\n\nAll kinds of plots of `fairlane plot`, each with the commands and the Python call that made it. "
+    head += "Options: [plots guide](../guides/plots.md).\n\n| | |\n|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
 

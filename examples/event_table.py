@@ -1,4 +1,4 @@
-"""What did the queue look like to the packets that were dropped? An event table says it, packet by packet.
+"""What did the queue look like to the packets that were dropped? An event table shows it for each packet.
 
 Run it with: python examples/event_table.py
 """

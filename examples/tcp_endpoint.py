@@ -1,4 +1,4 @@
-"""Two TCP endpoints without a network: segments and deadlines are handed over by hand, and one segment is lost.
+"""Two TCP endpoints without a network: the program passes segments and deadlines itself, and one segment is lost.
 
 Run it with: python examples/tcp_endpoint.py
 """

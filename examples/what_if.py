@@ -1,4 +1,4 @@
-"""A run in hand: from a full queue on, what would CoDel have changed? In one future, and in twenty.
+"""Step-by-step simulation: what would CoDel change from a full queue on? In one future, and in twenty.
 
 Run it with: python examples/what_if.py
 """

@@ -1,4 +1,4 @@
-//! AIMD(a, b) of Floyd, Handley and Padhye (2000) as a congestion control of one's own, used by name in any scenario:
+//! AIMD(a, b) of Floyd, Handley and Padhye (2000) as a plug-in congestion control, used by name in any scenario:
 //! `cargo run --release -p own-cc -- examples/own_cc/scenario.toml`
 
 use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct AimdParams {
-    /// Segments the window grows in a round trip.
+    /// Growth of the window in segments per round trip.
     #[schemars(range(min = 0.0, max = 100.0))]
     a: f64,
-    /// Share of the window that a loss takes.
+    /// Share of the window removed after a loss.
     #[schemars(range(min = 0.0, max = 1.0))]
     b: f64,
 }

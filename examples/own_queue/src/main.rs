@@ -1,4 +1,4 @@
-//! The Management queue of Syla, Alla and Xhabafti (2022) as a law of one's own, used by name in any scenario:
+//! The Management queue of Syla, Alla and Xhabafti (2022) as a plug-in queue, used by name in any scenario:
 //! `cargo run --release -p own-queue -- examples/own_queue/scenario.toml`
 
 use fairlane_net::{BuildContext, DropReason, Packet};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct NMinusOneParams {
-    /// One more than what waits.
+    /// Number of waiting packets plus one.
     limit: Len,
 }
 
