@@ -17,16 +17,13 @@ impl TcpParams {
         }
         let empty = |len: Len| len_bytes(len, smss) == 0;
         if self.window.is_some_and(empty) {
-            return Err(range("window", "a window of 0 never lets anything out: write at least \"1p\", or leave it out for no bound"));
+            return Err(range("window", "a window of 0 allows no data: write at least \"1p\", or omit it for no limit"));
         }
         if self.receive_window.is_some_and(|b| b.get() == 0) {
-            return Err(range(
-                "receive_window",
-                "a window of 0 never lets anything in: write at least \"1B\", or leave it out for no bound",
-            ));
+            return Err(range("receive_window", "a window of 0 allows no data: write at least \"1B\", or omit it for no flow control"));
         }
         if self.receive_buffer.is_some_and(|b| b.get() < 1024) {
-            return Err(range("receive_buffer", "less than 1KiB holds no segment: write more, or leave it out"));
+            return Err(range("receive_buffer", "less than 1KiB cannot hold a segment: write more, or omit it"));
         }
         for (field, value) in [("initial_ssthresh", self.initial_ssthresh), ("syn_loss_ssthresh", self.syn_loss_ssthresh)] {
             if value.is_some_and(empty) {
@@ -44,7 +41,7 @@ impl TcpParams {
         if let InitialWindow::Fixed(len) = self.initial_window
             && empty(len)
         {
-            return Err(range("initial_window", "0 never lets anything out: write at least \"1p\""));
+            return Err(range("initial_window", "0 allows no data: write at least \"1p\""));
         }
         let counts = [
             ("byte_counting", self.byte_counting.unwrap_or(1)),
@@ -60,7 +57,7 @@ impl TcpParams {
             return Err(range(field, "0 is too small: write at least 1"));
         }
         if !(1..=4).contains(&self.sack_blocks) {
-            return Err(range("sack_blocks", "write 1 to 4: no more fit into the options (RFC 2018 section 3)"));
+            return Err(range("sack_blocks", "write 1 to 4: the options hold no more (RFC 2018 section 3)"));
         }
         for (field, ratio) in [("pacing_slow_start", self.pacing_slow_start), ("pacing_avoidance", self.pacing_avoidance)] {
             if !(0.1..=100.0).contains(&ratio) {
@@ -85,7 +82,7 @@ impl TcpParams {
             ("ack_delay", self.ack_delay),
         ];
         if let Some((field, _)) = spans.into_iter().find(|&(_, d)| d == Dur::ZERO) {
-            return Err(range(field, "0 is too short: time would stand still"));
+            return Err(range(field, "must be greater than 0"));
         }
         if self.rto_min > self.rto_max {
             return Err(range("rto_min", format!("{} is above rto_max, {}", self.rto_min, self.rto_max)));

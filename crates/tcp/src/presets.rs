@@ -57,7 +57,9 @@ pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
         Value::Object(t) => t,
         Value::String(name) => Map::from_iter([("cc".to_owned(), Value::String(name))]),
         other => {
-            return Err(ParamsError::Read(format!("{other} is not TCP: write the name of an algorithm such as \"newreno\" or a table")));
+            return Err(ParamsError::Read(format!(
+                "{other} is not a TCP configuration: write the name of an algorithm such as \"newreno\" or a table"
+            )));
         }
     };
     let mut merged = Map::new();

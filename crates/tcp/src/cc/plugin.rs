@@ -92,7 +92,7 @@ pub fn register_cc_plugin(name: &str, doc: &str, schema: Value, plugin: Arc<dyn 
         Some(known) => known.name,
         None => Box::leak(name.to_owned().into_boxed_str()),
     };
-    let doc = if doc.trim().is_empty() { "A congestion control of one's own, which says nothing about itself." } else { doc };
+    let doc = if doc.trim().is_empty() { "A user-defined congestion control without a description." } else { doc };
     let entry = Arc::new(Entry { name, doc: doc.to_owned(), schema: Box::leak(Box::new(schema)), plugin });
     all.retain(|e| e.name != name);
     all.push(entry);
@@ -245,11 +245,11 @@ impl JsonSchema for PluginCc {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A congestion control of the user's own, announced by a plug-in.",
+            "description": "A user-defined congestion control, registered by a plug-in.",
             "type": "object",
             "properties": {
-                "name": { "type": "string", "description": "Its name." },
-                "params": { "description": "Its parameters, as the plug-in declares them." },
+                "name": { "type": "string", "description": "Registered name." },
+                "params": { "description": "Parameters declared by the plug-in." },
             },
             "required": ["name"],
             "additionalProperties": false,
