@@ -95,7 +95,7 @@ fn find(name: &str) -> Option<Arc<Entry>> {
 pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Value)> {
     match what {
         "queue" => find(name).map(|e| (e.name.clone(), e.schema)),
-        "cc" => fairlane_tcp::announced_cc(name).map(|(own, schema)| (own.to_owned(), schema)),
+        "cc" => fairlane_tcp::registered_cc(name).map(|(own, schema)| (own.to_owned(), schema)),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct VegasState {
 
 impl VegasState {
     pub(crate) fn new(send_table: bool) -> Self {
-        Self { overdue_checks: 0, stale: send_table.then(|| [0..0, 0..0]) }
+        Self { overdue_checks: 0, stale: send_table.then_some([0..0, 0..0]) }
     }
 
     /// True if the table takes a new segment that ends at `end` for a retransmission.

@@ -182,7 +182,7 @@ pub trait FineClock {
     /// Restores the window that the last cut left.
     fn deflate(&mut self);
     /// True if the window is less than a segment, which [`CongestionControl::cwnd`] does not show.
-    fn shut(&self) -> bool;
+    fn is_below_segment(&self) -> bool;
 }
 
 /// A congestion control algorithm. It never gets segments: it handles acknowledgments and losses, and returns the amount of data that may

@@ -106,7 +106,7 @@ fn find(name: &str) -> Option<Arc<Entry>> {
 }
 
 /// Returns the registered spelling of an algorithm's name, and the schema of its parameters.
-pub fn announced_cc(name: &str) -> Option<(&'static str, &'static Value)> {
+pub fn registered_cc(name: &str) -> Option<(&'static str, &'static Value)> {
     find(name).map(|e| (e.name, e.schema))
 }
 

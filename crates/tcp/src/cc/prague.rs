@@ -176,12 +176,12 @@ impl LossBased for Prague {
         self.w.cwnd * (1.0 - self.alpha / 2.0)
     }
 
-    fn least(&self) -> f64 {
+    fn min_cwnd_after_mark(&self) -> f64 {
         // Without a count of marks the answer is that of RFC 3168.
         if !self.saw_ce || self.srtt == Dur::ZERO { 1.0 } else { (LEAST_RATE * self.srtt.as_secs_f64() / (self.w.smss * 8.0)).min(1.0) }
     }
 
-    fn in_force(&self) -> f64 {
+    fn effective_cwnd(&self) -> f64 {
         let whole = libm::ceil(self.w.cwnd);
         if self.w.in_slow_start() { whole } else { whole.max(LEAST_IN_FLIGHT) }
     }

@@ -241,7 +241,7 @@ impl<'de> Deserialize<'de> for CcParams {
                 f.write_str("the name of a congestion control algorithm such as \"newreno\", or a table with its name as the only key")
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<CcParams, E> {
-                let own = || plugin::announced_cc(v).map(|(own, _)| CcParams::Plugin(PluginCc::new(own, serde_json::Map::new())));
+                let own = || plugin::registered_cc(v).map(|(own, _)| CcParams::Plugin(PluginCc::new(own, serde_json::Map::new())));
                 CcParams::canonical(v).and_then(CcParams::plain).or_else(own).ok_or_else(|| unknown(v))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CcParams, A::Error> {
@@ -251,7 +251,7 @@ impl<'de> Deserialize<'de> for CcParams {
                 let cc = match CcParams::canonical(&name) {
                     Some(known) => CcParams::read(known, &mut map)?,
                     None if name == plugin::KEY => Some(CcParams::Plugin(map.next_value()?)),
-                    None => match plugin::announced_cc(&name) {
+                    None => match plugin::registered_cc(&name) {
                         Some((own, _)) => Some(CcParams::Plugin(PluginCc::new(own, map.next_value()?))),
                         None => None,
                     },

@@ -452,7 +452,7 @@ impl FineClock for Vegas {
         self.w.ssthresh = LINEAR;
     }
 
-    fn shut(&self) -> bool {
+    fn is_below_segment(&self) -> bool {
         self.w.cwnd < 1.0
     }
 }

@@ -372,12 +372,12 @@ pub trait LossBased: Send {
         Wants::default()
     }
     /// Smallest window after marks, in segments.
-    fn least(&self) -> f64 {
+    fn min_cwnd_after_mark(&self) -> f64 {
         1.0
     }
     /// Window in force, in segments.
     #[inline(always)]
-    fn in_force(&self) -> f64 {
+    fn effective_cwnd(&self) -> f64 {
         self.window().cwnd
     }
     /// Pacing rate of the algorithm, if it has one.
@@ -420,7 +420,7 @@ impl<T: LossBased> CongestionControl for T {
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
         let target = self.decrease(e);
-        let least = self.least();
+        let least = self.min_cwnd_after_mark();
         self.window_mut().cut_above(e, target, least);
     }
 
@@ -474,13 +474,13 @@ impl<T: LossBased> CongestionControl for T {
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        (self.in_force() * self.window().smss) as i64 as u64
+        (self.effective_cwnd() * self.window().smss) as i64 as u64
     }
 
     #[inline]
     fn allows(&self, bytes: u64) -> bool {
         // A whole number is at most the whole part of the window where it is at most the window.
-        bytes as i64 as f64 <= self.in_force() * self.window().smss
+        bytes as i64 as f64 <= self.effective_cwnd() * self.window().smss
     }
 
     fn ssthresh(&self) -> u64 {

@@ -21,7 +21,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// True if the last cut left less than a segment: nothing is sent before the timer expires.
     fn window_below_segment(&mut self) -> bool {
-        self.cfg.vegas_inflates_cwnd && self.cc.fine_clock().is_some_and(|c| c.shut())
+        self.cfg.vegas_inflates_cwnd && self.cc.fine_clock().is_some_and(|c| c.is_below_segment())
     }
 
     fn set_overdue_checks(&mut self, checks: u8) {
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.cc.fine_clock() {
             Some(clock) if self.cfg.vegas_inflates_cwnd => {
                 clock.inflate(bytes);
-                self.ns2.output_stopped &= clock.shut();
+                self.ns2.output_stopped &= clock.is_below_segment();
             }
             _ => self.tx.inflation += bytes,
         }
