@@ -348,7 +348,7 @@ def test_a_flow_under_a_control_begins_again(control):
     [
         ([("5s", {"flows.web.start": "7s"})], "let it stop first, with flows.web.stop"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.stop": "7s"})], 'flows.web.start = "6s", or later'),
-        ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "4s"})], "cannot start at 4s: it is 6s"),
+        ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "4s"})], "cannot start at 4s: the time is 6s"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "0s"})], "has stopped at 5s"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "40s"})], "starts at 40s, the run ends at 30s"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "9s", "flows.web.stop": "8s"})], "stops at 8s, but starts at 9s"),

@@ -197,7 +197,7 @@ set = {set}
         ("5s", '{ "links.oot.rate" = "1Mbit/s" }', "oot"),
         ("20s", '{ "links.out.rate" = "1Mbit/s" }', "the run ends at 12s"),
         ("5s", '{ "flows.web.start" = "7s" }', "has started"),
-        ("5s", '{ "flows.web.stop" = "2s" }', "cannot stop at 2s: it is 5s"),
+        ("5s", '{ "flows.web.stop" = "2s" }', "cannot stop at 2s: the time is 5s"),
         ("5s", '{ "flows.web.stop" = "11s" }', "earlier, not later"),
         ("10s", '{ "flows.web.stop" = "11s" }', "has stopped at 9s"),
         ("5s", '{ "links.out.queue" = "modred" }', "rewrites receive windows"),
@@ -268,10 +268,10 @@ PATHS = [
     ("links.out.queue.red.min.deeper.still", "5p", "bad-quantity", "expected packets or bytes, found a table", ""),
     ("links.out.queue.red.nope", "5p", "unknown-key", "unknown key `nope`", "known keys: "),
     ("links.out.loss", "1.5", "out-of-range", "1.5 is out of range", "0 to 1"),
-    ("nodes.a", "x", "change-unfit", "`nodes` cannot change", "what may: "),
-    ("wireless.air.standard", "dot11g", "change-unfit", "`wireless` cannot change", "what may: "),
-    ("control", "{}", "change-unfit", "`control` cannot change", "what may: "),
-    ("at", "[]", "change-unfit", "`at` cannot change", "what may: "),
+    ("nodes.a", "x", "change-unfit", "`nodes` cannot change", "these may change: "),
+    ("wireless.air.standard", "dot11g", "change-unfit", "`wireless` cannot change", "these may change: "),
+    ("control", "{}", "change-unfit", "`control` cannot change", "these may change: "),
+    ("at", "[]", "change-unfit", "`at` cannot change", "these may change: "),
     ("links..rate", "1Mbit/s", "bad-path", "`links..rate` is not a valid path", ""),
 ]
 

@@ -143,7 +143,7 @@ def test_a_branch_has_a_state_of_its_own(queue):
     ("enqueue", "dequeue", "more", "words"),
     [
         ("cx->drop(cx, 77, FAIRLANE_QUEUE_EARLY);", "", "", "drop of 77, which is no packet in the queue"),
-        ("cx->drop(cx, p->id, 9);", "", "", "9 is no reason of a drop"),
+        ("cx->drop(cx, p->id, 9);", "", "", "9 is not a drop reason"),
         ("cx->mark(cx, 4000000000u);", "", "", "mark of 4000000000"),
         ("", "return 5;", "", "gave 5, which is no packet"),
         ("", "return FAIRLANE_QUEUE_NONE;", "", "gave no packet although 1 wait"),

@@ -3,11 +3,11 @@
 use crate::changes;
 use crate::check::Checker;
 use crate::code::Code;
-use crate::diag::{Diagnostic, Diagnostics, Sources};
+use crate::diag::{Diagnostic, Diagnostics, Sources, suggest};
 use crate::resolved::Resolved;
 use crate::schema;
 use crate::semantics;
-use crate::source::{self, Format, Names, Value};
+use crate::source::{self, Entry, Format, Names, Node, Value, join};
 use crate::spec::Scenario;
 
 /// Keys of a resolved scenario that are derived from the others and computed again.
@@ -36,6 +36,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
         }
     }
     if !sets.is_empty() {
+        unknown_flows(&mut root, &sources, &mut found);
         // The second pass checks all layers together, including keys that no layer supplies.
         found.absorb(Checker::new(schema::top(), &sources, false).run(&mut root));
     }
@@ -48,6 +49,30 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
     }
     found.sort();
     Err(found)
+}
+
+/// Reports and removes flows that only options name and that have no ends: a misspelt name, and one error instead of one per missing key.
+fn unknown_flows(root: &mut Node, sources: &Sources, found: &mut Diagnostics) {
+    let Value::Table(sections) = &mut root.value else { return };
+    let Some(Value::Table(flows)) = sections.get_mut("flows").map(|f| &mut f.node.value) else { return };
+    let has_ends = |flow: &Node| ["from", "to", "pairs", "load"].iter().any(|key| flow.get(key).is_some());
+    let is_unknown = |flow: &Entry| sources.is_option(flow.key) && !has_ends(&flow.node);
+    let known: Vec<String> = flows.iter().filter(|(_, flow)| !is_unknown(flow)).map(|(name, _)| name.clone()).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    flows.retain(|name, flow| {
+        let unknown = is_unknown(flow);
+        if unknown {
+            let path = join(["flows", name]);
+            found.push(sources.diagnostic(
+                Code::UnknownFlow,
+                flow.key,
+                &path,
+                format!("unknown flow `{name}`"),
+                suggest(name, &known, "flows"),
+            ));
+        }
+        !unknown
+    });
 }
 
 /// Error for a tree that passed the checks but is not a scenario.

@@ -4,7 +4,7 @@ use super::network::Network;
 use super::pairs::Ends;
 use super::{MOST_FLOWS, Semantics};
 use crate::code::Code;
-use crate::diag::{nearest, suggest};
+use crate::diag::nearest;
 use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, numbers, pair_name};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
@@ -35,14 +35,7 @@ impl Semantics<'_> {
         let mut names: HashMap<Name, usize> = HashMap::new();
         let single = scenario.flows.len() == 1;
         let by_hops = scenario.route_by.is_hops();
-        let written: Vec<String> = scenario.flows.keys().filter(|name| !self.is_option(&["flows", name])).cloned().collect();
         for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
-            let no_ends = spec.from.is_empty() && spec.to.is_empty() && spec.pairs.is_none() && spec.load.is_none();
-            if no_ends && !written.contains(name) {
-                let known: Vec<&str> = written.iter().map(String::as_str).collect();
-                self.fail_key(Code::UnknownFlow, &["flows", name], format!("unknown flow `{name}`"), suggest(name, &known, "flows"));
-                continue;
-            }
             self.times_of(name, spec, duration);
             self.room(name, spec);
             if spec.active == 0.0 {
