@@ -142,11 +142,11 @@ def test_a_branch_has_a_state_of_its_own(queue):
 @pytest.mark.parametrize(
     ("enqueue", "dequeue", "more", "words"),
     [
-        ("cx->drop(cx, 77, FAIRLANE_QUEUE_EARLY);", "", "", "drop of 77, which is no packet in the queue"),
+        ("cx->drop(cx, 77, FAIRLANE_QUEUE_EARLY);", "", "", "drop of 77, which is not a packet in the queue"),
         ("cx->drop(cx, p->id, 9);", "", "", "9 is not a drop reason"),
         ("cx->mark(cx, 4000000000u);", "", "", "mark of 4000000000"),
-        ("", "return 5;", "", "gave 5, which is no packet"),
-        ("", "return FAIRLANE_QUEUE_NONE;", "", "gave no packet although 1 wait"),
+        ("", "return 5;", "", "returned 5, which is not a packet"),
+        ("", "return FAIRLANE_QUEUE_NONE;", "", "returned no packet although 1 wait"),
         ("q->next = 1;", "", ".timer = stuck", "timer.. returned 0 ps, which is not later than now"),
     ],
 )
