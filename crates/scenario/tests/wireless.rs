@@ -356,7 +356,7 @@ fn cells_share_the_air() {
     for (more, message, help) in [
         ("access_point = \"w\"", "access_points is set, too", "all of them"),
         ("association.m = \"x\"", "no station `x`", "its stations"),
-        ("association.m = \"a\"", "`a` is no access point", ""),
+        ("association.m = \"a\"", "`a` is not an access point", ""),
         ("association.w = \"e\"", "is an access point itself", "associated with none"),
         ("association.a = \"e\"", "no frame of another station reaches `a`", "closer"),
     ] {
