@@ -60,12 +60,12 @@ class Droptail(QueueParams):
     dropped (RFC 7567 section 1).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in
-            transmission is not counted. (packets or bytes, default "1000p")
+        limit: Buffer limit in packets or bytes, without the packet in
+            transmission. (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "droptail"
@@ -80,9 +80,9 @@ class Red(QueueParams):
     average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -112,15 +112,15 @@ class Red(QueueParams):
             three times the link's delay and transmission time, at least 100 ms
             (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
             unset, 1us to 1000s)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+        gentle: True if the probability grows from `max_p` at `max` to 1 at
             twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
             false, default true)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+        wait: True if gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in
-            (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of
-            `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and
+        measure: Unit of the average, the thresholds and the limit (Floyd and
+            Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
+            `bytes`, default "packets")
+        byte_mode: True if a packet is dropped in proportion to its length, and
             gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
             mode; ns-2's bytes_). (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
@@ -128,12 +128,12 @@ class Red(QueueParams):
         idle_packet: Length of the packets that an idle link is taken to have
             sent, which ages the average (s in Floyd and Jacobson 1993 section
             4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
+        ecn: True if ECN-capable packets are marked instead of dropped (RFC 3168
             section 7; ns-2's setbit_). (true or false, default false)
         mark_p: Probability from which packets are dropped even if they could be
             marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
             to 1)
-        hard_drop: Whether packets that could be marked are dropped from
+        hard_drop: True if packets that could be marked are dropped from
             `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever
             the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1).
             (true or false, default true)
@@ -141,11 +141,11 @@ class Red(QueueParams):
             counts, in the unit of `measure`; ns-2 has 1. Unset: the average
             alone decides (Floyd and Jacobson 1993 section 4). (integer, default
             unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and
+        grace: True if the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, `ns3`, `dctcp`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, `ns3`, `dctcp`, default unset)
     """
 
     _name: ClassVar[str] = "red"
@@ -180,14 +180,13 @@ class Headdrop(QueueParams):
     earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in
-            transmission is not counted. In bytes, as many packets leave from
-            the front as the arriving one needs room. (packets or bytes, default
-            "1000p")
+        limit: Buffer limit in packets or bytes, without the packet in
+            transmission. In bytes, as many packets leave from the front as the
+            arriving one needs room. (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits without a drop. (one of `fits`,
             `under`, `not_full`, default "fits")
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "headdrop"
@@ -204,13 +203,12 @@ class Randomdrop(QueueParams):
     4.3).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in
-            transmission is not counted. In bytes, the packets behind the chosen
-            one go, too, until the arriving one has room. (packets or bytes,
-            default "1000p")
+        limit: Buffer limit in packets or bytes, without the packet in
+            transmission. In bytes, the packets behind the chosen one go, too,
+            until the arriving one has room. (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits without a drop. (one of `fits`,
             `under`, `not_full`, default "fits")
-        arriving: Whether the arriving packet may be chosen like any other
+        arriving: True if the arriving packet may be chosen like any other
             (drop_rand_ of ns-2's RED) instead of always being kept. (true or
             false, default false)
     """
@@ -245,9 +243,9 @@ class Ared(QueueParams):
     raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -281,10 +279,10 @@ class Ared(QueueParams):
         bottom: `max_p` is not lowered below this. Unset: 0.01, on links above 8
             Mbit/s one in the packets of 1000 bytes that the link carries in 100
             ms (as in ns-2). (number, default unset, 0 to 1)
-        on_arrival: Whether `max_p` changes when a packet arrives more than
+        on_arrival: True if `max_p` changes when a packet arrives more than
             `interval` after the last change (ns-2, ns-3) instead of by the
             clock. (true or false, default false)
-        fixed_gentle: Whether above `max` the probability rises from the first
+        fixed_gentle: True if above `max` the probability rises from the first
             `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or
             false, default false)
         w_q: Weight of one arrival in the average (w_q, Floyd and Jacobson 1993
@@ -294,15 +292,15 @@ class Ared(QueueParams):
             three times the link's delay and transmission time, at least 100 ms
             (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
             unset, 1us to 1000s)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+        gentle: True if the probability grows from `max_p` at `max` to 1 at
             twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
             false, default true)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+        wait: True if gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in
-            (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of
-            `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and
+        measure: Unit of the average, the thresholds and the limit (Floyd and
+            Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
+            `bytes`, default "packets")
+        byte_mode: True if a packet is dropped in proportion to its length, and
             gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
             mode; ns-2's bytes_). (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
@@ -310,7 +308,7 @@ class Ared(QueueParams):
         idle_packet: Length of the packets that an idle link is taken to have
             sent, which ages the average (s in Floyd and Jacobson 1993 section
             4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
+        ecn: True if ECN-capable packets are marked instead of dropped (RFC 3168
             section 7; ns-2's setbit_). (true or false, default false)
         mark_p: Probability from which packets are dropped even if they could be
             marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
@@ -319,11 +317,11 @@ class Ared(QueueParams):
             counts, in the unit of `measure`; ns-2 has 1. Unset: the average
             alone decides (Floyd and Jacobson 1993 section 4). (integer, default
             unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and
+        grace: True if the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, `ns3`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "ared"
@@ -365,9 +363,9 @@ class Wred(QueueParams):
     IOS and QualNet).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         levels: The drop precedences. The first that fits a packet judges it, or
@@ -375,31 +373,31 @@ class Wred(QueueParams):
             [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])
         w_q: Weight of one arrival in the average; Cisco's exponential weighting
             constant n stands for 2^-n. (number, default 0.001953125, 0 to 1)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+        gentle: True if the probability grows from `max_p` at `max` to 1 at
             twice `max`, instead of jumping to 1 at `max`. (true or false,
             default false)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+        wait: True if gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in.
-            (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and
+        measure: Unit of the average, the thresholds and the limit. (one of
+            `packets`, `bytes`, default "packets")
+        byte_mode: True if a packet is dropped in proportion to its length, and
             gaps are counted in bytes. (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and ages the average of an idle link. (size, default "1000B",
             1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped while the
+        ecn: True if ECN-capable packets are marked instead of dropped while the
             average is below `max` (RFC 3168 section 7). (true or false, default
             false)
-        age_level: Whether the average ages from when the last packet of some
+        age_level: True if the average ages from when the last packet of some
             precedence left, though others wait (ns-2's dsRED), instead of only
             while the link is idle. (true or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast
-            for its last drop goes on without one until the average leaves the
+        lapse: Without `wait`: true if a gap whose average rises too fast for
+            its last drop continues without one until the average leaves the
             thresholds (ns-2's dsRED, where p_a turns negative there), instead
             of ending at once. Overflows then begin no new gap. (true or false,
             default false)
-        preset: Named set of values laid under those written here. (one of
-            `cisco`, `ns2`, `qualnet`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `cisco`, `ns2`, `qualnet`, default unset)
     """
 
     _name: ClassVar[str] = "wred"
@@ -426,9 +424,9 @@ class Rio(QueueParams):
     1998).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
@@ -441,56 +439,57 @@ class Rio(QueueParams):
             "40p")
         in_max: Average at which their probability is `in_max_p` (max_in; ns-2's
             in_maxthresh_). (packets or bytes, default "70p")
-        in_max_p: That probability (P_max_in; the inverse of ns-2's
+        in_max_p: Probability at `in_max` (P_max_in; the inverse of ns-2's
             in_linterm_). (number, default 0.02, 0 to 1)
         out_min: Average below which no packet out of profile is dropped
             (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")
         out_max: Average at which their probability is `out_max_p` (max_out;
             ns-2's out_maxthresh_). (packets or bytes, default "30p")
-        out_max_p: That probability (P_max_out). (number, default 0.2, 0 to 1)
+        out_max_p: Probability at `out_max` (P_max_out). (number, default 0.2, 0
+            to 1)
         coupling: Which average judges the packets out of profile. (one of
             `coupled`, `decoupled`, default "coupled")
         w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
             1)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+        gentle: True if the probability grows from `max_p` at `max` to 1 at
             twice `max`, instead of jumping to 1 at `max`. (true or false,
             default false)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+        wait: True if gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in.
-            (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and
+        measure: Unit of the average, the thresholds and the limit. (one of
+            `packets`, `bytes`, default "packets")
+        byte_mode: True if a packet is dropped in proportion to its length, and
             gaps are counted in bytes. (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and ages the average of an idle link. (size, default "1000B",
             1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped while the
+        ecn: True if ECN-capable packets are marked instead of dropped while the
             average is below `max` (RFC 3168 section 7). (true or false, default
             false)
         spare: No early drop while only this many wait of those that the average
             counts, in the unit of `measure`; ns-2 has 1. Unset: the average
             alone decides (Floyd and Jacobson 1993 section 4). (integer, default
             unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and
+        grace: True if the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
-        total_by_in: Whether only arrivals in profile update the averages
+        total_by_in: True if only arrivals in profile update the averages
             (ns-2.35) instead of all arrivals: an average that judges packets
             out of profile then stands still while none in profile comes. (true
             or false, default false)
-        age_own: Whether the average of one kind ages while none of that kind
+        age_own: True if the average of one kind ages while none of that kind
             waits (ns-2's dsRED), instead of only while the link is idle. (true
             or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast
-            for its last drop goes on without one until the average leaves the
+        lapse: Without `wait`: true if a gap whose average rises too fast for
+            its last drop continues without one until the average leaves the
             thresholds (ns-2's dsRED, where p_a turns negative there), instead
             of ending at once. Overflows then begin no new gap. (true or false,
             default false)
-        keep_out_gap: Whether forced drops and overflows of packets out of
+        keep_out_gap: True if forced drops and overflows of packets out of
             profile leave their gap as it is (ns-2.35) instead of beginning a
             new one. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, `dsred`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, `dsred`, default unset)
     """
 
     _name: ClassVar[str] = "rio"
@@ -528,9 +527,9 @@ class Modred(QueueParams):
     Ahammed 2014). Hosts need not change, nor know of ECN.
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "100p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "100p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
@@ -548,8 +547,8 @@ class Modred(QueueParams):
             windows are cut: one segment. (size, default "1000B", 1B to 64KiB)
         w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
             1)
-        measure: What the averages, the thresholds and the limit are counted in.
-            (one of `packets`, `bytes`, default "packets")
+        measure: Unit of the averages, the thresholds and the limit. (one of
+            `packets`, `bytes`, default "packets")
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and ages the averages of an idle link. (size, default
             "1000B", 1B to 64KiB)
@@ -575,9 +574,9 @@ class Avq(QueueParams):
     fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -588,33 +587,33 @@ class Avq(QueueParams):
         mark_from: Which packet carries a mark: the arriving one, or the next
             capable one that leaves, whose sender hears of it a queue earlier
             (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        virtual_limit: What the virtual buffer holds. Unset: as much as the real
-            one (ns-2's buflim_ = 1). (packets or bytes, default unset)
+        virtual_limit: Limit of the virtual buffer. Unset: that of the real one
+            (ns-2's buflim_ = 1). (packets or bytes, default unset)
         gamma: Desired utilisation: arrivals are steered to this share of the
             link's rate (gamma). (number, default 0.98, 0 to 1)
         alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's
             simulations and in ns-2's code). (number, default 0.15, from 0)
         initial: Virtual capacity at the first arrival, as a share of the link's
             rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
-        measure: What virtual queue, real queue and limits are counted in
+        measure: Unit of the virtual queue, the real queue and the limits
             (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default
             "bytes")
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and the link's rate into packets. (size, default "1000B", 1B
             to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's
+        ecn: True if ECN-capable packets are marked instead of dropped (ns-2's
             markpkts_). (true or false, default false)
         spare_incapable: With `ecn`: whether packets that are not ECN-capable
             are left alone instead of dropped (ns-2). (true or false, default
             false)
-        skip_dropped: Whether arrivals that are dropped by the law leave the
+        skip_dropped: True if arrivals that are dropped by the law leave the
             virtual capacity as it is (ns-2): then accepted packets, not offered
             ones, are steered to `gamma`. (true or false, default false)
-        cap_last: Whether the virtual capacity is held below the link's rate
-            after the arrival has been taken off it (ns-2) instead of before.
-            (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        cap_last: True if the virtual capacity is capped at the link's rate
+            after the arrival is subtracted (ns-2) instead of before. (true or
+            false, default false)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "avq"
@@ -643,9 +642,9 @@ class Rem(QueueParams):
     number of flows (Athuraliya, Low, Li and Yin 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -660,21 +659,21 @@ class Rem(QueueParams):
             "20p")
         gamma: Step of the price at each update, per packet of mismatch (gamma).
             (number, default 0.001, from 0)
-        alpha: Weight of the mismatch of the queue beside that of the rate
-            (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
+        alpha: Weight of the queue's mismatch relative to the rate's (alpha; 0.1
+            in ns-2's code). (number, default 0.1, from 0)
         phi: Base of the probability (phi), above 1. (number, default 1.001,
             from 1)
         interval: Time between two updates of the price (ns-2's pupdtime_).
             (duration, default "2ms", 1us to 100s)
         weight: Weight of the newest interval in the average of the arrivals
             (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
-        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In
-            bytes, a packet is dropped in proportion to its length. (one of
-            `packets`, `bytes`, default "packets")
+        measure: Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a
+            packet is dropped in proportion to its length. (one of `packets`,
+            `bytes`, default "packets")
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and the link's rate into packets. (size, default "1000B", 1B
             to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+        ecn: True if ECN-capable packets are marked instead of dropped. (true or
             false, default false)
         mark_departing: With `ecn`: whether packets are marked as they leave
             instead of as they arrive (ns-2's markpkts_). (true or false,
@@ -682,8 +681,8 @@ class Rem(QueueParams):
         spare_incapable: With `ecn`: whether packets that are not ECN-capable
             are left alone instead of dropped (ns-2's markpkts_). (true or
             false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "rem"
@@ -712,9 +711,9 @@ class Pi(QueueParams):
     load (Hollot, Misra, Towsley and Gong 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            In packets with `measure = "bytes"`: that many of `mean_packet`.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. In packets with
+            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
+            default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -727,25 +726,25 @@ class Pi(QueueParams):
             (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes,
             default "50p")
-        a: What the present error adds to the probability at each sample, per
-            packet (a; ns-2's a_). (number, default 0.00001822)
-        b: What the error of the sample before takes off again, per packet (b;
+        a: Gain of the present error at each sample, per packet (a; ns-2's a_).
+            (number, default 0.00001822)
+        b: Gain of the previous sample's error, subtracted, per packet (b;
             ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number,
             default 0.00001816)
         interval: Time between two samples; the paper's frequency is 160 Hz
             (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to
             100s)
-        measure: What the queue and the limit are counted in (ns-2's
-            queue_in_bytes_); bytes are divided by `mean_packet` before the
-            controller sees them. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length
+        measure: Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes
+            are divided by `mean_packet` before the controller uses them. (one
+            of `packets`, `bytes`, default "packets")
+        byte_mode: True if a packet is dropped in proportion to its length
             (ns-2's bytes_). (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
             bytes. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's
+        ecn: True if ECN-capable packets are marked instead of dropped (ns-2's
             setbit_). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `paper`, `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `paper`, `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "pi"
@@ -771,8 +770,8 @@ class Blue(QueueParams):
     and Shin 1999).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -792,7 +791,7 @@ class Blue(QueueParams):
             0.002, 0 to 1)
         freeze_time: Least time between two changes (freeze_time, section 3.1).
             (duration, default "100ms", 0s to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+        ecn: True if ECN-capable packets are marked instead of dropped. (true or
             false, default false)
     """
 
@@ -815,16 +814,16 @@ class Sfb(QueueParams):
     rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         levels: Levels, each with its own hash (L, section 3). (integer, default
             2, 1 to 16)
         bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
-        bin_size: What a bin may hold before its probability grows (section 3).
-            Unset: one and a half times an equal share of `limit`. (packets or
-            bytes, default unset)
+        bin_size: Packets in a bin above which its probability grows (section
+            3). Unset: one and a half times an equal share of `limit`. (packets
+            or bytes, default unset)
         bin_limit: An arrival is dropped if all bins of its flow hold at least
             this much (tc's max). Unset: only the buffer itself is a limit.
             (packets or bytes, default unset)
@@ -841,15 +840,16 @@ class Sfb(QueueParams):
             the link. (rate, default unset)
         penalty_burst: Burst that the penalty box lets through. (size, default
             "15kB", 0B to 1GB)
-        rehash: Time after which the hashes change, so that nobody shares a bin
+        rehash: Time after which the hashes change, so that no flow shares a bin
             with an unresponsive flow for ever (moving hashes, section 3.2).
             Unset: never. (duration, default unset, 1ms to 1000000s)
-        warmup: How long before a change the new bins learn beside the old ones
-            (section 3.2). (duration, default "1s", 0s to 1000000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped; never in
+        warmup: Time before a change in which the new bins learn in parallel
+            with the old ones (section 3.2). (duration, default "1s", 0s to
+            1000000s)
+        ecn: True if ECN-capable packets are marked instead of dropped; never in
             the penalty box. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "sfb"
@@ -877,8 +877,8 @@ class Choke(QueueParams):
     Prabhakar and Psounis 2000).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         draws: Packets drawn for each arrival while the average is above `min`;
@@ -898,7 +898,7 @@ class Choke(QueueParams):
             (number, default 0.1, 0 to 1)
         w_q: Weight of one arrival in the average. Unset: as RED does. (number,
             default unset, 0 to 1)
-        gentle: Whether RED's probability grows on to 1 at twice `max` instead
+        gentle: True if RED's probability grows on to 1 at twice `max` instead
             of jumping there. (true or false, default false)
         mean_packet: Length of a typical packet. (size, default "1000B", 1B to
             64KiB)
@@ -928,8 +928,8 @@ class Fred(QueueParams):
     1997).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         min: Average queue below which nothing is dropped at random, and most
@@ -947,7 +947,7 @@ class Fred(QueueParams):
         min_q: Packets that each flow may hold without random drops: 2 for small
             buffers, 4 for large ones (minq, figure 7). (packets or bytes,
             default "4p")
-        many_flows: Whether flows may still hold two packets each while the
+        many_flows: True if flows may still hold two packets each while the
             average is above `max`, so that many flows do not lock each other
             out (section 5.2). Without it every arrival is dropped then. (true
             or false, default true)
@@ -976,8 +976,8 @@ class Afd(QueueParams):
     Shenker 2003).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         target: The queue that the fair share aims at (q_target). (packets or
@@ -988,12 +988,11 @@ class Afd(QueueParams):
             takes the place of one drawn at random. It covers the last
             `sampling` times as many arrivals. (integer, default 500, 1 to
             1000000)
-        alpha: What the error of the queue one update ago adds to the fair
-            share, in packets of the sample per packet of the queue (alpha).
-            (number, default 1.7)
-        beta: What the present error takes off the fair share (beta); above
-            `alpha`, so that a queue that stays too long lowers the share on and
-            on. (number, default 1.8)
+        alpha: Gain of the queue's error one update ago, in packets of the
+            sample per packet of the queue (alpha). (number, default 1.7)
+        beta: Gain of the present error, subtracted from the fair share (beta).
+            Above `alpha`, so that a persistently long queue keeps lowering the
+            share. (number, default 1.8)
         interval: Time between two updates of the fair share; the paper's
             frequency is 160 Hz. (duration, default "6.25ms", 1us to 100s)
         mean_packet: Length of a typical packet: converts bytes into packets, in
@@ -1019,8 +1018,8 @@ class Green(QueueParams):
     Thulasidasan 2002).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -1040,7 +1039,7 @@ class Green(QueueParams):
             et al. 1997). (number, default 1.22, 0 to 10)
         window: A flow counts if it sent data within this time. (duration,
             default "1s", 1us to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+        ecn: True if ECN-capable packets are marked instead of dropped. (true or
             false, default false)
     """
 
@@ -1063,8 +1062,8 @@ class Codel(QueueParams):
     8289).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
@@ -1075,15 +1074,15 @@ class Codel(QueueParams):
         mtu: Nothing is dropped while at most this much waits behind the packet
             (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
             far. (size, default unset, 0B to 10MB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section
+        ecn: True if ECN-capable packets are marked instead of dropped (section
             3). (true or false, default false)
         ce_threshold: Waiting time above which every ECN-capable packet is
             marked, whatever the state (tc's ce_threshold, RFC 8290 section
             5.2.7). Unset: off. (duration, default unset, 1us to 100s)
         inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
             default "exact")
-        preset: Named set of values laid under those written here. (one of
-            `linux`, `ns3`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "codel"
@@ -1105,8 +1104,8 @@ class Cobalt(QueueParams):
     III; Palmei et al. 2019).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         target: Waiting time that may stand; also the least time between two
@@ -1132,8 +1131,8 @@ class Cobalt(QueueParams):
             default true)
         spare_last: True if the last packet of the queue is never dropped, as in
             CAKE; it may be marked. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `cake`, `ns3`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `cake`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "cobalt"
@@ -1156,8 +1155,8 @@ class Pie(QueueParams):
     integral controller sets from the queueing delay (RFC 8033).
 
     Args:
-        limit: What the buffer holds (TAIL_DROP); the packet in transmission is
-            not counted. (packets or bytes, default "1000p")
+        limit: Buffer limit (TAIL_DROP), without the packet in transmission.
+            (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -1190,11 +1189,11 @@ class Pie(QueueParams):
         dq_threshold: Bytes over which the departure rate is measured
             (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
             64KiB)
-        cap: Whether the probability, once it is 10 %, grows by at most 2 % an
+        cap: True if the probability, once it is 10 %, grows by at most 2 % an
             update (RFC 8033 section 5.5). (true or false, default true)
-        derandomize: Whether lucky and unlucky series of the random test are cut
+        derandomize: True if lucky and unlucky series of the random test are cut
             short (RFC 8033 section 5.4). (true or false, default false)
-        hold: Whether the probability stays zero during a burst allowance, as in
+        hold: True if the probability stays zero during a burst allowance, as in
             ns-3. (true or false, default false)
         burst_reset: Quiet time after which the next arrival begins a burst
             allowance, which then runs out with congestion or without, as in
@@ -1203,18 +1202,18 @@ class Pie(QueueParams):
         panic_delay: Delay above which 2 % are added to the probability at each
             update, as in Linux. Unset: none. (duration, default unset, 1us to
             100s)
-        byte_mode: Whether a packet is dropped in proportion to its length (tc's
+        byte_mode: True if a packet is dropped in proportion to its length (tc's
             bytemode). (true or false, default false)
         start: Backlog at which PIE sets to work; it rests again when
             probability and delay are zero (section 5.3). Unset: always at work.
             (packets or bytes, default unset)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033
+        ecn: True if ECN-capable packets are marked instead of dropped (RFC 8033
             section 5.1). (true or false, default false)
         mark_ecnth: Probability above which packets are dropped even if they
             could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
             0.1, 0 to 1)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, `ns3`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "pie"
@@ -1250,8 +1249,8 @@ class Pi2(QueueParams):
     Tsang and Briscoe 2016).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted.
-            (packets or bytes, default "1000p")
+        limit: Buffer limit, without the packet in transmission. (packets or
+            bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
         drop_from: Which packet a drop takes, of the law or of a full buffer:
@@ -1275,7 +1274,7 @@ class Pi2(QueueParams):
             to 100)
         max_prob: Largest probability for Classic packets (25 % in section 6);
             beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
-        ecn: Whether ECN-capable packets are marked instead of dropped; without
+        ecn: True if ECN-capable packets are marked instead of dropped; without
             it all are Classic and dropped. (true or false, default true)
     """
 
@@ -1300,7 +1299,7 @@ class Dualpi2(QueueParams):
     (RFC 9332 appendix A).
 
     Args:
-        limit: What both queues hold together; the packet in transmission is not
+        limit: Limit of both queues together; the packet in transmission is not
             counted. Unset: 250 ms of the link, at least 10 packets of 1500
             bytes. (packets or bytes, default unset)
         target: Delay to hold in the Classic queue (target). (duration, default
@@ -1329,8 +1328,8 @@ class Dualpi2(QueueParams):
             `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
         t_shift: By how much Classic packets are taken to have come later, with
             `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "dualpi2"
@@ -1360,13 +1359,13 @@ class Prio(QueueParams):
             packets it takes) and a `queue` (any discipline). (list of table,
             default
             [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
-        limit: What all classes together may hold. Unset: only the limits of
-            their queues. (packets or bytes, default unset)
-        yields: Whether a class may send one packet before those above it each
+        limit: Limit of all classes together. Unset: only the limits of their
+            queues. (packets or bytes, default unset)
+        yields: True if a class may send one packet before those above it each
             time that the queue of the class just above drops a packet (Nowak,
             Domańska and Domański 2009). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `nowak2009`, `linux`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `nowak2009`, `linux`, default unset)
     """
 
     _name: ClassVar[str] = "prio"
@@ -1389,10 +1388,10 @@ class Rr(QueueParams):
             its own queue. (integer, default unset, 1 to 65535)
         queue: Each of the equal queues. (queue: name or table, default
             "droptail")
-        limit: What all queues together may hold. Unset: only their own limits.
+        limit: Limit of all queues together. Unset: only their own limits.
             (packets or bytes, default unset)
-        preset: Named set of values laid under those written here. (one of
-            `ramachendra2014`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ramachendra2014`, default unset)
     """
 
     _name: ClassVar[str] = "rr"
@@ -1416,12 +1415,11 @@ class Wrr(QueueParams):
             [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
         queue: The queue of each flow, where no classes are given. (queue: name
             or table, default "droptail")
-        count: What turns are counted in. (one of `packets`, `bytes`, default
-            "packets")
+        count: Unit of turns. (one of `packets`, `bytes`, default "packets")
         quantum: Bytes of a turn for each unit of weight, with `count =
             "bytes"`. (size, default "1500B", 64B to 1MiB)
-        limit: What all classes together may hold. Unset: only the limits of
-            their queues. (packets or bytes, default unset)
+        limit: Limit of all classes together. Unset: only the limits of their
+            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wrr"
@@ -1438,14 +1436,14 @@ class Drr(QueueParams):
     carried over to the next (Shreedhar and Varghese 1996).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not
+        limit: Limit of all queues together; the packet in transmission is not
             counted (ns-2's blimit_). (packets or bytes, default "1000p")
         quantum: Bytes a queue may send in its turn (section 3). A packet's cost
             is constant if no packet is longer; shorter quanta need several
             rounds for a packet. (size, default "1500B", 1B to 1MiB)
         buckets: Number of queues that flows are hashed into (section 3). Unset:
             a queue for each. (integer, default unset, 1 to 1048576)
-        hash: What packets of one queue have in common. (one of `flow`,
+        hash: Field that the packets of one queue share. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
         salt: Salt of the hash. Unset: drawn from the random stream of the
@@ -1453,14 +1451,14 @@ class Drr(QueueParams):
         drop: Which packet of the longest queue, in bytes, makes room in a full
             buffer (buffer stealing, section 3). (one of `tail`, `head`, default
             "tail")
-        classes: Classes that take turns in the place of flows, in this order;
-            each has a queue and a quantum of its own. Nobody knows the next
-            packet of a queue whose law may still drop it, so a turn lasts until
-            its credit is used up, and what the last packet took beyond it is
-            missing from the next turn. A full buffer (`limit`) refuses the
-            arriving packet. None: flows. (list of table, default [])
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        classes: Classes that take turns instead of flows, in this order; each
+            has its own queue and quantum. The next packet is unknown of a queue
+            whose law may still drop it, so a turn lasts until its credit is
+            used up, and what the last packet took beyond it is missing from the
+            next turn. A full buffer (`limit`) refuses the arriving packet.
+            None: flows. (list of table, default [])
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "drr"
@@ -1480,36 +1478,36 @@ class Sfq(QueueParams):
     from the longest of them (McKenney 1990; Linux's sch_sfq).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not
+        limit: Limit of all queues together; the packet in transmission is not
             counted (ns-2's maxqueue_). (packets or bytes, default "1000p")
         buckets: Number of queues that flows are hashed into (tc's divisor).
             (integer, default 1024, 1 to 1048576)
-        hash: What packets of one queue have in common. (one of `flow`,
+        hash: Field that the packets of one queue share. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
         salt: Salt of the hash. Unset: drawn from the random stream of the
             queue. (integer, default unset, from 0)
-        perturb: How often the salt is drawn anew, so that flows that collide do
-            not do so for ever (McKenney 1990, section 4.1; tc's perturb).
+        perturb: How often the salt is drawn again, so that flows that collide
+            do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
             Packets move to their new queues and keep their order. Unset: never.
             (duration, default unset, 1ms to 100000s)
         quantum: Bytes a queue may send in its turn, the last packet being sent
             whole and its excess paid back in the next turns (tc's quantum).
             Unset: one packet, whatever its length (McKenney 1990). (size,
             default unset, 1B to 1MiB)
-        depth: What one queue holds at most (tc's depth). Unset: the limit is
-            the only one. (packets or bytes, default unset)
+        depth: Limit of one queue (tc's depth). Unset: the limit is the only
+            one. (packets or bytes, default unset)
         drop: Which packet of the longest queue, or of one at its depth, makes
             room (tc's headdrop). The longest queue is the one with most
             packets, or most bytes if the limit is in bytes. (one of `tail`,
             `head`, default "tail")
-        refuse: Whether no queue gives up a packet for another one: an arrival
+        refuse: True if no queue gives up a packet for another one: an arrival
             is refused if its queue holds half of the free space or more, or
             more than limit / buckets when fewer packets than buckets find room
             (ns-2's SFQ). The limit must be in packets. (true or false, default
             false)
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, `linux`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, `linux`, default unset)
     """
 
     _name: ClassVar[str] = "sfq"
@@ -1531,23 +1529,24 @@ class Fq(QueueParams):
     the flows would send first (Demers, Keshav and Shenker 1989).
 
     Args:
-        limit: What all flows hold together; the packet in transmission is not
+        limit: Limit of all flows together; the packet in transmission is not
             counted. A full buffer takes from the flow that holds most bytes
             (section 2). Unset: no limit. (packets or bytes, default "1000p")
-        flow_limit: What one flow holds at most (ns-2's limit_ of each flow's
-            queue). Unset: no limit. (packets or bytes, default unset)
-        hash: What packets of one flow have in common. (one of `flow`, `source`,
-            `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        clock: What finish numbers are reckoned from. (one of `round`,
-            `arrival`, default "round")
+        flow_limit: Limit of one flow (ns-2's limit_ of each flow's queue).
+            Unset: no limit. (packets or bytes, default unset)
+        hash: Field that the packets of one flow share. (one of `flow`,
+            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+            "flow")
+        clock: Clock of the finish numbers. (one of `round`, `arrival`, default
+            "round")
         promptness: How many bytes of rounds a flow that was silent may go back
             when it bids for service, so that thin flows leave sooner (delta,
             section 2). Only with `clock = "round"`. (size, default "0B", 0B to
             10MB)
         drop: Which packet of the flow that holds most makes room; the paper
             drops the last. (one of `tail`, `head`, default "tail")
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "fq"
@@ -1571,13 +1570,12 @@ class Wfq(QueueParams):
             default [])
         queue: The queue of each flow, where no classes are given. (queue: name
             or table, default "droptail")
-        clock: What virtual time is measured by. (one of `gps`, `scfq`, default
-            "gps")
+        clock: Measure of virtual time. (one of `gps`, `scfq`, default "gps")
         rate: Rate of the fluid reference, with `clock = "gps"`: that at which
             the queue is really served. Unset: that of the link, or of the
             shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of
-            their queues. (packets or bytes, default unset)
+        limit: Limit of all classes together. Unset: only the limits of their
+            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wfq"
@@ -1599,11 +1597,11 @@ class Wf2q(QueueParams):
             default [])
         queue: The queue of each flow, where no classes are given. (queue: name
             or table, default "droptail")
-        rate: Rate at which virtual time goes on while nothing waits: by its
-            definition V grows at least as fast as real time. Unset: that of the
-            link. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of
-            their queues. (packets or bytes, default unset)
+        rate: Rate of virtual time while no packet waits: by its definition V
+            grows at least as fast as real time. Unset: that of the link. (rate,
+            default unset, 1bit/s to 100Tbit/s)
+        limit: Limit of all classes together. Unset: only the limits of their
+            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wf2q"
@@ -1619,15 +1617,15 @@ class FqCodel(QueueParams):
     new flows first, and lets CoDel manage each (RFC 8290).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not
+        limit: Limit of all queues together; the packet in transmission is not
             counted (RFC 8290 section 5.2.3). (packets or bytes, default
             "10240p")
-        memory_limit: What all queues hold together in bytes on the wire (tc's
+        memory_limit: Limit of all queues together in bytes on the wire (tc's
             memory_limit, which counts the kernel's buffers). Unset: `limit` is
             the only one. (size, default unset, 1B to 1GiB)
         flows: Number of queues that flows are hashed into (RFC 8290 section
             5.2.5). (integer, default 1024, 1 to 65536)
-        hash: What packets of one queue have in common. (one of `flow`,
+        hash: Field that the packets of one queue share. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
         salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
@@ -1649,7 +1647,7 @@ class FqCodel(QueueParams):
         mtu: Nothing is dropped while at most this much waits behind the packet
             (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
             far. (size, default unset, 0B to 10MB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section
+        ecn: True if ECN-capable packets are marked instead of dropped (section
             5.2.6). (true or false, default true)
         ce_threshold: Waiting time above which every ECN-capable packet is
             marked, whatever the state (tc's ce_threshold, RFC 8290 section
@@ -1662,8 +1660,8 @@ class FqCodel(QueueParams):
         count_evicted: True if packets that are dropped from the queue with most
             bytes raise the count of its CoDel, as in Linux. (true or false,
             default false)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, `ns3`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "fq_codel"
@@ -1693,15 +1691,15 @@ class FqPie(QueueParams):
     Ramakrishnan et al. 2019).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not
+        limit: Limit of all queues together; the packet in transmission is not
             counted (RFC 8290 section 5.2.3). (packets or bytes, default
             "10240p")
-        memory_limit: What all queues hold together in bytes on the wire (tc's
+        memory_limit: Limit of all queues together in bytes on the wire (tc's
             memory_limit, which counts the kernel's buffers). Unset: `limit` is
             the only one. (size, default unset, 1B to 1GiB)
         flows: Number of queues that flows are hashed into (RFC 8290 section
             5.2.5). (integer, default 1024, 1 to 65536)
-        hash: What packets of one queue have in common. (one of `flow`,
+        hash: Field that the packets of one queue share. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
         salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
@@ -1737,11 +1735,11 @@ class FqPie(QueueParams):
         dq_threshold: Bytes over which the departure rate is measured
             (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
             64KiB)
-        cap: Whether the probability, once it is 10 %, grows by at most 2 % an
+        cap: True if the probability, once it is 10 %, grows by at most 2 % an
             update (RFC 8033 section 5.5). (true or false, default true)
-        derandomize: Whether lucky and unlucky series of the random test are cut
+        derandomize: True if lucky and unlucky series of the random test are cut
             short (RFC 8033 section 5.4). (true or false, default false)
-        hold: Whether the probability stays zero during a burst allowance, as in
+        hold: True if the probability stays zero during a burst allowance, as in
             ns-3. (true or false, default false)
         burst_reset: Quiet time after which the next arrival begins a burst
             allowance, which then runs out with congestion or without, as in
@@ -1750,18 +1748,18 @@ class FqPie(QueueParams):
         panic_delay: Delay above which 2 % are added to the probability at each
             update, as in Linux. Unset: none. (duration, default unset, 1us to
             100s)
-        byte_mode: Whether a packet is dropped in proportion to its length (tc's
+        byte_mode: True if a packet is dropped in proportion to its length (tc's
             bytemode). (true or false, default false)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033
+        ecn: True if ECN-capable packets are marked instead of dropped (RFC 8033
             section 5.1). (true or false, default false)
         mark_ecnth: Probability above which packets are dropped even if they
             could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
             0.1, 0 to 1)
         refuse: True if a full buffer refuses what arrives, before PIE is asked,
-            as in Linux; else the queue with most bytes gives way (RFC 8290
-            section 4.1). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, `ns3`, default unset)
+            as in Linux; else the queue with most bytes drops (RFC 8290 section
+            4.1). (true or false, default false)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "fq_pie"
@@ -1807,8 +1805,8 @@ class Cake(QueueParams):
             (size, default "0B", 0B to 256B)
         mpu: Least length of a packet with its overhead, for the shaper (tc's
             mpu). (size, default "0B", 0B to 256B)
-        framing: What the link layer makes of a packet with its overhead, for
-            the shaper. (one of `none`, `atm`, `ptm`, default "none")
+        framing: Framing of the link layer that the shaper assumes. (one of
+            `none`, `atm`, `ptm`, default "none")
         tins: Into which tins packets are sorted (section III.B). (one of
             `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default
             "diffserv3")
@@ -1817,7 +1815,7 @@ class Cake(QueueParams):
             `dual_dsthost`, `triple_isolate`, default "triple_isolate")
         rtt: A typical round trip: COBALT's interval, and twenty times its
             target. (duration, default "100ms", 1us to 1000s)
-        limit: What all queues hold together. Unset: four times what `bandwidth`
+        limit: Limit of all queues together. Unset: four times what `bandwidth`
             sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514
             bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or
             bytes, default unset)
@@ -1828,8 +1826,8 @@ class Cake(QueueParams):
             queue. (integer, default unset, from 0)
         ecn: True if ECN-capable packets are marked instead of dropped; sch_cake
             always does. (true or false, default true)
-        preset: Named set of values laid under those written here. (one of
-            `linux`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "cake"
@@ -1862,13 +1860,13 @@ class Tbf(QueueParams):
             Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)
         mtu: Depth of the second bucket: a longer packet is dropped. Without
             `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)
-        limit: What may wait for tokens. Unset: only the limit of the inner
-            queue. (packets or bytes, default unset)
+        limit: Limit of packets that wait for tokens. Unset: only the limit of
+            the inner queue. (packets or bytes, default unset)
         queue: The queue of the packets that wait: any discipline. Its automatic
             values see a link of this rate. (queue: name or table, default
             "droptail")
-        preset: Named set of values laid under those written here. (one of
-            `ns2`, default unset)
+        preset: Named set of values for the parameters that are not written
+            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "tbf"
@@ -1893,16 +1891,16 @@ class Srtcm(QueueParams):
             (size, default "15kB")
         ebs: Excess burst size, EBS: depth of the bucket of yellow packets,
             which takes what the first has no room for. (size, default "15kB")
-        mode: Whether the meter looks at the colour that packets come with. (one
+        mode: True if the meter looks at the colour that packets come with. (one
             of `blind`, `aware`, default "blind")
-        per: Whether all packets share the profile or each flow has one. (one of
+        per: True if all packets share the profile or each flow has one. (one of
             `aggregate`, `flow`, default "aggregate")
         match: Which packets are metered, in the language of classes; the others
             stay as they are. (list of text; or text, default "any")
-        green: What green packets get: a code point, `"drop"` or `"keep"`.
+        green: Action on green packets: a code point, `"drop"` or `"keep"`.
             (text, default "af11")
-        yellow: What yellow packets get. (text, default "af12")
-        red: What red packets get. (text, default "af13")
+        yellow: Action on yellow packets. (text, default "af12")
+        red: Action on red packets. (text, default "af13")
         queue: The queue behind the meter: any discipline. (queue: name or
             table, default "droptail")
     """
@@ -1933,16 +1931,16 @@ class Trtcm(QueueParams):
             quarters of the link, at least `cir`. (rate, default unset, 1bit/s
             to 100Tbit/s)
         pbs: Peak burst size, PBS. (size, default "15kB", 1B to 1GiB)
-        mode: Whether the meter looks at the colour that packets come with. (one
+        mode: True if the meter looks at the colour that packets come with. (one
             of `blind`, `aware`, default "blind")
-        per: Whether all packets share the profile or each flow has one. (one of
+        per: True if all packets share the profile or each flow has one. (one of
             `aggregate`, `flow`, default "aggregate")
         match: Which packets are metered, in the language of classes; the others
             stay as they are. (list of text; or text, default "any")
-        green: What green packets get: a code point, `"drop"` or `"keep"`.
+        green: Action on green packets: a code point, `"drop"` or `"keep"`.
             (text, default "af11")
-        yellow: What yellow packets get. (text, default "af12")
-        red: What red packets get. (text, default "af13")
+        yellow: Action on yellow packets. (text, default "af12")
+        red: Action on red packets. (text, default "af13")
         queue: The queue behind the meter: any discipline. (queue: name or
             table, default "droptail")
     """
@@ -1979,7 +1977,7 @@ class Reno(CcParams):
 
 @dataclass(kw_only=True)
 class Newreno(CcParams):
-    """Reno whose fast recovery understands partial acknowledgments (RFC 6582)."""
+    """Reno with partial acknowledgments in fast recovery (RFC 6582)."""
 
     _name: ClassVar[str] = "newreno"
 
@@ -1993,8 +1991,8 @@ class Sack(CcParams):
 
 @dataclass(kw_only=True)
 class Fack(CcParams):
-    """Reno with forward acknowledgment: the forward-most SACKed byte tells what is
-    in flight (Mathis and Mahdavi 1996).
+    """Reno with forward acknowledgment: the highest SACKed byte determines the
+    data in flight (Mathis and Mahdavi 1996).
     """
 
     _name: ClassVar[str] = "fack"
@@ -2002,7 +2000,7 @@ class Fack(CcParams):
 
 @dataclass(kw_only=True)
 class Rfc793(CcParams):
-    """No congestion control: the receiver's window alone, and the retransmission
+    """No congestion control: only the receiver's window and the retransmission
     timer (RFC 793).
     """
 
@@ -2011,8 +2009,8 @@ class Rfc793(CcParams):
 
 @dataclass(kw_only=True)
 class Vegas(CcParams):
-    """A few packets in the queue, told from the round-trip time (Brakmo and
-    Peterson 1995).
+    """Keeps a few packets in the queue, estimated from the round-trip time (Brakmo
+    and Peterson 1995).
 
     Args:
         alpha: Segments in the queue below which the window grows (section 3.2:
@@ -2021,8 +2019,8 @@ class Vegas(CcParams):
             4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)
         gamma: Segments in the queue at which slow start ends (section 3.3: 1).
             (number, default 1.0, 0 to 1000)
-        reading: Whose reading of what the paper leaves open. (one of `paper`,
-            `ns2`, `ns3`, `linux`, default "paper")
+        reading: Reading of the details that the paper does not specify. (one of
+            `paper`, `ns2`, `ns3`, `linux`, default "paper")
     """
 
     _name: ClassVar[str] = "vegas"
@@ -2034,22 +2032,22 @@ class Vegas(CcParams):
 
 @dataclass(kw_only=True)
 class Westwood(CcParams):
-    """After a loss the window is what the path was seen to deliver (Westwood+,
-    Grieco and Mascolo 2004).
+    """Sets the window after a loss to the measured bandwidth-delay product
+    (Westwood+, Grieco and Mascolo 2004).
 
     Args:
-        weight: What the filter keeps of its value with each sample (section
-            2.1: 0.9; Linux: 7/8). (number, default 0.9, 0 to 0.999)
-        filter: How samples are smoothed. (one of `single`, `tustin`, `cascade`,
+        weight: Weight of the old value in the filter (section 2.1: 0.9; Linux:
+            7/8). (number, default 0.9, 0 to 0.999)
+        filter: Smoothing of the samples. (one of `single`, `tustin`, `cascade`,
             default "single")
-        from_zero: Whether the filter begins at zero instead of with the first
-            sample (ns-3). (true or false, default false)
-        interval: Shortest time over which a sample is taken, where the round
-            trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)
-        every_ack: Whether each acknowledgment is a sample, of the time since
-            the one before it: Westwood without the plus (Mascolo et al. 2001
-            section 2.2, equation 1; ns-3's default). Otherwise each round trip
-            is. (true or false, default false)
+        from_zero: Begin the filter at zero instead of with the first sample
+            (ns-3). (true or false, default false)
+        interval: Shortest time of a sample, where the round trip is shorter
+            (Linux: 50 ms). (duration, default "0s", up to 10s)
+        every_ack: Take a sample with each acknowledgment, over the time since
+            the last one: Westwood without the plus (Mascolo et al. 2001 section
+            2.2, equation 1; ns-3's default). Otherwise one per round trip.
+            (true or false, default false)
     """
 
     _name: ClassVar[str] = "westwood"
@@ -2066,31 +2064,31 @@ class Cubic(CcParams):
     HyStart++ (RFC 9438).
 
     Args:
-        c: How fast the window returns, in segments per cubic second (C of RFC
-            9438 section 5.1). (number, default 0.4, 0.001 to 1000)
-        beta: What a loss leaves of the window (beta_cubic of RFC 9438 section
-            4.6). (number, default 0.7, 0.1 to 0.99)
-        beta_ecn: What an ECN mark leaves of it where TCP's `abe` is set
+        c: Speed at which the window returns, in segments per cubic second (C of
+            RFC 9438 section 5.1). (number, default 0.4, 0.001 to 1000)
+        beta: Share of the window that a loss leaves (beta_cubic of RFC 9438
+            section 4.6). (number, default 0.7, 0.1 to 0.99)
+        beta_ecn: Share of the window that an ECN mark leaves with TCP's `abe`
             (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to
             0.99)
-        reno_friendly: Whether the window is never below what Reno would reach
-            (RFC 9438 section 4.3). (true or false, default true)
-        catch_up: Whether the estimate of Reno's window grows by a whole segment
-            a round trip from where the last reduction was (RFC 9438 section
-            4.3; not in Linux). (true or false, default true)
-        fast_convergence: Whether a loss below the last maximum gives up more
-            (RFC 9438 section 4.7). (true or false, default true)
-        first_growth: Least growth in a round trip as a share of the window, as
-            long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
+        reno_friendly: Keep the window at least as large as Reno's (RFC 9438
+            section 4.3). (true or false, default true)
+        catch_up: Let the estimate of Reno's window grow by a whole segment per
+            round trip, from the last reduction on (RFC 9438 section 4.3; not in
+            Linux). (true or false, default true)
+        fast_convergence: Lower the maximum further after a loss below the last
+            maximum (RFC 9438 section 4.7). (true or false, default true)
+        first_growth: Least growth per round trip as a share of the window,
+            while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
             (number, default 0.0, 0 to 0.5)
-        whole_segments: Whether window, target and growth are counted in whole
-            segments, and the smallest round-trip time is what is looked ahead
-            (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed
-            round-trip time. (true or false, default false)
-        hold: How long the growth worked out for a window holds while the window
-            stays the same (Linux: 1/32 s, which its clock makes 32 ms), with
-            `whole_segments`; `0s`: each acknowledgment works it out (RFC 9438).
-            (duration, default "0s", up to 1s)
+        whole_segments: Count window, target and growth in whole segments, and
+            look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438
+            section 4.2 uses fractions and the smoothed round-trip time. (true
+            or false, default false)
+        hold: Time for which the growth computed for a window is kept while the
+            window stays unchanged (Linux: 1/32 s, which its clock makes 32 ms),
+            with `whole_segments`. `0s`: computed with each acknowledgment (RFC
+            9438). (duration, default "0s", up to 1s)
     """
 
     _name: ClassVar[str] = "cubic"
@@ -2113,29 +2111,29 @@ class Bic(CcParams):
     Args:
         low_window: Window up to which the rules of RFC 5681 hold (low_window of
             Xu 2004 section IV). (packets or bytes, default "14p")
-        max_increment: Most segments a round trip adds (Smax of Xu 2004 section
-            IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
-        beta: What a loss leaves of the window (Xu 2004 section IV: 0.875;
+        max_increment: Most segments added per round trip (Smax of Xu 2004
+            section IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
+        beta: Share of the window that a loss leaves (Xu 2004 section IV: 0.875;
             Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)
-        search: A round trip goes that part of the way to the last maximum: 1/4
-            (Linux, BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0,
-            1.1 to 100)
-        smooth_part: Round trips to get over the last `search` segments before
-            the maximum, and the first beyond it (Linux: 20; ns-3: 5). (number,
+        search: Part of the way to the last maximum per round trip: 1/4 (Linux,
+            BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0, 1.1 to
+            100)
+        smooth_part: Round trips for the last `search` segments before the
+            maximum, and the first beyond it (Linux: 20; ns-3: 5). (number,
             default 20.0, 1 to 1000)
-        fast_convergence: Whether a loss below the last maximum gives up more
-            (Xu 2004 section IV). (true or false, default true)
-        first_growth: Least growth in a round trip as a share of the window, as
-            long as no maximum is known (Linux, ns-3). (number, default 0.05, 0
-            to 0.5)
-        low_maximum: Whether a loss below the last maximum gives up so much more
-            that the next one is what the loss leaves, and a timeout forgets no
-            maximum (TcpBic of ns-3). Otherwise it is half way to that (Xu 2004
-            section IV), and forgotten (Linux). (true or false, default false)
-        whole_segments: Whether segments acknowledged are counted, in whole
-            numbers, and the window grows by one when they are more than the
-            growth asks for (TcpBic of ns-3). Otherwise each adds its part.
-            (true or false, default false)
+        fast_convergence: Lower the maximum further after a loss below the last
+            maximum (Xu 2004 section IV). (true or false, default true)
+        first_growth: Least growth per round trip as a share of the window,
+            while no maximum is known (Linux, ns-3). (number, default 0.05, 0 to
+            0.5)
+        low_maximum: After a loss below the last maximum, use the reduced window
+            as the next maximum, and keep it through a timeout (TcpBic of ns-3).
+            Otherwise the maximum is half way to it (Xu 2004 section IV), and a
+            timeout forgets it (Linux). (true or false, default false)
+        whole_segments: Count segments acknowledged in whole numbers, and add
+            one to the window when there are more than the growth requires
+            (TcpBic of ns-3). Otherwise each adds its share. (true or false,
+            default false)
     """
 
     _name: ClassVar[str] = "bic"
@@ -2159,19 +2157,17 @@ class Htcp(CcParams):
         delta_l: Time after a loss for which growth is Reno's (Delta_L of
             draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)
         throughput_ratio: Change of the throughput between losses, as a share,
-            above which half of the window goes (Delta_B of
+            above which a loss halves the window (Delta_B of
             draft-leith-tcp-htcp-06). (number, default 0.2, 0 to 1)
-        beta_min: Least part of the window that a loss leaves
+        beta_min: Smallest share of the window that a loss leaves
             (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)
-        beta_max: Largest part of the window that a loss leaves
+        beta_max: Largest share of the window that a loss leaves
             (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)
-        rtt_scaling: Whether growth is in proportion to the round-trip time, so
-            that flows with different ones share evenly (Linux). (true or false,
-            default false)
-        alpha_in_bytes: Whether each acknowledgment adds Reno's part of a
-            segment and alpha in bytes, next to nothing (TcpHtcp of ns-3).
-            Otherwise alpha segments a round trip. (true or false, default
-            false)
+        rtt_scaling: Scale growth with the round-trip time, so that flows with
+            different ones share evenly (Linux). (true or false, default false)
+        alpha_in_bytes: Add Reno's share of a segment and alpha in bytes with
+            each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise
+            alpha segments per round trip. (true or false, default false)
     """
 
     _name: ClassVar[str] = "htcp"
@@ -2185,25 +2181,25 @@ class Htcp(CcParams):
 
 @dataclass(kw_only=True)
 class Illinois(CcParams):
-    """Delay says by how much the window changes, losses say when (Liu, Basar and
-    Srikant 2008).
+    """Losses determine when the window is cut, delay determines by how much it
+    changes (Liu, Basar and Srikant 2008).
 
     Args:
-        alpha_min: Growth a round trip with the longest queue, in segments
+        alpha_min: Growth per round trip with the longest queue, in segments
             (section 4: 0.3). (number, default 0.3, 0.001 to 1)
-        alpha_max: Growth a round trip with no queue, in segments (section 4:
-            10). (number, default 10.0, 1 to 1000)
-        beta_min: What a loss takes with a short queue (section 4: 0.125).
-            (number, default 0.125, 0 to 1)
-        beta_max: What a loss takes with a long queue (section 4: 0.5). (number,
-            default 0.5, 0 to 1)
+        alpha_max: Growth per round trip without a queue, in segments (section
+            4: 10). (number, default 10.0, 1 to 1000)
+        beta_min: Share of the window that a loss takes with a short queue
+            (section 4: 0.125). (number, default 0.125, 0 to 1)
+        beta_max: Share of the window that a loss takes with a long queue
+            (section 4: 0.5). (number, default 0.5, 0 to 1)
         window_threshold: Window in segments below which it is Reno (section 4:
             15). (number, default 15.0, 0 to 1000000)
         theta: Round trips without a queue after which alpha is `alpha_max`
             again (section 4: 5). (integer, default 5, from 1)
-        whole_alpha: Whether alpha counts acknowledgments in whole numbers:
-            below 1 the window stands still (TcpIllinois of ns-3). (true or
-            false, default false)
+        whole_alpha: Use alpha as a whole number of acknowledgments: below 1 the
+            window does not grow (TcpIllinois of ns-3). (true or false, default
+            false)
     """
 
     _name: ClassVar[str] = "illinois"
@@ -2246,16 +2242,16 @@ class Highspeed(CcParams):
     Args:
         low_window: Window up to which the rules of RFC 5681 hold (Low_Window of
             RFC 3649 section 5). (packets or bytes, default "38p", from 2p)
-        high_window: Window that `high_p` stands for (High_Window of RFC 3649
+        high_window: Window at the loss rate `high_p` (High_Window of RFC 3649
             section 5). (packets or bytes, default "83000p", from 3p)
         high_p: Loss rate at the high window (High_P of RFC 3649 section 5).
             (number, default 1e-7, 0.000000000001 to 0.0001)
         high_decrease: Share of the high window that a loss takes (High_Decrease
             of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
-        steps: Whether growth and decrease go by steps, as in the table of RFC
-            3649 appendix B: growth rounded up to whole segments, the decrease
-            of the largest window with that growth (ns-3, Linux). Otherwise they
-            follow the response function. (true or false, default false)
+        steps: Use steps, as the table of RFC 3649 appendix B: the growth
+            rounded up to whole segments, and the decrease of the largest window
+            with that growth (ns-3, Linux). Otherwise the response function.
+            (true or false, default false)
     """
 
     _name: ClassVar[str] = "highspeed"
@@ -2281,20 +2277,20 @@ class Hybla(CcParams):
 
 @dataclass(kw_only=True)
 class Veno(CcParams):
-    """A loss while the queue is short is taken for one of the radio link (Fu and
-    Liew 2003).
+    """Treats a loss while the queue is short as one of the radio link (Fu and Liew
+    2003).
 
     Args:
         beta: Packets in the queue from which a loss counts as congestion
             (section III-B: 3). (number, default 3.0, 0 to 1000)
-        keep: What a loss leaves of the window with fewer in the queue (section
-            III-B: 4/5). (number, default 0.8, 0.5 to 1)
-        rtt: Which round-trip time tells of the queue. (one of `smoothed`,
+        keep: Share of the window that a loss leaves with fewer packets in the
+            queue (section III-B: 4/5). (number, default 0.8, 0.5 to 1)
+        rtt: Round-trip time that estimates the queue. (one of `smoothed`,
             `last`, default "smoothed")
-        slows: Whether growth slows down where the queue is long (section
-            III-C). ns-3 begins its count of a round trip's measurements anew
-            with each acknowledgment, so that there never are enough of them.
-            (true or false, default true)
+        slows: Slow growth down while the queue is long (section III-C). ns-3
+            restarts its count of a round trip's measurements with each
+            acknowledgment, so that there are never enough of them. (true or
+            false, default true)
     """
 
     _name: ClassVar[str] = "veno"
@@ -2306,25 +2302,24 @@ class Veno(CcParams):
 
 @dataclass(kw_only=True)
 class Yeah(CcParams):
-    """Scalable TCP while the queue is short, else Reno, and it empties the queue
-    (Baiocchi, Castellani and Vacirca 2007).
+    """Scalable TCP while the queue is short, else Reno, with precautionary
+    decongestion (Baiocchi, Castellani and Vacirca 2007).
 
     Args:
-        alpha: Packets in the queue that are too many (Qmax of section 2: 80).
-            (number, default 80.0, 0 to 1000000)
-        gamma: The queue is divided by this when it is taken from the window
-            (section 2.1: 1). (number, default 1.0, 1 to 100)
-        delta: A loss takes at least the window shifted right by this (section
-            2.2: 3, an eighth). (integer, default 3, 1 to 16)
-        epsilon: What empties the queue takes at most the window shifted right
-            by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
-        phi: The network counts as congested when the queue delays by more than
-            this part of the base RTT (section 2: 1/8). (number, default 8.0, 1
-            to 1000)
-        rho: Round trips of slow mode from which others are taken to fill the
-            queue (section 2.2: 16). (integer, default 16, from 1)
+        alpha: Packets in the queue above which the mode is slow (Qmax of
+            section 2: 80). (number, default 80.0, 0 to 1000000)
+        gamma: Divisor of the queue that precautionary decongestion takes from
+            the window (section 2.1: 1). (number, default 1.0, 1 to 100)
+        delta: Shift of the window that a loss takes at least (section 2.2: 3,
+            an eighth). (integer, default 3, 1 to 16)
+        epsilon: Precautionary decongestion takes at most the window shifted
+            right by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
+        phi: Divisor of the base RTT: a longer queueing delay counts as
+            congestion (section 2: 1/8). (number, default 8.0, 1 to 1000)
+        rho: Round trips of slow mode from which other flows are assumed to fill
+            the queue (section 2.2: 16). (integer, default 16, from 1)
         zeta: Round trips of fast mode after which the estimate of Reno's window
-            starts afresh (section 2.3: 50). (integer, default 50, from 1)
+            starts again (section 2.3: 50). (integer, default 50, from 1)
         increase: Growth for each segment acknowledged in fast mode, in segments
             (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)
     """
@@ -2342,27 +2337,27 @@ class Yeah(CcParams):
 
 @dataclass(kw_only=True)
 class Ledbat(CcParams):
-    """A background flow that holds the queueing delay at a target (RFC 6817).
+    """A background flow that keeps the queueing delay at a target (RFC 6817).
 
     Args:
-        target: Queueing delay that is aimed at (TARGET of section 2.5: at most
-            100 ms). (duration, default "100ms", 1us to 10s)
-        gain: Segments that the window grows by in a round trip without a queue
-            (GAIN of section 2.5: at most 1). (number, default 1.0, 0 to 100)
+        target: Target of the queueing delay (TARGET of section 2.5: at most 100
+            ms). (duration, default "100ms", 1us to 10s)
+        gain: Segments added per round trip without a queue (GAIN of section
+            2.5: at most 1). (number, default 1.0, 0 to 100)
         base_history: Minutes over which the smallest delay is kept
             (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)
-        current_filter: Delays of which the least tells of the queue now, none
-            older than a round trip (CURRENT_FILTER of section 2.5: 4).
-            (integer, default 4, 1 to 1000)
-        allowed_increase: Segments the window may be above what is in flight
-            (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0 to
-            1000)
+        current_filter: Number of latest delays whose minimum is the current
+            delay, none older than a round trip (CURRENT_FILTER of section 2.5:
+            4). (integer, default 4, 1 to 1000)
+        allowed_increase: Segments by which the window may exceed the data in
+            flight (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0
+            to 1000)
         min_window: Smallest window in segments (MIN_CWND of section 2.5: 2).
             (number, default 2.0, 1 to 1000)
-        slow_start: Whether a connection begins with slow start, until the
-            queueing delay is at the target (ns-3); the RFC says nothing of it.
-            (true or false, default false)
-        delay: Which delay is measured. (one of `one_way`, `rtt`, default
+        slow_start: Begin a connection with slow start, until the queueing delay
+            reaches the target (ns-3); the RFC does not specify it. (true or
+            false, default false)
+        delay: Delay that is measured. (one of `one_way`, `rtt`, default
             "one_way")
     """
 
@@ -2398,48 +2393,47 @@ class Dctcp(CcParams):
 
 @dataclass(kw_only=True)
 class Bbr(CcParams):
-    """A model of bandwidth and round-trip time paces the data (BBR version 1,
+    """Paces the data by a model of bandwidth and round-trip time (BBR version 1,
     draft-cardwell-iccrg-bbr-congestion-control-00, Linux).
 
     Args:
-        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles
-            what is delivered each round (draft section 4.3.2; Linux 2885/1000).
+        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles the
+            delivery rate each round (draft section 4.3.2; Linux 2885/1000).
             (number, default 2.885, 1 to 10)
         cwnd_gain: Gain of the window in PROBE_BW (draft section 4.2.3.2).
             (number, default 2.0, 1 to 10)
-        bandwidth_rounds: Rounds over which the largest bandwidth counts
+        bandwidth_rounds: Rounds over which the bandwidth maximum is kept
             (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to
             1000)
-        min_rtt_window: Time over which the smallest round-trip time counts, and
-            after which PROBE_RTT looks for it (RTpropFilterLen, draft section
-            4.1.2.3). (duration, default "10s", 1ms to 1h)
+        min_rtt_window: Time over which the smallest round-trip time is kept,
+            and after which PROBE_RTT measures it again (RTpropFilterLen, draft
+            section 4.1.2.3). (duration, default "10s", 1ms to 1h)
         probe_rtt_time: Time spent in PROBE_RTT (ProbeRTTDuration, draft section
             4.3.5). (duration, default "200ms", up to 10s)
         min_window: Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd,
             draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share of the estimated bandwidth that pacing stays below
-            it, so that queues drain (Linux 1 %; draft-00: 0). (number, default
-            0.01, 0 to 0.5)
+        pacing_margin: Share by which pacing stays below the estimated
+            bandwidth, so that queues drain (Linux 1 %; draft-00: 0). (number,
+            default 0.01, 0 to 0.5)
         aggregation_gain: Share of the largest aggregation of acknowledgments
-            that the window makes room for (Linux 1; draft-00: 0). (number,
-            default 1.0, 0 to 10)
-        policer: Whether a policer is looked for, and its rate kept to for 48
-            rounds ("long-term" bandwidth of Linux; draft-00 has none). (true or
-            false, default true)
-        even_window: Whether the window is a whole, even number of segments, to
-            the benefit of delayed acknowledgments (Linux). (true or false,
+            added to the window (Linux 1; draft-00: 0). (number, default 1.0, 0
+            to 10)
+        policer: Detect policers, and keep to their rate for 48 rounds
+            ("long-term" bandwidth of Linux; draft-00 has none). (true or false,
             default true)
-        whole_segments: Whether the window, what is expected to be delivered,
-            and so aggregation, are counted in whole segments (Linux). (true or
-            false, default false)
-        at_departure: Whether phases look at what will be in flight when pacing
-            lets the next burst go, instead of what is (Linux
+        even_window: Use a whole, even number of segments as window, to the
+            benefit of delayed acknowledgments (Linux). (true or false, default
+            true)
+        whole_segments: Count the window, the expected delivery and aggregation
+            in whole segments (Linux). (true or false, default false)
+        at_departure: Let phases use the data in flight when pacing releases the
+            next burst, instead of the data in flight now (Linux
             `bbr_packets_in_net_at_edt`). (true or false, default false)
-        smoothed_rtt: Whether round-trip times are the smoothed ones (ns-3.37).
-            (true or false, default false)
-        first_phase: Phase of the gain cycle that PROBE_BW begins with: 0, or 2
-            to 7. Unset: a random one of these (draft section 4.3.4.3).
-            (integer, default unset, 0 to 7)
+        smoothed_rtt: Use smoothed round-trip times (ns-3.37). (true or false,
+            default false)
+        first_phase: First phase of the gain cycle in PROBE_BW: 0, or 2 to 7.
+            Unset: a random one of these (draft section 4.3.4.3). (integer,
+            default unset, 0 to 7)
     """
 
     _name: ClassVar[str] = "bbr"
@@ -2461,7 +2455,7 @@ class Bbr(CcParams):
 
 @dataclass(kw_only=True)
 class Bbr3(CcParams):
-    """BBR version 3: the model is bounded by what losses and marks say
+    """BBR version 3: losses and marks lower bounds on the model
     (draft-ietf-ccwg-bbr-06).
 
     Args:
@@ -2472,33 +2466,32 @@ class Bbr3(CcParams):
             0.5, 0.05 to 1)
         cwnd_gain: Gain of the window but for probing, which has a quarter more
             (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)
-        loss_threshold: Share of a round's data that may be lost before probing
-            counts as gone too far (LossThresh, draft section 5.5.10). (number,
-            default 0.02, 0 to 0.5)
-        beta: What is left of the bounds after a round with losses (Beta, draft
-            section 5.5.10). (number, default 0.7, 0.1 to 1)
-        headroom: Share of the volume that is left to others when not probing
+        loss_threshold: Share of a round's data whose loss ends probing
+            (LossThresh, draft section 5.5.10). (number, default 0.02, 0 to 0.5)
+        beta: Share of the bounds that is left after a round with losses (Beta,
+            draft section 5.5.10). (number, default 0.7, 0.1 to 1)
+        headroom: Share of the volume left to other flows when not probing
             (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)
-        min_rtt_window: Time over which the smallest round-trip time counts
+        min_rtt_window: Time over which the smallest round-trip time is kept
             (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s",
             1ms to 1h)
         probe_rtt_interval: Time without a smaller round-trip time after which
-            ProbeRTT looks for one (ProbeRTTInterval, draft section 5.3.4).
+            ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4).
             (duration, default "5s", 1ms to 1h)
         probe_rtt_time: Time spent in ProbeRTT (ProbeRTTDuration, draft section
             5.3.4). (duration, default "200ms", up to 10s)
         min_window: Smallest window (MinPipeCwnd, draft section 5.6.4.3).
             (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share of the bandwidth that pacing stays below it
+        pacing_margin: Share by which pacing stays below the bandwidth
             (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0
             to 0.5)
-        ecn: Whether marks are listened to where ECN is in use with exact
-            feedback (Linux). (true or false, default true)
-        ecn_max_rtt: Longest minimum round-trip time at which they are (Linux
-            `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms", from
-            1us)
-        ecn_threshold: Share of marked data above which probing has gone too far
-            (Linux `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
+        ecn: React to marks where ECN is in use with exact feedback (Linux).
+            (true or false, default true)
+        ecn_max_rtt: Longest minimum round-trip time at which `ecn` applies
+            (Linux `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms",
+            from 1us)
+        ecn_threshold: Share of marked data that ends probing (Linux
+            `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
         ecn_factor: Share of the average mark ratio by which a round with marks
             cuts the volume (Linux `bbr_ecn_factor`). (number, default
             0.3333333333333333, 0 to 1)
@@ -2530,11 +2523,11 @@ class Prague(CcParams):
     Args:
         gain: Weight of the newest round in alpha (g of section 2.4.2; Linux
             2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)
-        target_rtt: Round trips shorter than this count as this long
-            (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms).
-            `0s`: growth depends on the round-trip time as Reno's does.
-            (duration, default "25ms", up to 1s)
-        transition: Rounds after slow start before they do (Linux
+        target_rtt: Shortest round trip that counts as it is (RTT_VIRT_MIN of
+            section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth
+            depends on the round-trip time as Reno's does. (duration, default
+            "25ms", up to 1s)
+        transition: Rounds after slow start before `target_rtt` applies (Linux
             `prague_rtt_transition`: 4 since version 0.7, 500 before). (integer,
             default 4, from 0)
         slow_start_rate: Pacing rate in slow start below half the threshold, as
@@ -2560,7 +2553,7 @@ class Bulk(SourceParams):
 
 @dataclass(kw_only=True)
 class File(SourceParams):
-    """File sends a given amount of data and closes the flow, or goes on with
+    """File sends a given amount of data and closes the flow, or continues with
     transfers at an offered rate or after pauses (RFC 5166 section 4.1, file
     transfers).
 
@@ -2658,7 +2651,7 @@ class OnOff(SourceParams):
             default unset)
         fraction: Where the unfinished part of a packet goes at the end of an ON
             period. (one of `carried`, `rounded`, default "carried")
-        begin: What the source begins with. (one of `stationary`, `on`, `off`,
+        begin: First period of the source. (one of `stationary`, `on`, `off`,
             default "stationary")
     """
 
@@ -2721,14 +2714,14 @@ class Video(SourceParams):
             sizes, types set aside, below 1: autoregression of order 1. (number,
             default 0.0, from 0)
         trace: File with the size of each frame in bytes, a whole number on each
-            line, in place of the group of pictures; at its end it begins anew.
-            (path of a file, default unset)
+            line, instead of the group of pictures; at its end it repeats. (path
+            of a file, default unset)
         first: Frame of the group, or of the trace, that is sent first, counted
             from 0. Unset: drawn, so that members of a group of flows differ.
             (integer, default unset, from 0)
         size: Largest packet that a frame is split into, headers not counted.
             (size, default "1000B", 1B to 65507B)
-        spread: Whether the packets of a frame are spread evenly over the time
+        spread: True if the packets of a frame are spread evenly over the time
             until the next one, instead of written at once. (true or false,
             default false)
     """
@@ -2761,7 +2754,7 @@ class Voip(SourceParams):
         header: Bytes before the speech in each packet: 12 of RTP (RFC 3550
             section 5.1). The headers of UDP and IP come on top. (size, default
             "12B", up to 1000B)
-        vad: Whether nothing is sent in silences (voice activity detection);
+        vad: True if nothing is sent in silences (voice activity detection);
             without, packets never cease. (true or false, default true)
         talk: Mean of the talk spurts, which are exponential: 1.004 s in ITU-T
             P.59, 352 ms in Brady's conversations. (duration, default "1.004s",
@@ -2790,11 +2783,11 @@ class Replay(SourceParams):
         file: A capture (pcap or pcapng), or a text file with the seconds and
             the size of a packet on each line. The first packet is sent at the
             start of the flow. (path of a file, required)
-        scale: What all times are multiplied by: 2 is half the pace. With 1
-            times are those of the file, to the nanosecond. (number, default
-            1.0, 0.000001 to 1000000)
-        repeat: Whether the recording begins again after its last packet, one
-            mean gap later. (true or false, default false)
+        scale: Factor of all times: 2 halves the speed. With 1 times are those
+            of the file, to the nanosecond. (number, default 1.0, 0.000001 to
+            1000000)
+        repeat: True if the recording repeats after its last packet, one mean
+            gap later. (true or false, default false)
         sizes: Which length of a packet is written. (one of `payload`, `packet`,
             default "payload")
         size: Size of every write, headers not counted. Unset: as recorded.
@@ -2834,8 +2827,8 @@ class RequestResponse(SourceParams):
             with more than one they follow one another without awaiting answers
             (pipelining, RFC 9112 section 9.3.2). Answers come in the order of
             the requests. (integer, default 1, 1 to 1000)
-        requests: Requests after whose answers the flow closes. Absent: it goes
-            on. (integer, default unset, from 1)
+        requests: Requests after whose answers the flow closes. Absent: no
+            limit. (integer, default unset, from 1)
         timeout: Time after which what is missing of an answer is asked for
             again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
             TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
@@ -2862,9 +2855,9 @@ class Web(SourceParams):
     byte of its last object.
 
     Args:
-        model: What a page consists of. (one of `3gpp`, `rfc7928`, default
+        model: Model of a page's size. (one of `3gpp`, `rfc7928`, default
             "3gpp")
-        request: Size of a request: 350 byte in IEEE 802.16m's evaluation
+        request: Size of a request: 350 bytes in IEEE 802.16m's evaluation
             methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)
         page: `rfc7928`: size of a page (RFC 7928: 700 kB). (size, default
             "700kB", 1B to 1TB)
@@ -2901,10 +2894,10 @@ class Web(SourceParams):
         reading: Mean of the exponential time from the end of a page to the
             next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with
             `rfc7928`. (duration, default unset, up to 1h)
-        pipelined: Whether all embedded objects are asked for at once (RFC 9112
+        pipelined: True if all embedded objects are asked for at once (RFC 9112
             section 9.3.2) instead of each after the one before it. (true or
             false, default false)
-        pages: Pages after which the flow closes. Absent: it goes on. (integer,
+        pages: Pages after which the flow closes. Absent: no limit. (integer,
             default unset, from 1)
         timeout: Time after which what is missing of an object is asked for
             again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
@@ -2940,8 +2933,9 @@ class Tfrc(SourceParams):
     than TCP's. Nothing is retransmitted. The flow needs `udp`.
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several
-            if it is larger than `size`. (source: name or table, default "bulk")
+        source: Source of the data: any other source. A write is a packet, or
+            several if it is larger than `size`. (source: name or table, default
+            "bulk")
         size: Largest payload of a packet: the segment size s, as which the mean
             of recent packets counts if they vary (RFC 5348 section 4.1). (size,
             default "1000B", 1B to 65507B)
@@ -2955,10 +2949,10 @@ class Tfrc(SourceParams):
             last data packet, delay since then, receive rate, loss event rate
             and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the
             number is ours). (size, default "20B", 0B to 1000B)
-        oscillation_reduction: Whether the rate gives way to a growing
-            round-trip time within the round trip (RFC 5348 section 4.5). (true
-            or false, default true)
-        history_discounting: Whether a long loss-free time discounts the loss
+        oscillation_reduction: True if the rate falls with a growing round-trip
+            time within the round trip (RFC 5348 section 4.5). (true or false,
+            default true)
+        history_discounting: True if a long loss-free time discounts the loss
             intervals before it (RFC 5348 section 5.5). (true or false, default
             true)
         credit: Unused time to send that may be made up for in a burst, in round
@@ -2985,8 +2979,9 @@ class Rap(SourceParams):
     flow needs `udp`.
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several
-            if it is larger than `size`. (source: name or table, default "bulk")
+        source: Source of the data: any other source. A write is a packet, or
+            several if it is larger than `size`. (source: name or table, default
+            "bulk")
         size: Largest payload of a packet. (size, default "1000B", 1B to 65507B)
         buffer: Bytes of writes that may wait to be sent; beyond them new writes
             are discarded. A write that finds less waiting is taken whole.
@@ -3017,7 +3012,7 @@ class Rap(SourceParams):
         used: Share of the allowed packets that must have been sent in a round
             trip for the rate to grow (ns-2's dpthresh_, in per cent). (number,
             default 0.5, 0 to 1)
-        fine_grain: Whether the gap follows the ratio of the short-term to the
+        fine_grain: True if the gap follows the ratio of the short-term to the
             long-term mean of the round-trip time (fine-grain adaptation). (true
             or false, default false)
         frtt_gain: Weight of a sample in the short-term mean of the round-trip
@@ -3064,7 +3059,7 @@ class TimeSlots(ControlParams):
         aging: For each such time that a flow has been closed, its priority is
             better by one, but not better than 1. Absent: priorities stay.
             (duration, default unset, from 1us)
-        acks: What a closed TCP sender does with acknowledgments. (one of
+        acks: Treatment of acknowledgments by a closed TCP sender. (one of
             `heard`, `ignored`, default "heard")
     """
 
@@ -3088,7 +3083,7 @@ class CongestionSignal(ControlParams):
             every node that sends. (list of text, default unset)
         flows: Flows that are governed, by the name of a group or of a member.
             Absent: all that begin at these nodes. (list of text, default unset)
-        signal: What counts as a sign of congestion. (one of `loss`,
+        signal: Event that counts as a sign of congestion. (one of `loss`,
             `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")
         hold: Which flows a sign stops. (one of `lower`, `worst`, default
             "lower")
@@ -3100,8 +3095,8 @@ class CongestionSignal(ControlParams):
         aging: For each such time that a flow has been held, its priority is
             better by one, but not better than 1. Absent: priorities stay.
             (duration, default unset, from 1us)
-        acks: What a held TCP sender does with acknowledgments. (one of `heard`,
-            `ignored`, default "heard")
+        acks: Treatment of acknowledgments by a held TCP sender. (one of
+            `heard`, `ignored`, default "heard")
     """
 
     _name: ClassVar[str] = "congestion_signal"
@@ -3122,19 +3117,18 @@ class Dumbbell(TopologyParams):
 
     Args:
         pairs: Number of host pairs. (integer, default 1, 1 to 1000000)
-        access: The access links of both sides, from host to router; unless said
-            otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000
-            packets. (table, default unset)
-        left: The access links of the left side, where they differ from
-            `access`. (table, default unset)
-        right: The access links of the right side, where they differ from
-            `access`. (table, default unset)
-        delays: Delay of each left access link, one a pair; over `left`. (list
-            of duration, default unset)
-        rates: Rate of each left access link, one a pair; over `left`. (list of
-            rate, default unset)
-        bottleneck: The link from r1 to r2; unless said otherwise 10 Mbit/s and
-            20 ms. (table, default unset)
+        access: Access links of both sides, from host to router; default 100
+            Mbit/s, 1 ms and a queue for 100,000 packets. (table, default unset)
+        left: Access links of the left side, if they differ from `access`.
+            (table, default unset)
+        right: Access links of the right side, if they differ from `access`.
+            (table, default unset)
+        delays: Delay of each left access link, one per pair; overrides `left`.
+            (list of duration, default unset)
+        rates: Rate of each left access link, one per pair; overrides `left`.
+            (list of rate, default unset)
+        bottleneck: Link from r1 to r2; default 10 Mbit/s and 20 ms. (table,
+            default unset)
     """
 
     _name: ClassVar[str] = "dumbbell"
@@ -3155,12 +3149,12 @@ class Star(TopologyParams):
 
     Args:
         clients: Number of clients. (integer, default 1, 1 to 100000)
-        access: The links of the clients; unless said otherwise 10 Mbit/s and 3
-            ms. (table, default unset)
-        server: The link of the server; unless said otherwise 50 Mbit/s and 10
-            ms. (table, default unset)
-        queue: The queue of every direction of every link that names none.
-            (queue: name or table, default unset)
+        access: Links of the clients; default 10 Mbit/s and 3 ms. (table,
+            default unset)
+        server: Link of the server; default 50 Mbit/s and 10 ms. (table, default
+            unset)
+        queue: Queue of every link direction without one of its own. (queue:
+            name or table, default unset)
     """
 
     _name: ClassVar[str] = "star"
@@ -3179,11 +3173,10 @@ class ParkingLot(TopologyParams):
     Args:
         hops: Number of bottlenecks in the chain. (integer, default 3, 1 to
             1000)
-        access: The access links, from host to router; unless said otherwise 100
-            Mbit/s, 1 ms and a queue with room for 100,000 packets. (table,
+        access: Access links, from host to router; default 100 Mbit/s, 1 ms and
+            a queue for 100,000 packets. (table, default unset)
+        bottleneck: Links of the chain; default 10 Mbit/s and 20 ms. (table,
             default unset)
-        bottleneck: The links of the chain; unless said otherwise 10 Mbit/s and
-            20 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "parking_lot"
@@ -3194,10 +3187,10 @@ class ParkingLot(TopologyParams):
 
 @dataclass(kw_only=True)
 class FatTree(TopologyParams):
-    """The three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section
-    3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J,
-    (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named
-    like their host, or LOWER-UPPER.
+    """Three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k
+    pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2
+    core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like
+    their host, or LOWER-UPPER.
 
     Args:
         k: Ports of a switch, an even number. (integer, default 4, 2 to 64)
@@ -3222,9 +3215,8 @@ class Grid(TopologyParams):
 
     Args:
         rows: Number of rows. (integer, default 3, 1 to 1000)
-        columns: Number of nodes in a row. (integer, default 3, 2 to 1000)
-        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-            default unset)
+        columns: Number of nodes per row. (integer, default 3, 2 to 1000)
+        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "grid"
@@ -3240,8 +3232,7 @@ class Ring(TopologyParams):
 
     Args:
         nodes: Number of nodes. (integer, default 8, 3 to 100000)
-        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-            default unset)
+        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "ring"
@@ -3251,19 +3242,18 @@ class Ring(TopologyParams):
 
 @dataclass(kw_only=True)
 class Tree(TopologyParams):
-    """The root n0, below it level by level the switches n1, n2..., and below the
-    lowest of them the hosts h0, h1... A link is named like the node at its
-    lower end, and leads up from there.
+    """Balanced tree: the root n0, below it level by level the switches n1, n2...,
+    and below the lowest of them the hosts h0, h1... A link is named like the
+    node at its lower end, and leads up from there.
 
     Args:
         fanout: Nodes below each switch. (integer, default 2, 2 to 1000)
         depth: Links from a host to the root. (integer, default 3, 1 to 16)
-        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-            default unset)
-        rates: Rate of the links of each level, from those at the root down to
-            those of the hosts; over `link`. (list of rate, default unset)
-        delays: Delay of the links of each level, from those at the root down to
-            those of the hosts; over `link`. (list of duration, default unset)
+        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
+        rates: Rate of the links of each level, from the root down to the hosts;
+            overrides `link`. (list of rate, default unset)
+        delays: Delay of the links of each level, from the root down to the
+            hosts; overrides `link`. (list of duration, default unset)
     """
 
     _name: ClassVar[str] = "tree"
@@ -3276,22 +3266,22 @@ class Tree(TopologyParams):
 
 @dataclass(kw_only=True)
 class LeafSpine(TopologyParams):
-    """The two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines
-    s0, s1..., leaves l0, l1..., each joined to every spine, and on every leaf
-    its hosts, h0, h1... over all leaves. Links are named like their host, or
+    """Two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0,
+    s1..., leaves l0, l1..., each joined to every spine, and the hosts of the
+    leaves, h0, h1... over all leaves. Links are named like their host, or
     LEAF-SPINE.
 
     Args:
-        spines: Number of spines: equally short paths from leaf to leaf.
-            (integer, default 2, 1 to 256)
+        spines: Number of spines, which is the number of equally short paths
+            between leaves. (integer, default 2, 1 to 256)
         leaves: Number of leaves. (integer, default 4, 2 to 1024)
-        hosts: Hosts on each leaf. (integer, default 4, 1 to 256)
-        access: The links of the hosts, from host to leaf; unless said otherwise
-            10 Gbit/s and 1 us. (table, default unset)
-        fabric: The links between the layers, from leaf to spine; unless said
-            otherwise 40 Gbit/s and 1 us. (table, default unset)
-        queue: The queue of every direction of every link that names none.
-            (queue: name or table, default unset)
+        hosts: Hosts per leaf. (integer, default 4, 1 to 256)
+        access: Links of the hosts, from host to leaf; default 10 Gbit/s and 1
+            us. (table, default unset)
+        fabric: Links between the layers, from leaf to spine; default 40 Gbit/s
+            and 1 us. (table, default unset)
+        queue: Queue of every link direction without one of its own. (queue:
+            name or table, default unset)
     """
 
     _name: ClassVar[str] = "leaf_spine"
@@ -3305,13 +3295,12 @@ class LeafSpine(TopologyParams):
 
 @dataclass(kw_only=True)
 class FullMesh(TopologyParams):
-    """Nodes n0, n1... with a link between any two, so that no packet needs a
-    second one. Links are called n0-n1, the lower number first.
+    """Nodes n0, n1... with a link between any two, so every path has one link.
+    Links are called n0-n1, the lower number first.
 
     Args:
         nodes: Number of nodes. (integer, default 5, 2 to 600)
-        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-            default unset)
+        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "full_mesh"
@@ -3321,22 +3310,22 @@ class FullMesh(TopologyParams):
 
 @dataclass(kw_only=True)
 class RandomGeometric(TopologyParams):
-    """The random geometric graph (Gilbert 1961): nodes n0, n1... scattered
-    uniformly over a square, two of them joined if they are at most `radius`
-    apart. Links are called n0-n1, the lower number first.
+    """Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly
+    over a square, two of them joined if they are at most `radius` apart. Links
+    are called n0-n1, the lower number first.
 
     Args:
         nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        across: Propagation delay along a side of the square: the delay of a
-            link is its length in proportion. Where `link` has a delay, all
-            links have that. (duration, default "10ms", up to 10min)
-        islands: What happens if not every node is reached from every other.
-            (one of `join`, `refuse`, default "join")
+        across: Propagation delay along a side of the square; the delay of a
+            link is proportional to its length. If `link` has a delay, all links
+            have that. (duration, default "10ms", up to 10min)
+        islands: Treatment of a network that is not connected. (one of `join`,
+            `refuse`, default "join")
         seed: Seed of the network. The seed of the run does not change it.
             (integer, default 1, from 0)
-        link: The links; unless said otherwise 10 Mbit/s, and a delay by their
-            length. (table, default unset)
-        radius: How far apart nodes with a link are, in sides of the square.
+        link: Links; default 10 Mbit/s, and a delay by their length. (table,
+            default unset)
+        radius: Largest distance of joined nodes, in sides of the square.
             Networks are seldom connected below sqrt(ln n / (pi n)). (number,
             default 0.2, 0 to 1.5)
     """
@@ -3353,25 +3342,25 @@ class RandomGeometric(TopologyParams):
 @dataclass(kw_only=True)
 class Waxman(TopologyParams):
     """Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1...
-    scattered uniformly over a square, two of them at the distance d joined with
-    the probability beta exp(-d / (alpha L)), L being the largest distance.
-    Links are called n0-n1, the lower number first.
+    scattered uniformly over a square, two of them at distance d joined with
+    probability beta exp(-d / (alpha L)), where L is the largest distance. Links
+    are called n0-n1, the lower number first.
 
     Args:
         nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        across: Propagation delay along a side of the square: the delay of a
-            link is its length in proportion. Where `link` has a delay, all
-            links have that. (duration, default "10ms", up to 10min)
-        islands: What happens if not every node is reached from every other.
-            (one of `join`, `refuse`, default "join")
+        across: Propagation delay along a side of the square; the delay of a
+            link is proportional to its length. If `link` has a delay, all links
+            have that. (duration, default "10ms", up to 10min)
+        islands: Treatment of a network that is not connected. (one of `join`,
+            `refuse`, default "join")
         seed: Seed of the network. The seed of the run does not change it.
             (integer, default 1, from 0)
-        link: The links; unless said otherwise 10 Mbit/s, and a delay by their
-            length. (table, default unset)
-        alpha: How slowly the probability falls with the distance: larger means
+        link: Links; default 10 Mbit/s, and a delay by their length. (table,
+            default unset)
+        alpha: Decay of the probability with the distance: a larger value means
             more long links. (number, default 0.15, 0.001 to 1)
-        beta: The probability at no distance: larger means more links. (number,
-            default 0.6, 0 to 1)
+        beta: Probability at distance zero: a larger value means more links.
+            (number, default 0.6, 0 to 1)
     """
 
     _name: ClassVar[str] = "waxman"
@@ -3386,18 +3375,17 @@ class Waxman(TopologyParams):
 
 @dataclass(kw_only=True)
 class BarabasiAlbert(TopologyParams):
-    """The scale-free network of Barabasi and Albert (Science 286, 1999): it begins
-    as a star of links + 1 nodes, and each further node is joined to `links`
-    others, drawn with probabilities in proportion to the links they have. Nodes
-    are n0, n1... by age; links are called n0-n1, the lower number first.
+    """Scale-free network of Barabasi and Albert (Science 286, 1999): a star of
+    links + 1 nodes at first; each further node is joined to `links` others,
+    with probabilities proportional to their numbers of links. Nodes are n0,
+    n1... by age; links are called n0-n1, the lower number first.
 
     Args:
         nodes: Number of nodes. (integer, default 50, 2 to 100000)
-        links: Links that a node brings. (integer, default 2, 1 to 100)
+        links: Links that each new node adds. (integer, default 2, 1 to 100)
         seed: Seed of the network. The seed of the run does not change it.
             (integer, default 1, from 0)
-        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-            default unset)
+        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "barabasi_albert"
@@ -3409,7 +3397,7 @@ class BarabasiAlbert(TopologyParams):
 
 @dataclass(kw_only=True)
 class FreeSpace(PropagationParams):
-    """Free space (Friis 1946): 20 log10(4 pi d / wavelength) dB are lost over a
+    """Free space (Friis 1946): path loss 20 log10(4 pi d / wavelength) dB at
     distance d.
 
     Args:
@@ -3423,7 +3411,7 @@ class FreeSpace(PropagationParams):
 
 @dataclass(kw_only=True)
 class TwoRay(PropagationParams):
-    """Over flat ground (Rappaport 2002, section 4.6): the fourth power of the
+    """Two-ray ground reflection (Rappaport 2002, section 4.6): fourth power of the
     distance beyond the crossover at 4 pi h^2 / wavelength, free space before
     it.
 
@@ -3441,14 +3429,13 @@ class TwoRay(PropagationParams):
 
 @dataclass(kw_only=True)
 class LogDistance(PropagationParams):
-    """Log-distance (Rappaport 2002, section 4.9.1): a loss over the first metre,
-    and 10 * exponent * log10(d) dB on top.
+    """Log-distance (Rappaport 2002, section 4.9.1): path loss at one metre plus 10
+    * exponent * log10(d) dB.
 
     Args:
-        first_metre_db: What is lost over the first metre, in dB: 40.05 is that
-            of free space at 2.4 GHz, 46.67 at 5.15 GHz. (number, default 40.05,
-            0 to 200)
-        exponent: The exponent: 2 in free space, 2.7 to 5 where houses stand.
+        first_metre_db: Path loss at one metre, in dB: 40.05 for free space at
+            2.4 GHz, 46.67 at 5.15 GHz. (number, default 40.05, 0 to 200)
+        exponent: Path loss exponent: 2 in free space, 2.7 to 5 in urban areas.
             (number, default 3.0, 1 to 10)
     """
 
@@ -3459,10 +3446,10 @@ class LogDistance(PropagationParams):
 
 @dataclass(kw_only=True)
 class FixedRange(PropagationParams):
-    """Nothing is lost up to a range, and nothing arrives beyond it.
+    """No loss up to a range, no reception beyond it.
 
     Args:
-        range_m: The range in metres. (number, default 250.0, 0.1 to 100000)
+        range_m: Range in metres. (number, default 250.0, 0.1 to 100000)
     """
 
     _name: ClassVar[str] = "fixed_range"
@@ -3472,377 +3459,368 @@ class FixedRange(PropagationParams):
 @dataclass(kw_only=True)
 class Tcp(TransportParams):
     """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions;
-    both ends of a flow share the values. The defaults are the preset `modern`:
-    what current stacks share. A preset is a named set of values, nothing more:
-    see `fairlane explain rfc`.
+    both ends of a flow share the values. The defaults are the preset `modern`,
+    the common ground of current stacks. A preset is a named set of values: see
+    `fairlane explain rfc`.
 
     Args:
-        preset: The named set of values that those not given are taken from.
-            (one of `modern`, `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`,
-            default "modern")
-        cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
-            (cc: name or table, default "cubic")
-        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
-            `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
+        preset: Preset: named set of values for the parameters not given. (one
+            of `modern`, `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`, default
+            "modern")
+        cc: Congestion control algorithm; it owns the window (RFC 5681 section
+            3). (cc: name or table, default "cubic")
+        recovery: Loss recovery scheme. Unset: the one that `cc` implies. (one
+            of `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
             `ns3`, default unset)
-        mss: Largest payload of a segment, options already taken off (SMSS of
-            RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
-        window: Upper bound of the send window, whatever the congestion window
-            says (ns-2 `window_`; a send buffer). Unset: none. (packets or
+        mss: Largest payload of a segment, without options (SMSS of RFC 5681
+            section 2). (size, default "1460B", 1B to 65000B)
+        window: Upper limit of the send window, independent of the congestion
+            window (ns-2 `window_`; a send buffer). Unset: no limit. (packets or
             bytes, default unset, from 1p)
         receive_window: Receive buffer, advertised as the receive window (RFC
-            9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms.
-            Unset: flow control never limits. (size, default "8MiB", from 1B)
-        receive_buffer: Receive buffer that a connection begins with, which then
-            grows up to `receive_window` with what the application takes in a
-            round trip; the window is the part of it that segments can fill
+            9293 section 3.8.6). The default allows 670 Mbit/s over 100 ms.
+            Unset: no flow control. (size, default "8MiB", from 1B)
+        receive_buffer: Receive buffer at the start of a connection. It grows up
+            to `receive_window` with the data that the application reads in a
+            round trip; the window is the part of it that payload can fill
             (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not
             below `receive_window`: the window is that from the start. (size,
             default unset, from 1KiB)
-        window_scaling: Whether the window scale option is used (RFC 7323
-            section 2); without it at most 65535 bytes are advertised. (true or
-            false, default true)
-        handshake: Whether the connection opens with SYN and SYN-ACK (RFC 9293
-            section 3.5); false: data flows at once. (true or false, default
-            true)
-        handshake_ack: Whether the opener acknowledges the SYN-ACK with a
-            segment of its own (RFC 9293 section 3.5); false: its first data
-            does. (true or false, default true)
+        window_scaling: Use the window scale option (RFC 7323 section 2);
+            without it at most 65535 bytes are advertised. (true or false,
+            default true)
+        handshake: Open the connection with SYN and SYN-ACK (RFC 9293 section
+            3.5); false: data flows at once. (true or false, default true)
+        handshake_ack: Acknowledge the SYN-ACK with a segment of its own (RFC
+            9293 section 3.5); false: with the first data. (true or false,
+            default true)
         fast_open: TCP Fast Open (RFC 7413): data in the SYN, which saves a
-            round trip; needs `handshake` and `handshake_ack`. The connection
-            opens with the first write. With `cookie` the flow that starts first
-            between two nodes asks for a cookie, those that start later have it.
-            No preset sets it: Linux has the client's half on (`tcp_fastopen`
-            1), but uses it only where the application asks for it
+            round trip. Needs `handshake` and `handshake_ack`. The connection
+            opens with the first write. With `cookie`, the flow that starts
+            first between two nodes requests a cookie, and those that start
+            later have it. No preset sets it: Linux has the client's half on
+            (`tcp_fastopen` 1), but uses it only if the application requests it
             (`MSG_FASTOPEN`). (one of `off`, `cookie`, `no_cookie`, default
             "off")
-        fin: Whether the end of the data is signalled by FIN (RFC 9293 section
-            3.6). (true or false, default true)
-        time_wait: How long the end that closed first answers late segments (2
-            MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses
-            them. (duration, default "240s", up to 1h)
-        old_segments: Which late segments count (RFC 9293 section 3.10.7.4).
-            (one of `rfc`, `linux`, default "rfc")
-        challenge_acks: Challenge ACKs at most in each `challenge_interval` (RFC
-            5961 section 7; Linux 1). (integer, default 10, from 0)
-        challenge_interval: The time for which `challenge_acks` holds (RFC 5961
-            section 7; Linux `tcp_invalid_ratelimit`, 500 ms). (duration,
-            default "5s", up to 1h)
+        fin: Signal the end of the data with FIN (RFC 9293 section 3.6). (true
+            or false, default true)
+        time_wait: Time for which the end that closed first answers late
+            segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards
+            it refuses them. (duration, default "240s", up to 1h)
+        old_segments: Late segments that are accepted (RFC 9293 section
+            3.10.7.4). (one of `rfc`, `linux`, default "rfc")
+        challenge_acks: Most challenge ACKs per `challenge_interval` (RFC 5961
+            section 7; Linux 1). (integer, default 10, from 0)
+        challenge_interval: Interval of `challenge_acks` (RFC 5961 section 7;
+            Linux `tcp_invalid_ratelimit`, 500 ms). (duration, default "5s", up
+            to 1h)
         initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size
             such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of
             `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default
             "rfc6928")
         initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high
-            (RFC 5681 section 3.1), or see `ssthresh_from_window`. (packets or
-            bytes, default unset, from 1p)
-        ssthresh_from_window: Whether an unset initial slow-start threshold is
-            `window` instead (ns-2). (true or false, default false)
+            (RFC 5681 section 3.1), or `window` with `ssthresh_from_window`.
+            (packets or bytes, default unset, from 1p)
+        ssthresh_from_window: Use `window` as the initial slow-start threshold
+            where none is set (ns-2). (true or false, default false)
         syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it
             as a loss of data). Unset: unchanged. (packets or bytes, default
             unset, from 1p)
-        byte_counting: Segments that one acknowledgment may count for in growing
-            the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
-            Unset: every acknowledgment counts as one segment, however much it
-            covers (RFC 2581). (integer, default 1000, from 1)
-        avoidance_counts_all: Whether `byte_counting` bounds slow start alone
-            and congestion avoidance counts all that an acknowledgment covers
-            (RFC 3465 sections 2.1 and 2.2; ns-3). (true or false, default
-            false)
-        growth_unit: What congestion avoidance adds is counted in. `byte` is for
-            Reno, Veno, Westwood, H-TCP, YeAH and Vegas, `segment` for Reno,
-            DCTCP, HighSpeed, Illinois, Hybla and Scalable. (one of `fraction`,
-            `byte`, `segment`, default "fraction")
-        slow_start: How slow start ends before there is a loss. Unset: the
-            algorithm's own choice, which is the standard one for all but CUBIC.
-            (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`,
-            default unset)
+        byte_counting: Most segments that one acknowledgment counts for in
+            growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation
+            2). Unset: every acknowledgment counts as one segment, however much
+            it covers (RFC 2581). (integer, default 1000, from 1)
+        avoidance_counts_all: Apply `byte_counting` to slow start alone;
+            congestion avoidance counts all bytes acknowledged (RFC 3465
+            sections 2.1 and 2.2; ns-3). (true or false, default false)
+        growth_unit: Unit of growth in congestion avoidance. `byte` is for Reno,
+            Veno, Westwood, H-TCP, YeAH and Vegas; `segment` is for Reno, DCTCP,
+            HighSpeed, Illinois, Hybla and Scalable. (one of `fraction`, `byte`,
+            `segment`, default "fraction")
+        slow_start: End of slow start before a loss. Unset: the algorithm's own
+            choice, which is the standard one for all but CUBIC. (one of
+            `standard`, `limited`, `hystart_plus_plus`, `hystart`, default
+            unset)
         max_ssthresh: Window beyond which limited slow start adds at most half
-            of it a round trip (max_ssthresh of RFC 3742 section 2). (packets or
-            bytes, default "100p", from 1p)
-        hystart_divisor: Part of the round-trip time by which it must rise to
-            end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR
-            of RFC 9406 section 4.3), HyStart 1/8 of the smallest (Linux).
-            (number, default 8.0, 0.1 to 1000)
-        hystart_min: Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3;
+            of it per round trip (max_ssthresh of RFC 3742 section 2). (packets
+            or bytes, default "100p", from 1p)
+        hystart_divisor: Rise of the round-trip time that ends slow start, as a
+            divisor: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC
+            9406 section 4.3), HyStart 1/8 of the smallest (Linux). (number,
+            default 8.0, 0.1 to 1000)
+        hystart_min: Smallest such rise (MIN_RTT_THRESH of RFC 9406 section 4.3;
             Linux). (duration, default "4ms", up to 10s)
         hystart_max: Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3;
             Linux). (duration, default "16ms", up to 10s)
-        hystart_train: HyStart without pacing: length of the train of
-            acknowledgments that ends slow start, as a share of the smallest
-            round-trip time (Linux: half). (number, default 0.5, 0 to 10)
-        hystart_rounds: HyStart: when a round begins. (one of `always`,
+        hystart_train: HyStart without pacing: length of the acknowledgment
+            train that ends slow start, as a share of the smallest round-trip
+            time (Linux: half). (number, default 0.5, 0 to 10)
+        hystart_rounds: HyStart: beginning of a round. (one of `always`,
             `window`, `late`, default "always")
-        cwnd_validation: Whether the window grows only while it is what limits
-            the sender (RFC 7661 section 4.3). (true or false, default true)
-        cwnd_limited_by_round: Whether for `cwnd_validation` the window counts
-            as the limit for the whole round trip in which it once was, and in
-            slow start already when more than half of it was used, so that it
-            may grow to twice what arrived (Linux `tcp_is_cwnd_limited`).
-            Otherwise what ended the last sending decides. (true or false,
+        cwnd_validation: Grow the window only while it limits the sender (RFC
+            7661 section 4.3). (true or false, default true)
+        cwnd_limited_by_round: For `cwnd_validation`: a window that limits the
+            sender once counts as the limit for the whole round trip. In slow
+            start more than half of it in use is enough, so that it may reach
+            twice the data in flight (Linux `tcp_is_cwnd_limited`). Otherwise
+            the reason why the last sending stopped decides. (true or false,
             default false)
-        grow_by_delivered: Whether the window grows by what an acknowledgment
-            newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by
-            what it covers: SACKed data below it has been delivered before.
-            (true or false, default true)
-        new_cwv: Whether a window that was not used for long is taken back to
-            what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2
-            to 4.5). (true or false, default false)
-        empty_window_probes: A probe of a shut window carries no data, and a
-            sequence number that was acknowledged before (Linux,
-            `tcp_xmit_probe_skb`). Else one byte. (true or false, default false)
-        rtt_of_sacked: Whether an acknowledgment that SACKs segments sent once,
-            and covers nothing new, measures the round-trip time by them (Linux
+        grow_by_delivered: Grow the window by the bytes newly delivered, SACKed
+            or not (Linux `tcp_cong_avoid`). Otherwise it grows by the bytes
+            acknowledged, of which SACKed ones were delivered before. (true or
+            false, default true)
+        new_cwv: Reduce a window that was not used for long to the part that was
+            used (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to
+            4.5). (true or false, default false)
+        empty_window_probes: Probe a closed window with an empty segment and an
+            old sequence number (Linux, `tcp_xmit_probe_skb`). Otherwise with
+            one byte. (true or false, default false)
+        rtt_of_sacked: Measure the round-trip time by segments sent once that an
+            acknowledgment SACKs without covering new data (Linux
             `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
-        loss_basis: What a loss halves: the flight size (RFC 5681 equation 4),
-            the congestion window, or the smaller of both. (one of `flight`,
-            `cwnd`, `smaller`, `pipe`, default "smaller")
-        ssthresh_whole_segments: Whether the slow-start threshold is the integer
-            part in segments (ns-2). (true or false, default false)
-        timeout_cuts_again: Whether each timeout in a row lowers the slow-start
-            threshold again (ns-2); RFC 5681 section 3.1 holds it constant.
-            (true or false, default false)
-        idle_restart: The congestion window after an idle time of more than the
-            RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`,
-            `decay`, default "initial")
+        loss_basis: Base of the reduction after a loss: the flight size (RFC
+            5681 equation 4), the congestion window, or the smaller of both.
+            (one of `flight`, `cwnd`, `smaller`, `pipe`, default "smaller")
+        ssthresh_whole_segments: Round the slow-start threshold down to whole
+            segments (ns-2). (true or false, default false)
+        timeout_cuts_again: Lower the slow-start threshold with each timeout in
+            a row (ns-2); RFC 5681 section 3.1 keeps it. (true or false, default
+            false)
+        idle_restart: Congestion window after an idle time of more than the RTO
+            (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, `decay`,
+            default "initial")
         ecn: Explicit congestion notification, negotiated in the handshake if
-            there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
+            there is one. Unset: as `cc` needs it (`dctcp`, `prague`), else off.
             (one of `off`, `classic`, `dctcp`, `accecn`, default unset)
-        ecn_plus: Whether SYN, pure acknowledgments, window probes and
-            retransmissions carry ECT as well (ECN++,
-            draft-ietf-tcpm-generalized-ecn; Linux with DCTCP). RFC 3168
-            sections 6.1.1 to 6.1.6 want it on new data only. (true or false,
-            default false)
-        ecn_resent: Whether retransmissions carry ECT, and may be marked instead
+        ecn_plus: Set ECT on SYN, pure acknowledgments, window probes and
+            retransmissions as well (ECN++, draft-ietf-tcpm-generalized-ecn;
+            Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 allow it on new
+            data only. (true or false, default false)
+        ecn_resent: Set ECT on retransmissions, which may then be marked instead
             of dropped (ns-3). RFC 3168 section 6.1.5 forbids it. (true or
             false, default false)
-        abe: Whether an ECN mark takes less than a loss does: alternative
+        abe: Reduce the window less for an ECN mark than for a loss: alternative
             back-off (ABE, RFC 8511). (true or false, default false)
-        pacing: Whether segments are spread in time instead of sent in bursts.
-            Algorithms built on it (`bbr`, `bbr3`, `prague`) always are. (true
-            or false, default false)
+        pacing: Pace segments instead of sending them in bursts. Always on for
+            `bbr`, `bbr3` and `prague`. (true or false, default false)
         pacing_slow_start: Pacing rate in slow start, as a multiple of `cwnd /
             SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0,
             0.1 to 100)
         pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of
             `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default
             1.2, 0.1 to 100)
-        pacing_burst: Whole segments of that much time at the pacing rate go out
-            at once, at least `pacing_segments` (Linux `tcp_tso_autosize`:
-            1/1024 s). `0s`: nothing beyond these. (duration, default "0s", up
-            to 1s)
-        pacing_segments: Segments that always may go at once (Linux
+        pacing_burst: Duration of a burst: whole segments of this time at the
+            pacing rate leave at once, at least `pacing_segments` (Linux
+            `tcp_tso_autosize`: 1/1024 s). `0s`: only `pacing_segments`.
+            (duration, default "0s", up to 1s)
+        pacing_segments: Least number of segments in a burst (Linux
             `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
         tso: Segmentation offload: new data leaves in bursts of `pacing_burst`
-            and `pacing_segments`, paced or not, and outside recovery a shorter
-            one waits for a full one if acknowledgments are soon to come (Linux
-            `tcp_tso_should_defer`). The last segment of a burst, and of all
-            that is written, carries PSH. (true or false, default false)
-        tso_piece: With `tso`: pieces in which the send queue is kept. The end
-            of one waits for nothing (Linux: as long as a burst may be, 65215B).
-            Unset: there are none. (size, default unset, from 1B)
+            and `pacing_segments`, paced or not. Outside recovery a shorter
+            burst waits for a full one if acknowledgments are expected soon
+            (Linux `tcp_tso_should_defer`). The last segment of a burst, and of
+            all data written, carries PSH. (true or false, default false)
+        tso_piece: With `tso`: size of the pieces of the send queue. The end of
+            a piece is not deferred (Linux: the longest burst, 65215B). Unset:
+            no pieces. (size, default unset, from 1B)
         pacing_free: Segments at the start of a connection that are not paced
             (Linux: 10). (integer, default 0, 0 to 1000)
-        pacing_catch_up: A burst that leaves late shortens the gap after it by
-            what it is late, up to this share of the gap (Linux
-            `tcp_update_skb_after_send`: half). (number, default 0.0, 0 to 1)
-        rto_rule: What the retransmission timeout is made of, and whether it is
-            backed off. Unset: as in RFC 6298, for `cc = "rfc793"` as there.
-            (one of `rfc6298`, `rfc793`, default unset)
+        pacing_catch_up: Share of the gap after a burst by which it may shrink
+            to make up for a late burst (Linux `tcp_update_skb_after_send`:
+            half). (number, default 0.0, 0 to 1)
+        rto_rule: Rule for the retransmission timeout and its back-off. Unset:
+            that of RFC 6298, for `cc = "rfc793"` that of RFC 793. (one of
+            `rfc6298`, `rfc793`, default unset)
         rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
             (duration, default "1s", 1us to 1h)
         rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default
             "200ms", 1us to 1h)
-        rto_min_first: Whether `rto_min` is the least that is backed off (RFC
-            6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise the least
-            that back-off leaves. (true or false, default true)
-        rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration,
+        rto_min_first: Apply `rto_min` before back-off (RFC 6298 sections 2.4
+            and 5.5; ns-2 `rfc2988_`); otherwise after it. (true or false,
+            default true)
+        rto_max: Largest RTO, with back-off (RFC 6298 section 2.5). (duration,
             default "60s", 1us to 24h)
-        rto_granularity: G of RFC 6298 section 2: the variation term of the RTO
-            is never smaller. (duration, default "200ms", up to 10s)
+        rto_granularity: Smallest variation term of the RTO (G of RFC 6298
+            section 2). (duration, default "200ms", up to 10s)
         rto_after_syn_loss: RTO for the first data after a lost SYN (RFC 6298
-            section 5.7). Unset: what is in force. (duration, default "3s", 1us
+            section 5.7). Unset: the RTO in force. (duration, default "3s", 1us
             to 1h)
         rtt_tick: Tick of the clock that measures round-trip times for the RTO;
-            `1ps` measures exactly. (duration, default "1ps", 1ps to 1s)
-        rtt_sampling: Which segments are timed (RFC 6298 section 3: at least one
-            a round trip). With timestamps each acknowledgment measures. (one of
-            `one`, `every`, default "every")
-        rtt_of_oldest: Whether of the segments that an acknowledgment newly
-            covers the oldest is the one that measures SRTT, so that it holds
-            the time acknowledgments are delayed (Linux `tcp_clean_rtx_queue`).
-            With `timestamps` it always is: that is what the echo tells (RFC
-            7323 section 4.3). The smallest round-trip time and what algorithms
-            hear of are those of the newest. Otherwise that serves for all.
-            (true or false, default false)
-        backoff_ends: What ends the back-off of the RTO: a new measurement (RFC
-            6298 section 5; Linux, ns-2) or any acknowledgment of new data
+            `1ps` is exact. (duration, default "1ps", 1ps to 1s)
+        rtt_sampling: Segments that are timed (RFC 6298 section 3: at least one
+            per round trip). With timestamps each acknowledgment measures. (one
+            of `one`, `every`, default "every")
+        rtt_of_oldest: Measure SRTT by the oldest segment newly acknowledged, so
+            that it includes the delay of acknowledgments (Linux
+            `tcp_clean_rtx_queue`). Always so with `timestamps`, as the echo
+            reports it (RFC 7323 section 4.3). The smallest round-trip time and
+            the samples of algorithms use the newest segment; otherwise SRTT
+            does, too. (true or false, default false)
+        backoff_ends: Event that ends the back-off of the RTO: a new measurement
+            (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data
             (ns-3). (one of `sample`, `ack`, default "sample")
-        forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR are
-            started afresh (RFC 6298 section 5, last note). Unset: never.
-            (integer, default unset, from 1)
-        frto: F-RTO (RFC 5682): after a timeout new data tells whether it was
+        forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR start
+            again (RFC 6298 section 5, last note). Unset: never. (integer,
+            default unset, from 1)
+        frto: F-RTO (RFC 5682): new data sent after a timeout shows if it was
             spurious. (true or false, default false)
         eifel: Eifel detection (RFC 3522) with the response of RFC 4015:
-            timestamps tell that what was retransmitted had arrived, and the
-            reduction is taken back. (true or false, default false)
-        dsack_undo: Whether the reduction is taken back when D-SACK reports that
-            all retransmissions of it were superfluous (RFC 3708). (true or
-            false, default false)
-        timestamps: Timestamps option (RFC 7323 section 3): measures round-trip
-            times and, with `paws`, tells old segments. (true or false, default
+            timestamps show that retransmitted data had arrived, and the
+            reduction is undone. (true or false, default false)
+        dsack_undo: Undo the reduction if D-SACK reports that all its
+            retransmissions were superfluous (RFC 3708). (true or false, default
             false)
-        paws: Protection against wrapped sequence numbers, where there are
-            timestamps (RFC 7323 section 5). (one of `off`, `rfc`, `linux`,
-            default "rfc")
+        timestamps: Timestamps option (RFC 7323 section 3): measures round-trip
+            times and, with `paws`, detects old segments. (true or false,
+            default false)
+        paws: Protection against wrapped sequence numbers, with timestamps (RFC
+            7323 section 5). (one of `off`, `rfc`, `linux`, default "rfc")
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms
             to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
-        rtt_in_ticks: Whether the round-trip time is read off the timestamp that
-            an acknowledgment echoes, in whole ticks, and one that covers a
-            retransmission measures nothing (ns-3 `EstimateRtt`). Otherwise what
-            was sent once is timed to the picosecond. (true or false, default
-            false)
-        rtt_smoothed: Whether the algorithm is given the smoothed round-trip
-            time with each acknowledgment instead of what was measured, and with
-            `rtt_in_ticks` the least of these (ns-3 `m_lastRtt`, `m_minRtt`).
-            (true or false, default false)
+        rtt_in_ticks: Measure the round-trip time by the echoed timestamp, in
+            whole ticks, and not by acknowledgments of a retransmission (ns-3
+            `EstimateRtt`). Otherwise segments sent once are timed to the
+            picosecond. (true or false, default false)
+        rtt_smoothed: Give the algorithm the smoothed round-trip time instead of
+            the measurement, and with `rtt_in_ticks` the smallest smoothed one
+            (ns-3 `m_lastRtt`, `m_minRtt`). (true or false, default false)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section
             4.2: at least every second); 1: delayed ACK off. (integer, default
             2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2:
             below 500 ms). (duration, default "40ms", 1us to 500ms)
         quick_acks: Acknowledgments that are not delayed at the start of a
-            connection, after a pause of more than the RTO and after data that
-            came before, if the window holds twice as many segments (Linux
+            connection, after a pause of more than the RTO and after duplicate
+            data, if the window holds twice as many segments (Linux
             `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the
-            window grows. Once data was sent soon after data arrived all are
-            delayed, until the timer of one goes off. Others then wait
-            `ack_delay` at least, longer where segments come seldom (Linux
-            `ato`). (integer, default 0, from 0)
-        sack_delay: While data is missing, acknowledgments of what lies beyond
-            wait so long, at most a twentieth of the round-trip time, but for
-            the first three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each
-            goes out at once, as RFC 5681 section 4.2 has it. (duration, default
-            "0s", up to 1s)
+            window grows. Once data was sent soon after data arrived, all are
+            delayed until the timer of one expires. Others then wait `ack_delay`
+            at least, longer where segments come seldom (Linux `ato`). (integer,
+            default 0, from 0)
+        sack_delay: ACK compression: delay of acknowledgments while data is
+            missing, at most a twentieth of the round-trip time, except for the
+            first three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each
+            leaves at once, as in RFC 5681 section 4.2. (duration, default "0s",
+            up to 1s)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
             section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
-        rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
+        rack: RACK (RFC 8985): detect losses by time, not only by counts. Needs
             SACK recovery. (true or false, default true)
-        rack_echo: Whether for `rack` a retransmission has arrived only if the
-            timestamp echoed is no older than it (RFC 8985 section 6.2 step 2).
-            While data below is missing receivers echo older ones (RFC 7323
-            section 4.3). Otherwise it is enough that a round-trip time has
-            passed (Linux `tcp_rack_advance`). (true or false, default false)
+        rack_echo: For `rack`: a retransmission has arrived only if the echoed
+            timestamp is no older (RFC 8985 section 6.2 step 2). While data
+            below is missing, receivers echo older ones (RFC 7323 section 4.3).
+            Otherwise a round-trip time since it is enough (Linux
+            `tcp_rack_advance`). (true or false, default false)
         tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or
             false, default true)
-        tlp_ack_delay: How long the receiver may hold back the acknowledgment of
-            a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section
-            7.2; Linux: its smallest RTO). (duration, default "200ms", up to
-            10s)
-        timer_slack: What `rack` and `tlp` add to their waits (Linux: two ticks
-            of its clock). (duration, default "0s", up to 1s)
-        prr: Proportional rate reduction: the cut of a loss is spread over the
+        tlp_ack_delay: Longest time for which the receiver delays the
+            acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of
+            RFC 8985 section 7.2; Linux: its smallest RTO). (duration, default
+            "200ms", up to 10s)
+        timer_slack: Time added to the waits of `rack` and `tlp` (Linux: two
+            ticks of its clock). (duration, default "0s", up to 1s)
+        prr: Proportional rate reduction: spread the cut of a loss over the
             recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
             `rfc9937`, `ns3`, default "rfc9937")
-        prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC
-            9937 section 6.2). (one of `flight`, `window`, `pipe`,
-            `outstanding`, default "flight")
-        prr_whole_segments: Whether what `prr` lets out is rounded up to whole
+        prr_base: Base of the reduction of `prr` (RecoverFS of RFC 9937 section
+            6.2). (one of `flight`, `window`, `pipe`, `outstanding`, default
+            "flight")
+        prr_whole_segments: Round the data that `prr` allows up to whole
             segments (RFC 6937 section 4 counts segments; ns-3 does not round).
             (true or false, default true)
-        fack_overdamping: FACK: a loss in slow start halves the window twice,
-            since it has doubled after the lost segment went out (overdamping,
+        fack_overdamping: FACK: halve the window twice for a loss in slow start,
+            since it has doubled after the lost segment was sent (overdamping,
             Mathis and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default
             false)
-        fack_rampdown: FACK: the window is lowered smoothly over a round trip
+        fack_rampdown: FACK: lower the window smoothly over a round trip
             (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or
             false, default false)
-        fack_restart: FACK: a loss leaves one segment of the window, which opens
-            with each acknowledgment of the recovery (ns-2 tcp-fack.cc,
-            CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut at once
-            (Mathis and Mahdavi 1996). (true or false, default false)
+        fack_restart: FACK: after a loss, restart the window from one segment,
+            which grows with each acknowledgment of the recovery (ns-2
+            tcp-fack.cc, CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut
+            at once (Mathis and Mahdavi 1996). (true or false, default false)
         fack_only_enters: FACK: outside recovery an acknowledgment that repeats
-            the last one or carries SACK blocks may begin recovery, and does
-            nothing else (ns-2 tcp-fack.cc). Otherwise limited transmit goes on,
-            and the window grows with what is newly acknowledged. (true or
-            false, default false)
-        fack_until_no_sack: FACK: recovery lasts until an acknowledgment beyond
-            its end carries no SACK block, also through a timeout (ns-2
-            tcp-fack.cc). Otherwise until all that was sent before it is
-            acknowledged. (true or false, default false)
-        fack_lost_again_stops: FACK: when something sent after a retransmission
-            is SACKed before it, nothing goes out until the timer goes off (ns-2
-            tcp-fack.cc, CheckSndNxt). (true or false, default false)
-        fack_every_ack_restarts_timer: FACK: each acknowledgment restarts the
-            retransmission timer while data is missing, also one of nothing new
-            (ns-2 tcp-fack.cc, oldack; RFC 6298 section 5.3 asks for new data).
-            (true or false, default false)
-        vegas_inflates_cwnd: Vegas: duplicate acknowledgments beyond the
-            threshold are added to the window itself, in any state, and the next
-            one of new data puts back what the last cut left; where that is less
-            than a segment the flow stands still until its timer goes off (ns-2
-            tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window during
-            recovery (RFC 5681 section 3.2 step 4). (true or false, default
+            the last one or carries SACK blocks can only begin recovery (ns-2
+            tcp-fack.cc). Otherwise limited transmit continues, and the window
+            grows with the bytes newly acknowledged. (true or false, default
             false)
-        vegas_backs_off: Vegas: a retransmission after duplicates backs the
-            retransmission timer off until the next measurement (ns-2
-            tcp-vegas.cc, reset_rtx_timer(1)). (true or false, default false)
-        vegas_times_waiting: Vegas: the acknowledgment of a hole measures by the
-            newest segment it covers, though that waited at the receiver (ns-2
-            tcp-vegas.cc, v_sendtime_). (true or false, default false)
-        vegas_send_table: Vegas: sending times stand in a table with a place for
-            each segment of `window`, and an acknowledgment leaves places
-            uncleared where the table begins anew (ns-2 tcp-vegas.cc,
-            v_transmits_). Without effect where `window` is unset. (true or
+        fack_until_no_sack: FACK: end recovery with an acknowledgment beyond its
+            end without a SACK block, also through a timeout (ns-2 tcp-fack.cc).
+            Otherwise when all data sent before it is acknowledged. (true or
             false, default false)
-        limited_transmit: Limited transmit (RFC 3042): new data on duplicate
-            acknowledgments below the threshold. (true or false, default true)
-        careful: Whether a loss event may begin only after everything sent
-            before the last one is acknowledged (RFC 6582 section 3.2 step 2).
-            (true or false, default true)
-        newreno_timer: Whether only the first partial acknowledgment restarts
-            the retransmission timer, or each (RFC 3782 section 4). (one of
-            `impatient`, `slow_but_steady`, default "impatient")
-        partial_deflation: Whether a partial acknowledgment takes what it covers
-            out of the inflated window (RFC 6582 section 3.2 step 3). (true or
-            false, default true)
-        recovery_burst: Most segments one acknowledgment may release during
-            NewReno recovery, besides the retransmission. Unset: no bound.
+        fack_lost_again_stops: FACK: if a segment sent after a retransmission is
+            SACKed before it, send nothing until the timer expires (ns-2
+            tcp-fack.cc, CheckSndNxt). (true or false, default false)
+        fack_every_ack_restarts_timer: FACK: restart the retransmission timer
+            with each acknowledgment while data is missing, also without new
+            data (ns-2 tcp-fack.cc, oldack; RFC 6298 section 5.3 requires new
+            data). (true or false, default false)
+        vegas_inflates_cwnd: Vegas: add duplicate acknowledgments beyond the
+            threshold to the window itself, in any state; the next
+            acknowledgment of new data restores the window after the last cut.
+            If that is less than a segment, the flow is silent until its timer
+            expires (ns-2 tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the
+            window during recovery (RFC 5681 section 3.2 step 4). (true or
+            false, default false)
+        vegas_backs_off: Vegas: back off the retransmission timer after a
+            retransmission for duplicates, until the next measurement (ns-2
+            tcp-vegas.cc, reset_rtx_timer(1)). (true or false, default false)
+        vegas_times_waiting: Vegas: measure the acknowledgment of a hole by the
+            newest segment it covers, although that waited at the receiver (ns-2
+            tcp-vegas.cc, v_sendtime_). (true or false, default false)
+        vegas_send_table: Vegas: keep sending times in a table with an entry for
+            each segment of `window`; where the table wraps, an acknowledgment
+            leaves entries uncleared (ns-2 tcp-vegas.cc, v_transmits_). No
+            effect where `window` is unset. (true or false, default false)
+        limited_transmit: Limited transmit (RFC 3042): send new data for
+            duplicate acknowledgments below the threshold. (true or false,
+            default true)
+        careful: Begin a loss event only after everything sent before the last
+            one is acknowledged (RFC 6582 section 3.2 step 2). (true or false,
+            default true)
+        newreno_timer: Partial acknowledgments that restart the retransmission
+            timer: the first, or each (RFC 3782 section 4). (one of `impatient`,
+            `slow_but_steady`, default "impatient")
+        partial_deflation: Deflate the inflated window by the data that a
+            partial acknowledgment covers (RFC 6582 section 3.2 step 3). (true
+            or false, default true)
+        recovery_burst: Most segments that one acknowledgment may release during
+            NewReno recovery, in addition to the retransmission. Unset: no
+            limit. (integer, default unset, from 1)
+        max_burst: Most segments that one acknowledgment may release (RFC 6582
+            section 3.2 mentions bursts on leaving recovery). Unset: no limit.
             (integer, default unset, from 1)
-        max_burst: Most segments one acknowledgment may release (RFC 6582
-            section 3.2 speaks of bursts on leaving recovery). Unset: no bound.
-            (integer, default unset, from 1)
-        exit_window: The congestion window on leaving fast recovery (RFC 6582
+        exit_window: Congestion window on leaving fast recovery (RFC 6582
             section 3.2 step 3, full acknowledgments). (one of `flight`,
             `ssthresh`, `keep`, default "flight")
-        grow_on_exit: Whether the acknowledgment that ends Reno or NewReno
-            recovery also grows the window (ns-2). (true or false, default
-            false)
+        grow_on_exit: Grow the window with the acknowledgment that ends Reno or
+            NewReno recovery (ns-2). (true or false, default false)
         sack_blocks: Most SACK blocks in an acknowledgment (RFC 2018 section 3:
-            4, or 3 beside timestamps). (integer, default 4, 1 to 4)
-        dsack: Whether duplicates are reported in the first SACK block (D-SACK,
-            RFC 2883). (true or false, default true)
-        sack_pipe: How the data in flight is estimated during SACK recovery.
-            (one of `rfc6675`, `counted`, default "rfc6675")
-        sack_lost_after: Segments that must be SACKed above a hole before it
-            counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
-            (integer, default 3, 1 to 1000)
-        sack_rescue: Whether NextSeg rule 4 of RFC 6675 (rescue retransmission)
-            is used. (true or false, default true)
-        sack_careful: Whether SACK recovery after a timeout waits for an
-            acknowledgment of something sent after it (ns-2); RFC 6675 section
-            5.1 only asks that all that was sent before it is acknowledged.
-            (true or false, default false)
-        sack_grow_on_exit: Whether the acknowledgment that ends SACK recovery
-            also grows the window, by all that it covers (ns-3): nearly one
-            segment more. It covers what recovery began with, so RFC 5681
-            section 3.2 has counted it already. (true or false, default false)
-        sack_memory: How long SACK information is believed. (one of `keep`,
-            `timeout`, `progress`, default "keep")
+            4, or 3 with timestamps). (integer, default 4, 1 to 4)
+        dsack: Report duplicates in the first SACK block (D-SACK, RFC 2883).
+            (true or false, default true)
+        sack_pipe: Estimate of the data in flight during SACK recovery. (one of
+            `rfc6675`, `counted`, default "rfc6675")
+        sack_lost_after: SACKed segments above a hole that make it lost
+            (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer,
+            default 3, 1 to 1000)
+        sack_rescue: Use NextSeg rule 4 of RFC 6675 (rescue retransmission).
+            (true or false, default true)
+        sack_careful: After a timeout, begin SACK recovery only with an
+            acknowledgment of data sent after it (ns-2). RFC 6675 section 5.1
+            only asks that all data sent before it is acknowledged. (true or
+            false, default false)
+        sack_grow_on_exit: Grow the window with the acknowledgment that ends
+            SACK recovery, by all it covers (ns-3): nearly one segment more. It
+            covers data from before recovery, which RFC 5681 section 3.2 has
+            counted already. (true or false, default false)
+        sack_memory: Lifetime of SACK information. (one of `keep`, `timeout`,
+            `progress`, default "keep")
         header: IP and TCP header without options. (size, default "40B", up to
             1000B)
-        data_header: The same for segments with data, where a model counts it
-            differently (0 for ns-2's Vegas, which adds no header). Unset:
-            `header`. (size, default unset, up to 1000B)
+        data_header: IP and TCP header of segments with data, where a model
+            counts it differently (0 for ns-2's Vegas, which adds no header).
+            Unset: `header`. (size, default unset, up to 1000B)
         syn_options: Options of a SYN: MSS, window scale, SACK permitted,
             timestamps, padded. (size, default "12B", up to 1000B)
         sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3).

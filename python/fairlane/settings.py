@@ -53,26 +53,26 @@ Propagation: TypeAlias = "NamedPropagation | PropagationParams | Mapping[str, An
 
 
 class PipeTable(TypedDict, total=False):
-    """The links of one kind that a topology builder makes.
+    """Links of one kind made by a topology builder.
 
     Args:
-        reverse: The other direction, where it differs. (table, default unset)
+        reverse: Other direction, if it differs. (table, default unset)
         rate: Transmission rate. (rate, default unset, 1bit/s to 10Tbit/s)
-        trace: In place of the rate: a file with a millisecond on each line, at
-            which the link can carry 1500 bytes (mahimahi's traces). It begins
-            anew at its last time. (path of a file, default unset)
+        trace: Instead of the rate: a file with one millisecond per line, at
+            which the link can carry 1500 bytes (mahimahi's traces). It restarts
+            at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
-        down: Times at which the link is down; `reverse = { down = [] }` for a
-            failure of this direction alone. (list of table, default unset)
+        down: Outages; `reverse = { down = [] }` for a failure of this direction
+            alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
-        device: What the device below the queue holds besides the packet in
+        device: Capacity of the device below the queue, besides the packet in
             transmission: packets, or bytes below which it takes another packet.
-            They are beyond the reach of the queue, and not counted in it (the
-            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
-            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
-        weight: What it counts for where routes go by weight (`route_by`).
-            Absent: 1. (integer, default unset, 1 to 65535)
+            The queue can neither drop nor count these packets (the queue of
+            ns-3's NetDevice: at least `1p`; the ring of a Linux driver). Absent
+            or `0p`: none. (packets or bytes, default unset)
+        weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
+            (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -101,25 +101,25 @@ class PipeTable(TypedDict, total=False):
 
 
 class DirectionTable(TypedDict, total=False):
-    """One direction of a link; what is absent is as in the other direction.
+    """One direction of a link; absent values are those of the other direction.
 
     Args:
         rate: Transmission rate. (rate, default unset, 1bit/s to 10Tbit/s)
-        trace: In place of the rate: a file with a millisecond on each line, at
-            which the link can carry 1500 bytes (mahimahi's traces). It begins
-            anew at its last time. (path of a file, default unset)
+        trace: Instead of the rate: a file with one millisecond per line, at
+            which the link can carry 1500 bytes (mahimahi's traces). It restarts
+            at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
-        down: Times at which the link is down; `reverse = { down = [] }` for a
-            failure of this direction alone. (list of table, default unset)
+        down: Outages; `reverse = { down = [] }` for a failure of this direction
+            alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
-        device: What the device below the queue holds besides the packet in
+        device: Capacity of the device below the queue, besides the packet in
             transmission: packets, or bytes below which it takes another packet.
-            They are beyond the reach of the queue, and not counted in it (the
-            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
-            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
-        weight: What it counts for where routes go by weight (`route_by`).
-            Absent: 1. (integer, default unset, 1 to 65535)
+            The queue can neither drop nor count these packets (the queue of
+            ns-3's NetDevice: at least `1p`; the ring of a Linux driver). Absent
+            or `0p`: none. (packets or bytes, default unset)
+        weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
+            (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -150,7 +150,7 @@ class RateStepTable(TypedDict, total=False):
     """A change of a link's rate.
 
     Args:
-        at: When, counted from the start of the run. (duration, required)
+        at: Time since the start of the run. (duration, required)
         rate: Transmission rate from then on; zero is an outage. (rate,
             required, 0bit/s to 10Tbit/s)
     """
@@ -163,9 +163,9 @@ class OutageTable(TypedDict, total=False):
     """A failure of a link.
 
     Args:
-        at: When the link fails, counted from the start of the run: what is
-            under way and what waits is lost. (duration, required)
-        until: When it is repaired. Absent: never. (duration, default unset)
+        at: Time of the failure since the start of the run: packets in flight
+            and in the queue are lost. (duration, required)
+        until: Time of the repair. Absent: never. (duration, default unset)
     """
 
     at: Required[Duration]
@@ -182,7 +182,7 @@ class WredLevelTable(TypedDict, total=False):
             bytes, default "20p")
         max: Average queue at which their probability is `max_p`. (packets or
             bytes, default "40p")
-        max_p: That probability; Cisco's mark probability denominator is its
+        max_p: Probability at `max`; Cisco's mark probability denominator is its
             inverse. (number, default 0.1, 0 to 1)
     """
 
@@ -247,7 +247,7 @@ class DrrClassTable(TypedDict, total=False):
 
 
 class LossModelsTable(TypedDict, total=False):
-    """Models of loss; a packet is lost if any of them says so.
+    """Loss models. A packet is lost if any of them loses it.
 
     Args:
         share: Probability that a packet is lost, independently of all others.
@@ -310,7 +310,7 @@ class JitterTable(TypedDict, total=False):
             left. (duration, required, up to 1h)
         distribution: Distribution of the variation. (one of `uniform`,
             `normal`, default "uniform")
-        keep_order: Whether packets wait for those before them; else they
+        keep_order: True if packets wait for those before them; else they
             overtake each other, as in netem. (true or false, default false)
     """
 
@@ -327,7 +327,7 @@ class GridPlacesTable(TypedDict, total=False):
         columns: Number of stations in a row. (integer, default 2, 1 to 1000)
         spacing_m: Distance between neighbours in metres. (number, default
             100.0, 0.1 to 100000)
-        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+        name: Names; `{i}` stands for the number. (text, default "n{i}")
     """
 
     rows: int | None
@@ -342,7 +342,7 @@ class RingPlacesTable(TypedDict, total=False):
     Args:
         count: Number of stations. (integer, default 2, 1 to 2000)
         radius_m: Radius in metres. (number, default 10.0, 0.1 to 100000)
-        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+        name: Names; `{i}` stands for the number. (text, default "n{i}")
     """
 
     count: int | None
@@ -351,7 +351,7 @@ class RingPlacesTable(TypedDict, total=False):
 
 
 class ScatterPlacesTable(TypedDict, total=False):
-    """Stations at random in a field.
+    """Stations at random positions in a field.
 
     Args:
         count: Number of stations. (integer, default 16, 1 to 2000)
@@ -359,9 +359,9 @@ class ScatterPlacesTable(TypedDict, total=False):
             100000)
         height_m: Height of the field in metres. (number, default 500.0, 0.1 to
             100000)
-        seed: Seed of the places, which are the same for every seed of the run.
+        seed: Seed of the positions. The seed of the run does not change them.
             (integer, default 1, from 0)
-        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+        name: Names; `{i}` stands for the number. (text, default "n{i}")
     """
 
     count: int | None
@@ -372,15 +372,15 @@ class ScatterPlacesTable(TypedDict, total=False):
 
 
 class WalkTable(TypedDict, total=False):
-    """Where a station is at which times: it walks straight and at one speed from
-    one to the next, and rests after the last.
+    """Path of a station: straight and at constant speed from point to point, at
+    rest after the last.
 
     Args:
-        points: Places and times, in the order of time. (list of table, default
-            unset)
-        file: The same as a file: seconds, and metres to the east and to the
-            north on each line, with commas or spaces between them. (path of a
-            file, default unset)
+        points: Positions and times, in the order of time. (list of table,
+            default unset)
+        file: The points as a file: seconds, and metres to the east and to the
+            north on each line, separated by commas or spaces. (path of a file,
+            default unset)
     """
 
     points: Sequence[WaypointTable] | None
@@ -388,11 +388,11 @@ class WalkTable(TypedDict, total=False):
 
 
 class WaypointTable(TypedDict, total=False):
-    """A place at a time.
+    """A position at a time.
 
     Args:
-        at: When the station is there. (duration, required, up to 1000h)
-        place: Where that is, in metres. (list of number, required)
+        at: Time at the position. (duration, required, up to 1000h)
+        place: Position in metres. (list of number, required)
     """
 
     at: Required[Duration]
@@ -400,12 +400,12 @@ class WaypointTable(TypedDict, total=False):
 
 
 class RandomWaypointTable(TypedDict, total=False):
-    """Stations that walk at random: to a place in a field, straight and at a speed
-    of its own, a rest, and on to the next (Johnson and Maltz 1996).
+    """Random-waypoint mobility: straight to a random position in a field at a
+    random speed, a pause, and on to the next (Johnson and Maltz 1996).
 
     Args:
-        stations: Who walks. Absent: all stations but access points and those
-            with a walk of their own. (list of text, default unset)
+        stations: Moving stations. Absent: all stations but access points and
+            those with a path of their own. (list of text, default unset)
         west_m: Western edge of the field in metres. (number, default 0.0,
             -100000 to 100000)
         south_m: Southern edge of the field in metres. (number, default 0.0,
@@ -414,12 +414,12 @@ class RandomWaypointTable(TypedDict, total=False):
             100000)
         height_m: Height of the field in metres. (number, default 500.0, 0.1 to
             100000)
-        slowest_mps: Least speed in m/s; not zero, as stations come to rest for
-            ever else (Yoon, Liu and Noble, INFOCOM 2003). (number, default 1.0,
-            0.01 to 1000)
-        fastest_mps: Greatest speed in m/s. (number, default 10.0, 0.01 to 1000)
-        pause: Rest at each place. (duration, default "0s", up to 1000h)
-        seed: Seed of the walks, which are the same for every seed of the run.
+        slowest_mps: Lowest speed in m/s; not zero, because stations would
+            eventually stop for ever (Yoon, Liu and Noble, INFOCOM 2003).
+            (number, default 1.0, 0.01 to 1000)
+        fastest_mps: Highest speed in m/s. (number, default 10.0, 0.01 to 1000)
+        pause: Pause at each position. (duration, default "0s", up to 1000h)
+        seed: Seed of the paths. The seed of the run does not change them.
             (integer, default 1, from 0)
     """
 
@@ -435,20 +435,18 @@ class RandomWaypointTable(TypedDict, total=False):
 
 
 class PairsTable(TypedDict, total=False):
-    """The members of a group by their ends, in place of `from`, `to` and `count`:
-    one of `random`, `matrix` and `gravity`. Members are named `NAME.FROM-TO`,
-    so that one more changes nothing of what the others draw.
+    """Ends of a group's members, instead of `from`, `to` and `count`: one of
+    `random`, `matrix` and `gravity`. Members are named `NAME.FROM-TO`, so
+    adding one does not change the random numbers of the others.
 
     Args:
         among: Nodes that send and receive. Absent: hosts, which are the nodes
-            with a single neighbour if these are a third of all nodes or more,
+            with a single neighbour if these are at least a third of all nodes,
             else all nodes. (list of text, default unset)
-        random: Pairs drawn at random, none of them twice. (table, default
-            unset)
+        random: Random pairs, each at most once. (table, default unset)
         matrix: Pairs from a traffic matrix. (table, default unset)
-        gravity: Pairs by the gravity model: the traffic from one node to
-            another is in proportion to the masses of both. (table, default
-            unset)
+        gravity: Pairs by the gravity model: traffic between two nodes is
+            proportional to the product of their masses. (table, default unset)
     """
 
     among: Sequence[str] | Automatic | None
@@ -458,15 +456,15 @@ class PairsTable(TypedDict, total=False):
 
 
 class RandomPairsTable(TypedDict, total=False):
-    """Pairs drawn at random, none of them twice: a share of the nodes as senders,
-    or a number of pairs.
+    """Random pairs, each at most once: a share of the nodes as senders, or a
+    number of pairs.
 
     Args:
         share: Share of the nodes that send, rounded, at least one: each to a
-            node of its own, so that nobody receives twice. Those of a smaller
-            share are among those of a larger one. (number, default unset, 0 to
-            1)
-        count: In place of the share: a number of pairs, all pairs being equally
+            different node, so no node receives twice. The senders of a smaller
+            share are a subset of those of a larger one. (number, default unset,
+            0 to 1)
+        count: Instead of the share: a number of pairs, all pairs being equally
             likely. A node may send and receive several times. (integer, default
             unset, 1 to 1000000)
         seed: Seed of the pairs. The seed of the run does not change them.
@@ -482,11 +480,11 @@ class MatrixPairsTable(TypedDict, total=False):
     """Pairs from a traffic matrix: a file, or a list.
 
     Args:
-        file: A CSV file: a first line `from,to` or `from,to,rate` and a line
-            for each pair; or a table with the receivers in the first line, the
-            senders in the first column and rates in it, 0 or nothing for none.
+        file: CSV file: a first line `from,to` or `from,to,rate` and one line
+            per pair; or a table with receivers in the first line, senders in
+            the first column and rates in the cells, 0 or nothing for none.
             (path of a file, default unset)
-        demands: In place of the file: `{ from = "a", to = "b", rate = "2Mbit/s"
+        demands: Instead of the file: `{ from = "a", to = "b", rate = "2Mbit/s"
             }` for each pair. (list of table, default unset)
     """
 
@@ -512,14 +510,14 @@ class GravityPairsTable(TypedDict, total=False):
 
     Args:
         masses: Masses of nodes by name; a node without one takes no part.
-            Absent: of each node the sum of the rates of the links that leave
-            it. (table, default unset)
-        total: Mean rate of all pairs together, each of which has its share:
-            over UDP on the wire, headers included, over TCP of the data. (rate,
-            default unset, 1bit/s to 100Tbit/s)
-        count: So many pairs, drawn in proportion to the product of their
-            masses, none of them twice. Absent: all pairs. (integer, default
-            unset, 1 to 1000000)
+            Absent: for each node the sum of the rates of its outgoing links.
+            (table, default unset)
+        total: Mean rate of all pairs together: over UDP on the wire, headers
+            included; over TCP of the data. (rate, default unset, 1bit/s to
+            100Tbit/s)
+        count: Number of pairs, drawn with probabilities proportional to the
+            product of their masses, each at most once. Absent: all pairs.
+            (integer, default unset, 1 to 1000000)
         seed: Seed of the pairs. The seed of the run does not change them.
             (integer, default 1, from 0)
     """
@@ -531,14 +529,14 @@ class GravityPairsTable(TypedDict, total=False):
 
 
 class LoadTable(TypedDict, total=False):
-    """How much of a link a group of flows takes on average.
+    """Mean load of a flow group on a link.
 
     Args:
-        link: The link. Where `from` and `to` are left out, the flows go from
-            its start to its end. (text, required)
+        link: The link. Without `from` and `to` the flows go from its start to
+            its end. (text, required)
         share: Mean rate of all members together on the wire, as a share of the
-            link's rate. Each member has as much as any other. (number,
-            required, 0 to 100)
+            link's rate. All members have the same rate. (number, required, 0 to
+            100)
     """
 
     link: Required[str]
@@ -567,12 +565,12 @@ class AtTable(TypedDict, total=False):
     """A change at a given time.
 
     Args:
-        time: When, counted from the start of the run; what happens at this very
-            time has happened before. (duration, required)
+        time: Time since the start of the run; events of this very instant
+            happen first. (duration, required)
         set: Values by path, as `--set` takes them: "links.bottleneck.rate" =
             "2Mbit/s". (table, required)
-        waiting: What becomes of the packets in a queue that is replaced. (one
-            of `move`, `drop`, default "move")
+        waiting: Treatment of the packets in a replaced queue. (one of `move`,
+            `drop`, default "move")
     """
 
     time: Required[Duration]
@@ -585,30 +583,29 @@ class NetworkSettings(TypedDict, total=False):
 
     Args:
         name: Title for reports. (text, default unset)
-        description: What the experiment is about. (text, default unset)
-        warmup: Time at the start that is cut from every average. (duration,
-            default "0s")
+        description: Description of the experiment. (text, default unset)
+        warmup: Time at the start that is excluded from every average.
+            (duration, default "0s")
         seed: Seed of all random streams. Two scenarios with the same seed share
             their random numbers. (integer, default 1, from 0)
         sample: Step of the time series. Absent: no series. (duration, default
             unset, from 1ns)
-        report: Whether results have a row for each flow or for each group of
-            flows. With very many flows only the latter is of use. (one of
-            `flows`, `groups`, default unset)
-        routing: Which of several shortest paths a flow takes. (one of `ecmp`,
+        report: Rows of the results: one per flow, or one per group of flows.
+            Use groups for very many flows. (one of `flows`, `groups`, default
+            unset)
+        routing: Choice among several shortest paths. (one of `ecmp`,
             `ecmp_packets`, `single`, default "ecmp")
-        route_by: What makes a path short. (one of `hops`, `delay`, `weight`,
-            default unset)
-        reroute: How long a link has to be down, or up again, before routes
-            follow: what it takes to notice and to tell all nodes. Absent:
-            never, routes stay as they are. (duration, default unset, up to
-            1000h)
+        route_by: Measure of the length of a path. (one of `hops`, `delay`,
+            `weight`, default unset)
+        reroute: Time that a link must be down, or up again, before routes
+            follow: the convergence time of a routing protocol. Absent: routes
+            stay as they are. (duration, default unset, up to 1000h)
         nodes: Names of all nodes. Absent: every node that a link names. (list
             of text, default unset)
-        positions: Where nodes are drawn, by name; over what the builder says.
-            Nothing else depends on it. (table, default unset)
-        at: Changes while the network runs, in the order of time. (list of
-            table, default unset)
+        positions: Drawing positions of nodes, by name, instead of those of the
+            builder. They affect nothing else. (table, default unset)
+        at: Changes during the run, in the order of time. (list of table,
+            default unset)
     """
 
     name: str | None
@@ -629,26 +626,26 @@ class LinkSettings(TypedDict, total=False):
     """Settings of a link.
 
     Args:
-        duplex: Whether it carries packets both ways. Absent: true. (true or
+        duplex: True if it carries packets both ways. Absent: true. (true or
             false, default unset)
-        reverse: The direction from `to` to `from`, where it differs. (table,
-            default unset)
+        reverse: Direction from `to` to `from`, if it differs. (table, default
+            unset)
         rate: Transmission rate. (rate, default unset, 1bit/s to 10Tbit/s)
-        trace: In place of the rate: a file with a millisecond on each line, at
-            which the link can carry 1500 bytes (mahimahi's traces). It begins
-            anew at its last time. (path of a file, default unset)
+        trace: Instead of the rate: a file with one millisecond per line, at
+            which the link can carry 1500 bytes (mahimahi's traces). It restarts
+            at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
-        down: Times at which the link is down; `reverse = { down = [] }` for a
-            failure of this direction alone. (list of table, default unset)
+        down: Outages; `reverse = { down = [] }` for a failure of this direction
+            alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
-        device: What the device below the queue holds besides the packet in
+        device: Capacity of the device below the queue, besides the packet in
             transmission: packets, or bytes below which it takes another packet.
-            They are beyond the reach of the queue, and not counted in it (the
-            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
-            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
-        weight: What it counts for where routes go by weight (`route_by`).
-            Absent: 1. (integer, default unset, 1 to 65535)
+            The queue can neither drop nor count these packets (the queue of
+            ns-3's NetDevice: at least `1p`; the ring of a Linux driver). Absent
+            or `0p`: none. (packets or bytes, default unset)
+        weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
+            (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -681,104 +678,105 @@ class WirelessSettings(TypedDict, total=False):
     """Settings of a wireless channel.
 
     Args:
-        standard: Physical layer: the timing, and the rates that there are. (one
-            of `802.11b`, `802.11b-short`, `802.11a`, `802.11g`,
-            `802.11g-long-slot`, `802.11g-protected`, default "802.11b")
-        rate: Rate of data. Absent: the highest of the standard. (rate, default
+        standard: Physical layer: timing and available rates. (one of `802.11b`,
+            `802.11b-short`, `802.11a`, `802.11g`, `802.11g-long-slot`,
+            `802.11g-protected`, default "802.11b")
+        rate: Data rate. Absent: the highest of the standard. (rate, default
             unset)
-        rate_control: How the rate of data is chosen; where it is not fixed, by
-            `errors = "rates"` the rates differ in more than speed. (one of
-            `fixed`, `arf`, `minstrel`, default "fixed")
+        rate_control: Choice of the data rate. Unless it is fixed, use `errors =
+            "rates"`, so that rates differ in more than speed. (one of `fixed`,
+            `arf`, `minstrel`, default "fixed")
         control_rate: Rate of RTS, CTS and acknowledgments. Absent: RTS and CTS
-            at the lowest rate that all stations must know, an acknowledgment at
-            the highest such rate that is not above that of the data (IEEE
-            802.11-2016 clause 10.7.6.5.2). (rate, default unset)
-        nodes: Where stations stand, by node, in metres. (table, default unset)
+            at the lowest mandatory rate, an acknowledgment at the highest
+            mandatory rate not above that of the data (IEEE 802.11-2016 clause
+            10.7.6.5.2). (rate, default unset)
+        nodes: Positions of stations in metres, by node. (table, default unset)
         grid: Stations on a grid. (table, default unset)
         ring: Stations on a circle. (table, default unset)
-        scatter: Stations at random in a field. (table, default unset)
-        access_point: The node that all others send to and hear from
-            (infrastructure). Absent: every station may send to every other one
+        scatter: Stations at random positions in a field. (table, default unset)
+        access_point: Node that all others exchange frames with
+            (infrastructure). Absent: every station may send to every station
             that decodes it (ad hoc). (text, default unset)
-        access_points: Several such nodes: each station belongs to the one that
-            it hears best, of equals to the one by a hash of both names. They do
-            not talk to one another over the air. (list of text, default unset)
-        association: The access point of single stations, by node, in place of
-            the one that they hear best. (table, default unset)
-        walks: Walks of stations, by node; one without another place begins
-            where its walk does. (table, default unset)
-        random_waypoint: Stations that walk at random. (table, default unset)
-        position_step: Of stations that move, powers are worked out anew after
-            each such time. (duration, default "100ms", 1ms to 1h)
-        routes: Whether routes follow stations that move. (one of `follow`,
+        access_points: Several access points: each station associates with the
+            one it receives best; ties are broken by a hash of both names.
+            Access points do not exchange frames over the air. (list of text,
+            default unset)
+        association: Access points of single stations, by node, instead of the
+            one they receive best. (table, default unset)
+        walks: Paths of stations, by node; a station without another position
+            starts where its path does. (table, default unset)
+        random_waypoint: Stations with random-waypoint mobility. (table, default
+            unset)
+        position_step: Interval at which the received power of moving stations
+            is computed again. (duration, default "100ms", 1ms to 1h)
+        routes: Adaptation of routes to moving stations. (one of `follow`,
             `static`, default "follow")
-        route_step: How often routes look at who decodes whom. (duration,
-            default "1s", 1ms to 1h)
-        route_delay: How long after such a look packets take other routes: what
-            a routing protocol needs to find them. (duration, default "1s", up
-            to 1h)
+        route_step: Interval at which routes are recomputed from the stations
+            that decode each other. (duration, default "1s", 1ms to 1h)
+        route_delay: Delay from such a recomputation to the use of new routes:
+            the convergence time of a routing protocol. (duration, default "1s",
+            up to 1h)
         queue: Queue of every station. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
-        queues: Queues of single stations by node, in place of `queue`. (table,
+        queues: Queues of single stations by node, instead of `queue`. (table,
             default unset)
-        propagation: How signals get weaker with the distance. (propagation:
-            name or table, default "log_distance")
-        power_dbm: Power of every transmitter in dBm, antenna gains included.
-            (number, default 15.0, -50 to 60)
-        noise_figure_db: What a receiver's own electronics add to thermal noise,
-            in dB. (number, default 7.0, 0 to 40)
-        errors: What decides whether a frame that a receiver follows is
-            received. (one of `threshold`, `rates`, default "threshold")
-        threshold_db: A frame is received if it was so much stronger than noise
-            and interference together for all of its time, in dB. Routes go by
-            it where `errors` are by rate, too. (number, default 10.0, -10 to
-            60)
-        preamble_db: A receiver follows a frame if its beginning is so much
-            stronger than noise and interference, in dB
-            (`ThresholdPreambleDetectionModel` of ns-3). (number, default 4.0,
-            -30 to 60)
-        preamble_time: How long a receiver looks at that beginning; the medium
-            counts as busy from its end on. (duration, default "4us", up to
-            100us)
+        propagation: Path loss by distance. (propagation: name or table, default
+            "log_distance")
+        power_dbm: Transmit power of every station in dBm, antenna gains
+            included. (number, default 15.0, -50 to 60)
+        noise_figure_db: Noise figure of the receivers, which adds to thermal
+            noise, in dB. (number, default 7.0, 0 to 40)
+        errors: Reception model of a frame that a receiver follows. (one of
+            `threshold`, `rates`, default "threshold")
+        threshold_db: A frame is received if its
+            signal-to-interference-and-noise ratio was at least this all the
+            time, in dB. Routes use it also with `errors = "rates"`. (number,
+            default 10.0, -10 to 60)
+        preamble_db: A receiver follows a frame if its preamble exceeds noise
+            and interference by this, in dB (`ThresholdPreambleDetectionModel`
+            of ns-3). (number, default 4.0, -30 to 60)
+        preamble_time: Duration of preamble detection; the medium counts as busy
+            from its end on. (duration, default "4us", up to 100us)
         capture_db: A later frame takes over the receiver if it is stronger by
             this, in dB. Absent: never. (number, default unset, 0 to 60)
-        capture_time: How long after the beginning of a frame that may happen.
-            (duration, default "16us")
+        capture_time: Time after the start of a frame during which a later one
+            may take over. (duration, default "16us")
         sensitivity_dbm: A receiver follows no signal below this power, in dBm
             (`RxSensitivity` of ns-3): weaker ones are interference. (number,
             default -101.0, -150 to 40)
-        floor_dbm: Signals below this power are not even that, in dBm: they are
-            not looked at. (number, default -110.0, -150 to 40)
-        cca_dbm: The medium is busy while all signals together have this power,
+        floor_dbm: Signals below this power are ignored, even as interference,
+            in dBm. (number, default -110.0, -150 to 40)
+        cca_dbm: The medium is busy while the total signal power reaches this,
             in dBm, or a frame is being followed (IEEE 802.11-2016 clause
             15.4.8.5: -70 for transmitters up to 50 mW). (number, default -70.0,
             -150 to 40)
-        header_check: Whether a receiver that cannot read a frame's header is
-            free again after it; else it follows the frame to its end and waits
+        header_check: True if a receiver is free again after a frame header that
+            it cannot decode; else it follows the frame to its end and waits
             EIFS. (true or false, default true)
-        overlaid_unsensed: Whether medium access does not hear of a signal that
-            began during the preamble of another one whose header then failed,
+        overlaid_unsensed: True if medium access does not sense a signal that
+            started during the preamble of another one whose header then failed,
             as in ns-3.37. (true or false, default false)
-        margin_db: A route uses a hop whose signal is stronger than needed by
-            this, in dB. (number, default 0.0, 0 to 60)
+        margin_db: Margin in dB by which the signal of a hop must exceed the
+            required one to be used in routes. (number, default 0.0, 0 to 60)
         rts_threshold: Frames of more bytes, header and check sequence included,
-            are sent behind an RTS. Absent: none (dot11RTSThreshold). (size,
+            are sent after an RTS. Absent: none (dot11RTSThreshold). (size,
             default unset)
         short_retries: Attempts of a frame without RTS, and of an RTS
             (dot11ShortRetryLimit). (integer, default 7, 1 to 255)
-        long_retries: Attempts of a frame behind an RTS (dot11LongRetryLimit).
-            (integer, default 4, 1 to 255)
-        cw_min: Least contention window, one less than a power of two. Absent:
-            that of the standard. (integer, default unset, 1 to 32767)
+        long_retries: Attempts of a frame sent after an RTS
+            (dot11LongRetryLimit). (integer, default 4, 1 to 255)
+        cw_min: Smallest contention window, one less than a power of two.
+            Absent: that of the standard. (integer, default unset, 1 to 32767)
         cw_max: Largest contention window, one less than a power of two. Absent:
             that of the standard. (integer, default unset, 1 to 32767)
-        after_timeout: When a station whose frame was not answered counts down
-            again. (one of `at_once`, `difs`, `known`, default "at_once")
-        immediate_access: Whether a packet that finds queue and medium idle for
-            DIFS goes at once (IEEE 802.11-2016 clause 10.3.4.2); else it waits
-            DIFS from its arrival, as in ns-3.37. (true or false, default true)
-        nav_reset: Whether a station that has heard an RTS for others forgets it
-            when nothing follows (IEEE 802.11-2016 clause 10.3.2.4). (true or
+        after_timeout: Start of the next countdown after a missed response. (one
+            of `at_once`, `difs`, `known`, default "at_once")
+        immediate_access: True if a packet that finds queue and medium idle for
+            DIFS is sent at once (IEEE 802.11-2016 clause 10.3.4.2); else it
+            waits DIFS from its arrival, as in ns-3.37. (true or false, default
+            true)
+        nav_reset: True if a station resets its NAV when no frame follows an RTS
+            for other stations (IEEE 802.11-2016 clause 10.3.2.4). (true or
             false, default true)
     """
 
@@ -830,43 +828,40 @@ class FlowSettings(TypedDict, total=False):
     """Settings of a flow or a group of flows.
 
     Args:
-        pairs: Who sends to whom, in place of `from`, `to` and `count`. (table,
+        pairs: Ends of the members, instead of `from`, `to` and `count`. (table,
             default unset)
-        load: How much of a link all members together take on average: what they
-            send is set by it, whatever rate the source has. (table, default
-            unset)
-        count: Number of members. One member is named like the group, more are
-            named `NAME.0`, `NAME.1`... (integer, default 1, 1 to 1000000)
-        room: Most members that there may be at a time, where `[[at]]` or a run
-            in hand changes `count`: their nodes have to be there. Members
-            beyond `count` are no flows until then. Absent: `count`. (integer,
-            default unset, 1 to 1000000)
+        load: Mean share of a link that all members use together. It sets their
+            rate, whatever rate the source has. (table, default unset)
+        count: Number of members. One member is named like the group, several
+            are named `NAME.0`, `NAME.1`... (integer, default 1, 1 to 1000000)
+        room: Most members at any time, if `[[at]]` or a session changes
+            `count`: their nodes must exist. Members beyond `count` do not exist
+            until then. Absent: `count`. (integer, default unset, 1 to 1000000)
         active: Share of the members that take part, evenly spread over all:
-            `count * active` of them, rounded, at least one. The others are no
-            flows at all. (In ramachendra2014 the load of n nodes is the share
-            of them that send.) (number, default 1.0, 0 to 1)
-        first: Number that `{i}` begins with. (integer, default 0, from 0)
-        start: When the first member starts. (duration, default "0s")
+            `count * active` of them, rounded, at least one. The others do not
+            exist. (In ramachendra2014 the load of n nodes is the share of them
+            that send.) (number, default 1.0, 0 to 1)
+        first: First value of `{i}`. (integer, default 0, from 0)
+        start: Start of the first member. (duration, default "0s")
         stagger: Time between the starts of two members: member i starts at
             start + i * stagger. (duration, default "0s")
-        spread: Each member starts up to this much later, at random (drawn from
+        spread: Random delay of each member's start, up to this long (drawn from
             the seed and the member's name): breaks phase effects. (duration,
             default "0s")
-        stop: When the source stops. Absent: at the end of the run. (duration,
-            default unset)
-        permute: Whether `{i}` of `to` is a random permutation without fixed
+        stop: Time at which the source stops. Absent: at the end of the run.
+            (duration, default unset)
+        permute: True if `{i}` of `to` is a random permutation without fixed
             points (drawn from the seed). (true or false, default false)
         class_: Traffic class: the DSCP (RFC 2474) of every packet. A list is
-            dealt to the members in turn. For a control it is the priority, 1
+            assigned to the members in turn. For a control it is the priority, 1
             (best) to 6. (list of integer; or integer, default 0)
-        amount: The flow is over once the receiver has this much data, headers
-            not counted; its source sends until then, whatever it is. Absent:
-            once it has all that the source wrote. (size, default unset, 1B to
-            1000TB)
+        amount: Data after which the flow is complete, without headers; its
+            source sends until then. Absent: all data that the source writes.
+            (size, default unset, 1B to 1000TB)
         tcp: TCP: a congestion control's name, or a table of parameters. (name
             or table, default unset)
         udp: UDP: a table of parameters. (table, default unset)
-        source: What is sent. Absent: `bulk` over TCP. (source: name or table,
+        source: Traffic source. Absent: `bulk` over TCP. (source: name or table,
             default unset)
     """
 
@@ -1106,19 +1101,18 @@ class Builders:
 
         Args:
             pairs: Number of host pairs. (integer, default 1, 1 to 1000000)
-            access: The access links of both sides, from host to router; unless said
-                otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000
-                packets. (table, default unset)
-            left: The access links of the left side, where they differ from
-                `access`. (table, default unset)
-            right: The access links of the right side, where they differ from
-                `access`. (table, default unset)
-            delays: Delay of each left access link, one a pair; over `left`. (list
-                of duration, default unset)
-            rates: Rate of each left access link, one a pair; over `left`. (list of
-                rate, default unset)
-            bottleneck: The link from r1 to r2; unless said otherwise 10 Mbit/s and
-                20 ms. (table, default unset)
+            access: Access links of both sides, from host to router; default 100
+                Mbit/s, 1 ms and a queue for 100,000 packets. (table, default unset)
+            left: Access links of the left side, if they differ from `access`.
+                (table, default unset)
+            right: Access links of the right side, if they differ from `access`.
+                (table, default unset)
+            delays: Delay of each left access link, one per pair; overrides `left`.
+                (list of duration, default unset)
+            rates: Rate of each left access link, one per pair; overrides `left`.
+                (list of rate, default unset)
+            bottleneck: Link from r1 to r2; default 10 Mbit/s and 20 ms. (table,
+                default unset)
         """
         return self._topology("dumbbell", settings)
 
@@ -1129,12 +1123,12 @@ class Builders:
 
         Args:
             clients: Number of clients. (integer, default 1, 1 to 100000)
-            access: The links of the clients; unless said otherwise 10 Mbit/s and 3
-                ms. (table, default unset)
-            server: The link of the server; unless said otherwise 50 Mbit/s and 10
-                ms. (table, default unset)
-            queue: The queue of every direction of every link that names none.
-                (queue: name or table, default unset)
+            access: Links of the clients; default 10 Mbit/s and 3 ms. (table,
+                default unset)
+            server: Link of the server; default 50 Mbit/s and 10 ms. (table, default
+                unset)
+            queue: Queue of every link direction without one of its own. (queue:
+                name or table, default unset)
         """
         return self._topology("star", settings)
 
@@ -1146,19 +1140,18 @@ class Builders:
         Args:
             hops: Number of bottlenecks in the chain. (integer, default 3, 1 to
                 1000)
-            access: The access links, from host to router; unless said otherwise 100
-                Mbit/s, 1 ms and a queue with room for 100,000 packets. (table,
+            access: Access links, from host to router; default 100 Mbit/s, 1 ms and
+                a queue for 100,000 packets. (table, default unset)
+            bottleneck: Links of the chain; default 10 Mbit/s and 20 ms. (table,
                 default unset)
-            bottleneck: The links of the chain; unless said otherwise 10 Mbit/s and
-                20 ms. (table, default unset)
         """
         return self._topology("parking_lot", settings)
 
     def fat_tree(self, **settings: Unpack[FatTreeSettings]) -> Self:
-        """The three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section
-        3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J,
-        (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named
-        like their host, or LOWER-UPPER.
+        """Three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k
+        pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2
+        core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like
+        their host, or LOWER-UPPER.
 
         Args:
             k: Ports of a switch, an even number. (integer, default 4, 2 to 64)
@@ -1176,9 +1169,8 @@ class Builders:
 
         Args:
             rows: Number of rows. (integer, default 3, 1 to 1000)
-            columns: Number of nodes in a row. (integer, default 3, 2 to 1000)
-            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-                default unset)
+            columns: Number of nodes per row. (integer, default 3, 2 to 1000)
+            link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
         """
         return self._topology("grid", settings)
 
@@ -1188,76 +1180,73 @@ class Builders:
 
         Args:
             nodes: Number of nodes. (integer, default 8, 3 to 100000)
-            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-                default unset)
+            link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
         """
         return self._topology("ring", settings)
 
     def tree(self, **settings: Unpack[TreeSettings]) -> Self:
-        """The root n0, below it level by level the switches n1, n2..., and below the
-        lowest of them the hosts h0, h1... A link is named like the node at its
-        lower end, and leads up from there.
+        """Balanced tree: the root n0, below it level by level the switches n1, n2...,
+        and below the lowest of them the hosts h0, h1... A link is named like the
+        node at its lower end, and leads up from there.
 
         Args:
             fanout: Nodes below each switch. (integer, default 2, 2 to 1000)
             depth: Links from a host to the root. (integer, default 3, 1 to 16)
-            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-                default unset)
-            rates: Rate of the links of each level, from those at the root down to
-                those of the hosts; over `link`. (list of rate, default unset)
-            delays: Delay of the links of each level, from those at the root down to
-                those of the hosts; over `link`. (list of duration, default unset)
+            link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
+            rates: Rate of the links of each level, from the root down to the hosts;
+                overrides `link`. (list of rate, default unset)
+            delays: Delay of the links of each level, from the root down to the
+                hosts; overrides `link`. (list of duration, default unset)
         """
         return self._topology("tree", settings)
 
     def leaf_spine(self, **settings: Unpack[LeafSpineSettings]) -> Self:
-        """The two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines
-        s0, s1..., leaves l0, l1..., each joined to every spine, and on every leaf
-        its hosts, h0, h1... over all leaves. Links are named like their host, or
+        """Two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0,
+        s1..., leaves l0, l1..., each joined to every spine, and the hosts of the
+        leaves, h0, h1... over all leaves. Links are named like their host, or
         LEAF-SPINE.
 
         Args:
-            spines: Number of spines: equally short paths from leaf to leaf.
-                (integer, default 2, 1 to 256)
+            spines: Number of spines, which is the number of equally short paths
+                between leaves. (integer, default 2, 1 to 256)
             leaves: Number of leaves. (integer, default 4, 2 to 1024)
-            hosts: Hosts on each leaf. (integer, default 4, 1 to 256)
-            access: The links of the hosts, from host to leaf; unless said otherwise
-                10 Gbit/s and 1 us. (table, default unset)
-            fabric: The links between the layers, from leaf to spine; unless said
-                otherwise 40 Gbit/s and 1 us. (table, default unset)
-            queue: The queue of every direction of every link that names none.
-                (queue: name or table, default unset)
+            hosts: Hosts per leaf. (integer, default 4, 1 to 256)
+            access: Links of the hosts, from host to leaf; default 10 Gbit/s and 1
+                us. (table, default unset)
+            fabric: Links between the layers, from leaf to spine; default 40 Gbit/s
+                and 1 us. (table, default unset)
+            queue: Queue of every link direction without one of its own. (queue:
+                name or table, default unset)
         """
         return self._topology("leaf_spine", settings)
 
     def full_mesh(self, **settings: Unpack[FullMeshSettings]) -> Self:
-        """Nodes n0, n1... with a link between any two, so that no packet needs a
-        second one. Links are called n0-n1, the lower number first.
+        """Nodes n0, n1... with a link between any two, so every path has one link.
+        Links are called n0-n1, the lower number first.
 
         Args:
             nodes: Number of nodes. (integer, default 5, 2 to 600)
-            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-                default unset)
+            link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
         """
         return self._topology("full_mesh", settings)
 
     def random_geometric(self, **settings: Unpack[RandomGeometricSettings]) -> Self:
-        """The random geometric graph (Gilbert 1961): nodes n0, n1... scattered
-        uniformly over a square, two of them joined if they are at most `radius`
-        apart. Links are called n0-n1, the lower number first.
+        """Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly
+        over a square, two of them joined if they are at most `radius` apart. Links
+        are called n0-n1, the lower number first.
 
         Args:
             nodes: Number of nodes. (integer, default 50, 2 to 10000)
-            across: Propagation delay along a side of the square: the delay of a
-                link is its length in proportion. Where `link` has a delay, all
-                links have that. (duration, default "10ms", up to 10min)
-            islands: What happens if not every node is reached from every other.
-                (one of `join`, `refuse`, default "join")
+            across: Propagation delay along a side of the square; the delay of a
+                link is proportional to its length. If `link` has a delay, all links
+                have that. (duration, default "10ms", up to 10min)
+            islands: Treatment of a network that is not connected. (one of `join`,
+                `refuse`, default "join")
             seed: Seed of the network. The seed of the run does not change it.
                 (integer, default 1, from 0)
-            link: The links; unless said otherwise 10 Mbit/s, and a delay by their
-                length. (table, default unset)
-            radius: How far apart nodes with a link are, in sides of the square.
+            link: Links; default 10 Mbit/s, and a delay by their length. (table,
+                default unset)
+            radius: Largest distance of joined nodes, in sides of the square.
                 Networks are seldom connected below sqrt(ln n / (pi n)). (number,
                 default 0.2, 0 to 1.5)
         """
@@ -1265,40 +1254,39 @@ class Builders:
 
     def waxman(self, **settings: Unpack[WaxmanSettings]) -> Self:
         """Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1...
-        scattered uniformly over a square, two of them at the distance d joined with
-        the probability beta exp(-d / (alpha L)), L being the largest distance.
-        Links are called n0-n1, the lower number first.
+        scattered uniformly over a square, two of them at distance d joined with
+        probability beta exp(-d / (alpha L)), where L is the largest distance. Links
+        are called n0-n1, the lower number first.
 
         Args:
             nodes: Number of nodes. (integer, default 50, 2 to 10000)
-            across: Propagation delay along a side of the square: the delay of a
-                link is its length in proportion. Where `link` has a delay, all
-                links have that. (duration, default "10ms", up to 10min)
-            islands: What happens if not every node is reached from every other.
-                (one of `join`, `refuse`, default "join")
+            across: Propagation delay along a side of the square; the delay of a
+                link is proportional to its length. If `link` has a delay, all links
+                have that. (duration, default "10ms", up to 10min)
+            islands: Treatment of a network that is not connected. (one of `join`,
+                `refuse`, default "join")
             seed: Seed of the network. The seed of the run does not change it.
                 (integer, default 1, from 0)
-            link: The links; unless said otherwise 10 Mbit/s, and a delay by their
-                length. (table, default unset)
-            alpha: How slowly the probability falls with the distance: larger means
+            link: Links; default 10 Mbit/s, and a delay by their length. (table,
+                default unset)
+            alpha: Decay of the probability with the distance: a larger value means
                 more long links. (number, default 0.15, 0.001 to 1)
-            beta: The probability at no distance: larger means more links. (number,
-                default 0.6, 0 to 1)
+            beta: Probability at distance zero: a larger value means more links.
+                (number, default 0.6, 0 to 1)
         """
         return self._topology("waxman", settings)
 
     def barabasi_albert(self, **settings: Unpack[BarabasiAlbertSettings]) -> Self:
-        """The scale-free network of Barabasi and Albert (Science 286, 1999): it begins
-        as a star of links + 1 nodes, and each further node is joined to `links`
-        others, drawn with probabilities in proportion to the links they have. Nodes
-        are n0, n1... by age; links are called n0-n1, the lower number first.
+        """Scale-free network of Barabasi and Albert (Science 286, 1999): a star of
+        links + 1 nodes at first; each further node is joined to `links` others,
+        with probabilities proportional to their numbers of links. Nodes are n0,
+        n1... by age; links are called n0-n1, the lower number first.
 
         Args:
             nodes: Number of nodes. (integer, default 50, 2 to 100000)
-            links: Links that a node brings. (integer, default 2, 1 to 100)
+            links: Links that each new node adds. (integer, default 2, 1 to 100)
             seed: Seed of the network. The seed of the run does not change it.
                 (integer, default 1, from 0)
-            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
-                default unset)
+            link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
         """
         return self._topology("barabasi_albert", settings)
