@@ -16,7 +16,7 @@ from .groups import members
 from .tables import intervals, series, series_names
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 MOST_LINES = 8
 """Most curves of a chart."""
@@ -30,7 +30,7 @@ _TITLES = {"throughput": "Throughput", "cwnd": "Congestion window", "srtt": "Smo
 _PACKETS = {"p": "packets"}
 
 
-def charts(result: Result) -> list[Chart]:
+def charts(result: ResultData) -> list[Chart]:
     """Returns all charts of a result."""
     out = []
     if result.reports == "flows" and series_names(result, "flow_series"):
@@ -40,18 +40,18 @@ def charts(result: Result) -> list[Chart]:
     return [*out, *(c for c in (each_flow(result), shares(result), each_group(result)) if c is not None)]
 
 
-def warmup(result: Result) -> list[tuple[float, float, str]]:
+def warmup(result: ResultData) -> list[tuple[float, float, str]]:
     """Returns the warm-up as a named span."""
     until = as_seconds(result.description.get("warmup") or "0s")
     return [(0.0, until, "warm-up")] if until else []
 
 
-def seed_note(result: Result) -> str:
+def seed_note(result: ResultData) -> str:
     """Returns a note on the run that time series show."""
     return f"Seed {result.seeds[0]} of {len(result.seeds)}." if len(result.seeds) > 1 else ""
 
 
-def flows_over_time(result: Result, what: str) -> Chart | None:
+def flows_over_time(result: ResultData, what: str) -> Chart | None:
     """Returns a series of flows: a line per flow if there are few, else a line per group."""
     if what not in series_names(result, "flow_series"):
         return None
@@ -85,7 +85,7 @@ def flows_over_time(result: Result, what: str) -> Chart | None:
     )  # fmt: skip
 
 
-def links_over_time(result: Result) -> Chart | None:
+def links_over_time(result: ResultData) -> Chart | None:
     """Returns the longest queues over time."""
     frame = _finite(series(result, "link_series", "queue"), "queue").filter(pl.col("seed") == result.seeds[0])
     top = frame.group_by("link").agg(pl.col("value").mean()).sort("value", "link", descending=[True, False])
@@ -137,7 +137,7 @@ def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, r
     return lines, _PACKETS.get(label, label), spans
 
 
-def _per_flow(result: Result) -> pl.DataFrame | None:
+def _per_flow(result: ResultData) -> pl.DataFrame | None:
     if result.reports == "groups":
         return None
     frame = result.flows
@@ -147,7 +147,7 @@ def _per_flow(result: Result) -> pl.DataFrame | None:
     return frame.with_columns(clean)
 
 
-def each_flow(result: Result) -> Chart | None:
+def each_flow(result: ResultData) -> Chart | None:
     """Returns delay against goodput, a mark per flow, with the intervals over the runs."""
     from ..stats import interval
 
@@ -176,7 +176,7 @@ def each_flow(result: Result) -> Chart | None:
                 ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
-def each_group(result: Result) -> Chart | None:
+def each_group(result: ResultData) -> Chart | None:
     """Returns delay against goodput per flow, a mark per group, for a result with rows of groups."""
     rows = intervals(result, "groups") if result.reports == "groups" else []
     of = {labels["group"]: (per["delay_mean"], per["goodput_mean"]) for labels, per in rows}
@@ -210,7 +210,7 @@ def _first(groups: Mapping[str, None]) -> list[tuple[str, ...]]:
     return [*((n,) for n in names[: MOST_LINES - 1]), tuple(names[MOST_LINES - 1 :])]
 
 
-def shares(result: Result) -> Chart | None:
+def shares(result: ResultData) -> Chart | None:
     """Returns the distribution of goodput among many flows, a curve per group."""
     frame = _per_flow(result)
     if frame is None or frame["flow"].n_unique() <= MOST_LINES:

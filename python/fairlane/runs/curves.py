@@ -15,7 +15,7 @@ from ..stats.intervals import ANY, CONFIDENCE, Range, bounded, t_factor
 from .tables import series
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 #: Most points of a rate over time. Over steps of a few packets a rate jumps between zero and the link rate and draws a solid band.
 MAX_RATES = 300
@@ -37,7 +37,7 @@ class Curve:
 
 
 def curves(
-    result: Result,
+    result: ResultData,
     table: str,
     what: str,
     of: Mapping[str, Sequence[str]],

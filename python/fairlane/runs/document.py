@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 RUN_SCHEMA = "fairlane.run/1"
 
@@ -18,7 +18,7 @@ AT_ONCE = 32
 """Rows that are formatted together."""
 
 
-def run_document(result: Result) -> dict[str, Any]:
+def run_document(result: ResultData) -> dict[str, Any]:
     """Returns the document of all replications."""
     from ..base.document import finite
     from ..base.metrics import within
@@ -33,7 +33,7 @@ def run_document(result: Result) -> dict[str, Any]:
     return whole
 
 
-def json_chunks(result: Result) -> Iterator[str]:
+def json_chunks(result: ResultData) -> Iterator[str]:
     """Yields the document as text, a table row at a time: for a hundred thousand flows it has hundreds of megabytes."""
     from ..base.document import finite
     from .tables import metric_tables
@@ -49,7 +49,7 @@ def json_chunks(result: Result) -> Iterator[str]:
     yield "\n}\n"
 
 
-def _rows(result: Result, name: str) -> Iterator[str]:
+def _rows(result: ResultData, name: str) -> Iterator[str]:
     """Yields the rows of a table as text."""
     from .tables import columns
 
@@ -61,12 +61,12 @@ def _rows(result: Result, name: str) -> Iterator[str]:
         yield "{" + ", ".join([*_labelled(labels), *(f'"{m}": {_interval(m, v)}' for m, v in per.items())]) + "}"
 
 
-def _grouped(result: Result, name: str) -> bool:
+def _grouped(result: ResultData, name: str) -> bool:
     """Returns True if links of one name pattern share rows: in a result of groups, which may have millions of links."""
     return name == "links" and result.reports == "groups"
 
 
-def _values(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
+def _values(result: ResultData, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
     """Yields the labels of each row, and the values of each metric in all runs."""
     from . import link_groups
     from .tables import values
@@ -93,7 +93,7 @@ def _column(metric: str, values: Sequence[Any]) -> list[str]:
     return [nothing if x is None or not isfinite(x) else lead + repr(x) + tail for x in values]
 
 
-def _head(result: Result) -> dict[str, Any]:
+def _head(result: ResultData) -> dict[str, Any]:
     from .. import _core
     from ..base.metrics import unit
     from .tables import metric_tables, metrics_of

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.checksums import MEMBER, dump_json, fault_of_text
 from ..base.files import open_file, reason, replacing, write_file
@@ -25,7 +25,9 @@ from .tables import SERIES, StoredTables, metric_tables, series_tables, write_se
 from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
+
+R = TypeVar("R", bound="ResultData")
 
 MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = "fairlane.results/2"
@@ -67,7 +69,9 @@ def _as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = (), moves: bool = False) -> Path:
+def save(
+    result: ResultData, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = (), moves: bool = False
+) -> Path:
     """Writes a result folder; see `Result.save`. The files `captures` are moved into it, and with `moves` also the event trace."""
     from .. import _core
     from ..base import toml
@@ -127,11 +131,9 @@ def _is_large(name: str) -> bool:
     return name.endswith(ENDING) or PART.fullmatch(name) is not None or name.removesuffix(".parquet") in SERIES
 
 
-def load(folder: str | PathLike[str]) -> Result:
-    """Reads a result folder, checks every file against the manifest, and the manifest against its own checksum."""
+def load(folder: str | PathLike[str], cls: type[R]) -> R:
+    """Reads a result folder as a `cls`: checks every file against the manifest, and the manifest against its own checksum."""
     import polars as pl
-
-    from .result import Result
 
     path = Path(fspath(folder))
     manifest = _manifest(path)
@@ -146,7 +148,7 @@ def load(folder: str | PathLike[str]) -> Result:
         tables = StoredTables(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
         for name in SERIES:
             tables.names(name)  # reports an invalid file now, not on first access
-        result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
+        result = cls(json.loads(data["scenario.json"]), manifest["runs"], tables)
         tables_of_limits = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
         result._why = limit_tables.runs_of(result.seeds, tables_of_limits)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:

@@ -9,10 +9,10 @@ from ..base.metrics import metrics_in
 from ..errors import suggest
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 
-def members(result: Result) -> dict[str, list[str]]:
+def members(result: ResultData) -> dict[str, list[str]]:
     """Returns the flows of each group in the order of the scenario; an error for a result without rows of flows."""
     result._having("flows")
     out: dict[str, list[str]] = {}
@@ -21,7 +21,7 @@ def members(result: Result) -> dict[str, list[str]]:
     return out
 
 
-def groups_of(result: Result, what: str, names: str | Iterable[str] | None) -> dict[str, list[str]]:
+def groups_of(result: ResultData, what: str, names: str | Iterable[str] | None) -> dict[str, list[str]]:
     """Returns the requested groups (None: all) of a result with rows of groups, by their labels in a plot of a metric."""
     there = flows_in(result)
     wanted = list(there) if names is None else [names] if isinstance(names, str) else list(dict.fromkeys(names))
@@ -32,7 +32,7 @@ def groups_of(result: Result, what: str, names: str | Iterable[str] | None) -> d
     return {name if there[name] < 2 else f"{name} ({aggregate}{there[name]} flows)": [name] for name in wanted}
 
 
-def flows_in(result: Result) -> dict[str, int]:
+def flows_in(result: ResultData) -> dict[str, int]:
     """Returns the number of flows of each group."""
     if result.reports == "flows":
         return {g: len(own) for g, own in members(result).items()}
@@ -40,7 +40,7 @@ def flows_in(result: Result) -> dict[str, int]:
     return {g: int(n) for g, n in first.select("group", "flows").iter_rows()}
 
 
-def flows_of(result: Result, names: str | Iterable[str]) -> list[str]:
+def flows_of(result: ResultData, names: str | Iterable[str]) -> list[str]:
     """Returns the names of flows, with each group replaced by its flows."""
     groups = members(result)
     known = {f for own in groups.values() for f in own}

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.escapes import one_line
 from ..base.format import number
 from ..base.metrics import within
-from ..base.escapes import one_line
 from ..errors import FairlaneError, suggest
 from ..stats import Interval, interval
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .tables import columns, metrics_of
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 FEW = 8
 """Most links of one name pattern with a row each."""
@@ -30,7 +30,7 @@ def name_pattern(name: str) -> str:
     return _NUMBER.sub("{i}", name)
 
 
-def rows(result: Result) -> Iterator[Row]:
+def rows(result: ResultData) -> Iterator[Row]:
     """Yields labels and the values of each metric in all runs; a group of more than `FEW` links has a row per aggregate in `HOW`."""
     runs = _runs(result)
     if not runs:
@@ -53,7 +53,7 @@ def rows(result: Result) -> Iterator[Row]:
             yield labels | {"aggregate": how}, {m: [values[k] for values in per] for m, per in found.items()}
 
 
-def _runs(result: Result) -> list[dict[str, Sequence[Any]]]:
+def _runs(result: ResultData) -> list[dict[str, Sequence[Any]]]:
     """Returns the columns run by run; a folder has all runs in one column. Every run has the same links."""
     tables = [c for c in columns(result, "links") if c]
     if len(tables) == len(result.seeds):

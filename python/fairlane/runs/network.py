@@ -247,7 +247,7 @@ class Network(Builders):
         return self
 
     def _repr_html_(self) -> str:
-        from .html import network_html
+        from .network_html import network_html
 
         return network_html(self)
 

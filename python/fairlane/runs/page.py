@@ -22,7 +22,7 @@ from .tables import intervals, link_loads, metrics_of, series_names, series_tabl
 if TYPE_CHECKING:
     import polars as pl
 
-    from .result import Result
+    from .data import ResultData
 
 LEAST_DELAY = 1e-4
 """Least queueing delay, seconds, that a headline mentions."""
@@ -31,7 +31,7 @@ MOST_CELLS = 20_000
 NO_SERIES = "No time series: the scenario has no sampling step. --set sample=10ms records them and changes no result."
 
 
-def page(result: Result, folder: str = "") -> str:
+def page(result: ResultData, folder: str = "") -> str:
     """Returns the page; `folder`: the result folder it describes."""
     drawn = charts(result)
     series = any(series_names(result, name) for name in series_tables(result))
@@ -52,12 +52,12 @@ def page(result: Result, folder: str = "") -> str:
     )  # fmt: skip
 
 
-def title(result: Result, folder: str = "") -> str:
+def title(result: ResultData, folder: str = "") -> str:
     """Returns the name of the scenario, else that of its folder."""
     return str(result.description.get("name") or PurePath(folder).name or "Run")
 
 
-def headline(result: Result, folder: str = "") -> str:
+def headline(result: ResultData, folder: str = "") -> str:
     """Returns the name with the largest queueing delay and the total goodput."""
     ((_, whole),) = intervals(result, "network")
     goodput = whole["goodput"].mean if "goodput" in whole else None
@@ -78,7 +78,7 @@ def _mean(value: float, metric: str) -> str:
     return f"{number(float(f'{value * factor:.3g}'), 3)} {per}"
 
 
-def exact_table(result: Result, name: str) -> pl.DataFrame | None:
+def exact_table(result: ResultData, name: str) -> pl.DataFrame | None:
     """Returns means with their intervals; None if the table is too large for a page."""
     frame = result.table(name)
     if not frame.height or frame.height * frame.width > MOST_CELLS * max(1, len(result.info)):
@@ -86,7 +86,7 @@ def exact_table(result: Result, name: str) -> pl.DataFrame | None:
     return result.mean(name)
 
 
-def describe_run(result: Result) -> str:
+def describe_run(result: ResultData) -> str:
     """Returns a sentence on the duration, the network and the flows."""
     description, expanded = result.description, result.scenario.get("expanded") or {}
     parts = [
@@ -98,14 +98,14 @@ def describe_run(result: Result) -> str:
     return f"{span}{warm}; {', '.join(parts)}." if parts else f"{span}{warm}."
 
 
-def facts(result: Result) -> list[tuple[str, str]]:
+def facts(result: ResultData) -> list[tuple[str, str]]:
     """Returns the seeds, fingerprints and version."""
     many = "s" if len(result.seeds) > 1 else ""
     rows = [(f"seed{many}", seed_range(result.seeds)), (f"fingerprint{many}", fingerprint_list(result.fingerprints))]
     return [*rows, ("fairlane", _core.version())]
 
 
-def rerun_of(result: Result, folder: str = "", name: str = "") -> Rerun:
+def rerun_of(result: ResultData, folder: str = "", name: str = "") -> Rerun:
     """Returns the command and the scenario that reproduce the result."""
     description: dict[str, Any] = result.description
     if not is_simulated(result):
@@ -113,7 +113,7 @@ def rerun_of(result: Result, folder: str = "", name: str = "") -> Rerun:
     return rerun_scenario(toml.dumps(description), result.seeds, name=name, folder=folder, facts=facts(result))
 
 
-def is_simulated(result: Result) -> bool:
+def is_simulated(result: ResultData) -> bool:
     """Returns True if the result comes from a simulation, not from an imported recording."""
     description = result.description
     return bool(description.get("flows")) and "duration" in description and not description.get("imported")

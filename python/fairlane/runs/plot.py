@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .result import Result
+    from .data import ResultData
 
 MAX_LINES = 12
 """Most links or flows that are drawn by default; above that, flows are drawn as means of their groups."""
@@ -58,7 +58,7 @@ class PlotRequest:
 
 
 def draw(
-    result: Result,
+    result: ResultData,
     what: str | Iterable[str],
     *,
     ax: Axes | Iterable[Axes] | None = None,
@@ -101,7 +101,7 @@ def draw(
     return figure
 
 
-def _what(result: Result, what: str, request: PlotRequest) -> tuple[bool, str]:
+def _what(result: ResultData, what: str, request: PlotRequest) -> tuple[bool, str]:
     """Returns True for a time series, and the table of the quantity."""
     own: set[str] = set()
     if request.flow is not None or request.group:
@@ -128,16 +128,16 @@ def _what(result: Result, what: str, request: PlotRequest) -> tuple[bool, str]:
     raise UnknownNameError(f"unknown quantity to plot {what!r}{hint}\n{_known(result)}")
 
 
-def _names(result: Result, table: str) -> list[str]:
+def _names(result: ResultData, table: str) -> list[str]:
     return numeric_columns(table, series_names(result, table) if table in SERIES else result.table(table).columns)
 
 
-def _with(result: Result, table: str, what: str) -> pl.DataFrame:
+def _with(result: ResultData, table: str, what: str) -> pl.DataFrame:
     """Returns the table with a quantity; of a series only that column."""
     return series(result, table, what) if table in SERIES else result.table(table)
 
 
-def _known(result: Result) -> str:
+def _known(result: ResultData) -> str:
     """Lists the quantities by table."""
     lines = []
     for table, words in ((t, words) for t, words in _TABLES.items() if t in result._tables):
@@ -146,7 +146,7 @@ def _known(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _panel(result: Result, what: str, request: PlotRequest) -> Lines | Bars:
+def _panel(result: ResultData, what: str, request: PlotRequest) -> Lines | Bars:
     if request.aggregate not in AGGREGATES:
         raise suggest(request.aggregate, list(AGGREGATES), "aggregate over the flows of a group")
     if request.seed is not None and request.seed != "all" and request.seed not in result.seeds:
@@ -160,7 +160,7 @@ def _panel(result: Result, what: str, request: PlotRequest) -> Lines | Bars:
     return (Lines if over_time else Bars)(result, what, table, of, aggregate, request.seed)
 
 
-def _members(result: Result, table: str, what: str, key: str, request: PlotRequest) -> dict[str, list[str]]:
+def _members(result: ResultData, table: str, what: str, key: str, request: PlotRequest) -> dict[str, list[str]]:
     """Returns the name of each curve or bar with its flows or links."""
     if key == "link":
         return {name: [name] for name in _links(_with(result, table, what), what, request.link)}
@@ -211,7 +211,7 @@ def _links(frame: pl.DataFrame, what: str, names: str | Iterable[str] | None) ->
 class _Part:
     """Quantity in its axes."""
 
-    result: Result
+    result: ResultData
     what: str
     table: str
     of: Mapping[str, Sequence[str]]
@@ -323,6 +323,6 @@ def _typical(found: Sequence[Curve]) -> float:
     return float(np.quantile(values, 0.9)) if len(values) else 0.0
 
 
-def _title(result: Result, extra: str) -> str:
+def _title(result: ResultData, extra: str) -> str:
     name = textwrap.shorten(result.description.get("name") or "", 60, placeholder="…")
     return f"{name} ({extra})" if name and extra else name or extra

@@ -17,7 +17,7 @@ from .headings import heading
 from .tables import LABELS, columns, intervals, link_loads
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 FEW = 8
 """Most flows with a row each; above that, the table has a row per group."""
@@ -44,7 +44,7 @@ def cell(name: str, iv: Interval) -> str:
     return quantity(iv.times(100), "%") if name in _PERCENT else quantity(iv, unit(name))
 
 
-def flow_sheet(result: Result, each: bool = False, where: str = "--flows, or result.flows in Python") -> Sheet | None:
+def flow_sheet(result: ResultData, each: bool = False, where: str = "--flows, or result.flows in Python") -> Sheet | None:
     """Returns one row per flow if there are few or with `each`, else one row per group and a note where to find the flows (`where`)."""
     if result.reports == "groups":
         return _groups_sheet(result)
@@ -59,7 +59,7 @@ def flow_sheet(result: Result, each: bool = False, where: str = "--flows, or res
     return _group_sheet(result, of, where)
 
 
-def _groups_sheet(result: Result) -> Sheet | None:
+def _groups_sheet(result: ResultData) -> Sheet | None:
     rows = intervals(result, "groups")
     if not rows:
         return None
@@ -72,7 +72,7 @@ def _groups_sheet(result: Result) -> Sheet | None:
     return Sheet(["group", "flows", *(heads.get(c) or heading(c) for c in shown)], body, note=note)
 
 
-def _group_sheet(result: Result, of: Groups, where: str) -> Sheet:
+def _group_sheet(result: ResultData, of: Groups, where: str) -> Sheet:
     groups = members(result)
     present = [c for c in _FLOWS if c in next(filter(None, columns(result, "flows")))]
     per = {g: {c: of.value(names, c) for c in present} for g, names in groups.items()}
@@ -90,7 +90,7 @@ def _group_sheet(result: Result, of: Groups, where: str) -> Sheet:
 class Groups:
     """Metrics of sets of flows over the runs."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: ResultData) -> None:
         rows = [(c, i) for c in columns(result, "flows") if c for i in range(len(c["flow"]))]
         each = len(rows) // len(result.info)
         # Every run has the same flows in the same order.
@@ -124,7 +124,7 @@ def _formed(values: list[float], how: str) -> float:
 _Weight = tuple[float, float, float]
 
 
-def _busy_links(result: Result) -> tuple[list[tuple[dict[str, str], dict[str, Interval]]], int]:
+def _busy_links(result: ResultData) -> tuple[list[tuple[dict[str, str], dict[str, Interval]]], int]:
     """Returns the busiest links with their metrics, and the number of all links."""
     weighed = ("drops", "queue_mean", "utilisation")
     if len(result.info) != 1 or len(runs := [c for c in columns(result, "links") if c]) != 1:
@@ -152,7 +152,7 @@ def _heaviest(weights: Callable[[], Iterable[_Weight]]) -> list[int]:
     return list(islice(busy, MAX_LINKS)) or list(range(min(1, sum(1 for _ in islice(weights(), 1)))))
 
 
-def link_sheet(result: Result, where: str = "--json, or result.links in Python") -> Sheet | None:
+def link_sheet(result: ResultData, where: str = "--json, or result.links in Python") -> Sheet | None:
     """Returns a table of the links with queueing or drops, with a note where to find the others (`where`)."""
     kept, count = _busy_links(result)
     if not kept:
@@ -164,7 +164,7 @@ def link_sheet(result: Result, where: str = "--json, or result.links in Python")
     return Sheet(["link", *map(heading, shown)], body, note=note)
 
 
-def network_sheet(result: Result) -> Sheet:
+def network_sheet(result: ResultData) -> Sheet:
     """Returns a table of the whole network, one row per metric that is not zero."""
     ((_, per),) = intervals(result, "network")
     return Sheet(["whole network", "value"], [[heading(name), cell(name, iv)] for name, iv in per.items() if iv.mean])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, quantity
-from ..base.metrics import unit
 from ..base.literals import si
+from ..base.metrics import unit
 from ..look.sheet import Sheet
 from .groups import members
 from .sheets import FEW, Groups, cell
@@ -17,7 +17,7 @@ from .tables import columns, intervals, link_loads
 
 if TYPE_CHECKING:
     from ..stats import Interval
-    from .result import Result
+    from .data import ResultData
 
 MOST_LIMITS = 16
 """Most flows with a row each; above that, flows are counted by group and limit."""
@@ -27,12 +27,12 @@ _WAITS = 1e-4
 """Mean queueing delay, seconds, below which no queueing is reported."""
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: ResultData) -> list[str]:
     """Returns sentences on the goodput of the flows, the longest queue, and the precision."""
     return [s for s in (_goodput(result), _queueing(result), _precision(result)) if s]
 
 
-def _goodput(result: Result) -> str:
+def _goodput(result: ResultData) -> str:
     if result.reports == "groups":
         return _goodput_of_groups(result)
     of = Groups(result)
@@ -56,7 +56,7 @@ def _goodput(result: Result) -> str:
     return f"{lead}: {_per_flow(means)}; Jain's fairness index is {fair}."
 
 
-def _goodput_of_groups(result: Result) -> str:
+def _goodput_of_groups(result: ResultData) -> str:
     rows = [(labels["group"], per) for labels, per in intervals(result, "groups")]
     ((_, whole),) = intervals(result, "network")
     count = number(math.fsum(per["flows"].mean or 0.0 for _, per in rows))
@@ -71,7 +71,7 @@ def _per_flow(means: list[tuple[str, Interval]]) -> str:
     return ", ".join(f"a flow of {g} gets {cell('goodput', iv)} on average" for g, iv in ends)
 
 
-def _queueing(result: Result) -> str:
+def _queueing(result: ResultData) -> str:
     link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
     if not link:
         return ""
@@ -94,7 +94,7 @@ def _queueing(result: Result) -> str:
     return f"{waits}; {rest}."
 
 
-def _precision(result: Result) -> str:
+def _precision(result: ResultData) -> str:
     runs = len(result.info)
     if runs == 1:
         return f"One run (seed {result.seeds[0]}): the random variation is unknown. Use --seeds 1..10 for confidence intervals."
@@ -108,7 +108,7 @@ def _precision(result: Result) -> str:
     return f"Means of {runs} runs with different seeds, with 95 % confidence intervals{sure}."
 
 
-def _total_goodput(result: Result) -> Interval | None:
+def _total_goodput(result: ResultData) -> Interval | None:
     of = Groups(result)
     names = [f for own in members(result).values() for f in own]
     return of.value(names, "goodput", "sum") if of.flows else None
@@ -123,7 +123,7 @@ class LimitSection:
     """Shares of each flow's time; None above `MOST_LIMITS` flows."""
 
 
-def limit_section(result: Result) -> LimitSection | None:
+def limit_section(result: ResultData) -> LimitSection | None:
     """Returns the section; None if the run did not record limits."""
     if not result._why or not all(result._why):
         return None
@@ -139,7 +139,7 @@ def limit_section(result: Result) -> LimitSection | None:
     return LimitSection(why.sentences(), Sheet(["flow", *(LIMITS[limit] for limit in used)], rows, note=note))
 
 
-def limits_sheet(result: Result) -> Sheet | None:
+def limits_sheet(result: ResultData) -> Sheet | None:
     """Returns the table of estimated limits; None without flows."""
     found = estimated_limits(result)
     if not found:
@@ -153,7 +153,7 @@ def limits_sheet(result: Result) -> Sheet | None:
     return Sheet(["group", "limited by", "flows"], [[g, limit, str(n)] for (g, limit), n in counts.items()], words=(1,))
 
 
-def estimated_limits(result: Result) -> dict[str, tuple[str, str]]:
+def estimated_limits(result: ResultData) -> dict[str, tuple[str, str]]:
     """Returns for each flow what limited it, and the evidence.
 
     A TCP flow that reduced its window was limited by congestion. Without a reduction it was limited by its receive window if its goodput

@@ -21,7 +21,7 @@ from ..stats import Interval, interval
 if TYPE_CHECKING:
     import polars as pl
 
-    from .result import Result
+    from .data import ResultData
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
 GROUPED = ("groups", "links", "network", "link_series")
@@ -39,7 +39,7 @@ def names_of(report: str) -> tuple[str, ...]:
     return GROUPED if report == "groups" else NAMES
 
 
-def flow_table(result: Result) -> str:
+def flow_table(result: ResultData) -> str:
     """Returns the name of the table of flows or of groups."""
     return "groups" if result.reports == "groups" else "flows"
 
@@ -50,12 +50,12 @@ def numeric_columns(table: str, names: Iterable[str]) -> list[str]:
     return [c for c in names if c not in LABELS and c not in ("seed", "time") and c not in void]
 
 
-def metric_tables(result: Result) -> tuple[str, str, str]:
+def metric_tables(result: ResultData) -> tuple[str, str, str]:
     """Returns the tables with one number per run: of flows or groups, of links, of the network."""
     return flow_table(result), "links", "network"
 
 
-def series_tables(result: Result) -> list[str]:
+def series_tables(result: ResultData) -> list[str]:
     """Returns the time series that a result may have: with rows of groups, those of links."""
     return [name for name in SERIES if not missing_table(name, result.reports)]
 
@@ -245,26 +245,26 @@ def _columns(frame: pl.DataFrame) -> list[Columns]:
     return [{c: (frame[c] if c in LABELS else frame[c].cast(pl.Float64)).to_list() for c in names}] if names else [{}]
 
 
-def columns(result: Result, table: str) -> list[Columns]:
+def columns(result: ResultData, table: str) -> list[Columns]:
     """Returns the columns of a table, run by run (of a folder: all runs together), without frames; empty without samples."""
     tables = result._having(table)
     return tables.columns(table) if isinstance(tables, Tables) else _columns(tables[table])
 
 
-def series_names(result: Result, table: str) -> list[str]:
+def series_names(result: ResultData, table: str) -> list[str]:
     """Returns the columns of a time series; none without samples."""
     tables = result._having(table)
     return tables.names(table) if isinstance(tables, Tables | StoredTables) else tables[table].columns
 
 
-def series(result: Result, table: str, *wanted: str) -> pl.DataFrame:
+def series(result: ResultData, table: str, *wanted: str) -> pl.DataFrame:
     """Returns `seed`, `time`, the flow or link, and the `wanted` columns of a time series; no other columns are built or read."""
     names = list(dict.fromkeys(["seed", table.removesuffix("_series"), "time", *wanted]))
     tables = result._having(table)
     return tables.some(table, names) if isinstance(tables, Tables | StoredTables) else tables[table].select(names)
 
 
-def write_series(result: Result, table: str, path: Path) -> bool:
+def write_series(result: ResultData, table: str, path: Path) -> bool:
     """Writes a time series as a Parquet file; returns False and writes nothing without samples."""
     tables = result._tables
     if isinstance(tables, Tables | StoredTables):
@@ -275,14 +275,14 @@ def write_series(result: Result, table: str, path: Path) -> bool:
     return bool(frame.height)
 
 
-def metrics_of(result: Result, table: str) -> list[str]:
+def metrics_of(result: ResultData, table: str) -> list[str]:
     """Returns the metrics of a table; none if it is empty."""
     first = next((c for c in columns(result, table) if c), {})
     return [c for c in first if c not in LABELS]
 
 
 def values(
-    result: Result, table: str, metrics: Sequence[str] | None = None, only: Collection[str] | None = None
+    result: ResultData, table: str, metrics: Sequence[str] | None = None, only: Collection[str] | None = None
 ) -> Iterator[tuple[dict[str, str], dict[str, list[Any]]]]:
     """Yields the rows of a table: labels and the values of each metric in all runs.
 
@@ -305,12 +305,12 @@ def values(
         yield {c: first[c][i] for c in labels}, {m: [run[m][i] for run, i in at] for m in metrics}
 
 
-def intervals(result: Result, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
+def intervals(result: ResultData, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Returns the rows of a table: labels and the interval of each metric."""
     return [(labels, {m: interval(v, within=within(m)) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
 
 
-def link_loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:
+def link_loads(result: ResultData) -> Iterator[tuple[str, tuple[float, float, float]]]:
     """Yields each link with its mean queue length, drops and utilisation."""
     # No other metrics: there may be millions of links.
     wanted = ("queue_mean", "drops", "utilisation")
@@ -324,7 +324,7 @@ def _mean(given: Sequence[Any]) -> float:
     return fsum(kept) / len(kept) if kept else 0.0
 
 
-def summary_frame(result: Result, table: str) -> pl.DataFrame:
+def summary_frame(result: ResultData, table: str) -> pl.DataFrame:
     """Returns the means in long form; see `Result.summary`."""
     need("tables")
     import polars as pl
@@ -338,7 +338,7 @@ def summary_frame(result: Result, table: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=floats, infer_schema_length=None)
 
 
-def mean_frame(result: Result, table: str) -> pl.DataFrame:
+def mean_frame(result: ResultData, table: str) -> pl.DataFrame:
     """Returns the means in wide form; see `Result.mean`."""
     need("tables")
     import polars as pl

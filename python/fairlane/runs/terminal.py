@@ -10,10 +10,10 @@ from ..look.sheet import Words
 from .sheets import flow_sheet, link_sheet, network_sheet
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 
-def head(result: Result, seconds: float | None = None) -> str:
+def head(result: ResultData, seconds: float | None = None) -> str:
     """Returns the name, the simulated time and the seeds; with `seconds` of wall-clock time also the speed."""
     runs = len(result.info)
     hops = sum(r["packet_hops"] for r in result.info)
@@ -39,7 +39,7 @@ def _short(count: int) -> str:
     return number(count)
 
 
-def run_report(result: Result, seconds: float, each: bool = False, why: bool = False) -> list[Any]:
+def run_report(result: ResultData, seconds: float, each: bool = False, why: bool = False) -> list[Any]:
     """Returns what is printed after a run: head line, flows (`each`: a row per flow), links, network, limits (`why`), warnings."""
     sheets = [s for s in (flow_sheet(result, each), link_sheet(result), network_sheet(result)) if s is not None]
     parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s))]

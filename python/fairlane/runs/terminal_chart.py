@@ -13,7 +13,7 @@ from ..look.braille import area, resample
 from .tables import Columns, columns
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 MAX_CURVES = 6
 MAX_WIDTH = 110
@@ -25,7 +25,7 @@ _RATES = ("green", "yellow", "magenta", "blue", "red", "cyan")
 """Colours of the terminal's palette, readable on its background."""
 
 
-def picture(result: Result, width: int) -> list[Any]:
+def picture(result: ResultData, width: int) -> list[Any]:
     """Returns lines of at most `width` characters with rich's styles; none without samples or traffic.
 
     The chart shows the run with the first seed. Above six flows it shows the sums of their groups.

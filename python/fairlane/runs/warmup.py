@@ -14,10 +14,10 @@ from ..stats.intervals import finite
 from .tables import series, series_names
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .data import ResultData
 
 
-def warmup(result: Result, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
+def warmup(result: ResultData, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
     """Returns the estimate; see `Result.warmup`."""
     if (flow is None) == (link is None):
         raise FairlaneError('a warm-up needs the series of one flow or one link: give flow="NAME" or link="NAME"')

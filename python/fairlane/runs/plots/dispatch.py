@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..result import Result
+    from ..data import ResultData
 
 OF_KINDS = ("theory", "time", "style")
 OF_QUANTITIES = ("group", "aggregate", "kind")
 
 
-def single(result: Result, names: Sequence[str], ax: Axes | Iterable[Axes] | None, options: Mapping[str, Any]) -> Figure | None:
+def single(result: ResultData, names: Sequence[str], ax: Axes | Iterable[Axes] | None, options: Mapping[str, Any]) -> Figure | None:
     """Returns the figure of a kind; None for quantities, which `runs.plot` draws."""
     kinds = [n for n in names if n in KINDS]
     given_options = [k for k in OF_KINDS if options.get(k)]

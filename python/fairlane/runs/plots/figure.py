@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..result import Result
+    from ..data import ResultData
 
 MOST_PANELS = 24
 _RATIO = 0.52
@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 
 def draw(
-    results: Sequence[tuple[str, Result]],
+    results: Sequence[tuple[str, ResultData]],
     kind: str,
     *,
     flow: str | Iterable[str] | None = None,

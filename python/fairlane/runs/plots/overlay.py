@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..result import Result
+    from ..data import ResultData
 
-Given = "Result | str | PathLike[str]"
+Given = "ResultData | str | PathLike[str]"
 
 
 class KindOptions(TypedDict, total=False):
@@ -65,15 +65,16 @@ def save(figure: Figure, path: str | PathLike[str], style: str = "screen", *, ne
     save_figure(figure, path, dpi=160 if style == "screen" else 300, new=new)
 
 
-def pairs(results: Any) -> list[tuple[str, Result]]:
+def pairs(results: Any) -> list[tuple[str, ResultData]]:
     """Returns labels and results for the argument of `plot`; reads folders."""
-    from ..result import Result, load
+    from ..data import ResultData
+    from ..folder import load
 
-    def one(x: Any) -> Result:
-        if isinstance(x, Result):
+    def one(x: Any) -> ResultData:
+        if isinstance(x, ResultData):
             return x
         if isinstance(x, str | PathLike):
-            return load(x)
+            return load(x, ResultData)
         raise FairlaneError(f"cannot draw {x!r}: give a Result, a result folder, a list of them, or a dict from names to them")
 
     if isinstance(results, Mapping):

@@ -22,7 +22,7 @@ from .pen import Pen, named
 from .view import View
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..data import ResultData
 
 _THEORY = {
     "cwnd": ("bdp", "fair"),
@@ -37,7 +37,7 @@ _THEORY = {
 MOST_ROWS = 40
 
 
-def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
+def kind_of(results: Sequence[ResultData], name: str, *, link: bool) -> Kind:
     """Returns the kind of plot for a quantity; an error with a suggestion if no result has it."""
     order = ["link_series", "flow_series", "links", "flows"] if link else ["flow_series", "link_series", "flows", "links"]
     order.insert(order.index("flows") + 1, "groups")

@@ -19,7 +19,7 @@ from ..tables import series, series_names, series_tables
 from . import SAMPLE, Kind
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..data import ResultData
 
 MOST_CURVES = 12
 """Most flows with their own curves by default; above that, curves show groups."""
@@ -41,7 +41,7 @@ class Selection:
 class View:
     """Result, or a part of it, in one panel."""
 
-    result: Result
+    result: ResultData
     label: str
     wish: Selection
     many: bool = False
