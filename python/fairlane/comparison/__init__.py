@@ -2,9 +2,10 @@
 
 from ..stats.ellipse import Ellipse, ellipse
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, default_network
+from .data import GROUP_METRICS, LINK_METRICS, Compared
 from .differences import Difference, Measure
 from .factors import Factor, Level
-from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison
+from .result import Comparison
 
 __all__ = [
     "CAPACITY",

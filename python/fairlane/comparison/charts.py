@@ -12,7 +12,7 @@ from ..runs.charts import warmup
 from .plots import short_names
 
 if TYPE_CHECKING:
-    from .result import Comparison
+    from .data import ComparisonData
 
 EACH = 6
 """Most settings of a chart."""
@@ -20,7 +20,7 @@ MOST = 48
 """Most settings that are drawn."""
 
 
-def queues(c: Comparison) -> list[Chart]:
+def queues(c: ComparisonData) -> list[Chart]:
     """Returns charts of the queue length at the link for the first seed; several linked charts for many settings."""
     short = short_names([q.label for q in c.settings])
     settings = [(q, short[q.label].replace("\n", "")) for q in c.settings[:MOST]]

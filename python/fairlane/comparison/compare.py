@@ -16,8 +16,9 @@ from ..runs.result import run_resolved
 from ..runs.simulation import Branches, Simulation
 from ..stats import MARGIN, margin_share
 from .branches import BranchComparison, compare_branches
+from .data import Compared
 from .factors import Factor, Level, read_factors
-from .result import Compared, Comparison
+from .result import Comparison
 
 if TYPE_CHECKING:
     from .. import _core

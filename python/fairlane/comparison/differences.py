@@ -13,8 +13,8 @@ from ..base.metrics import unit
 from ..look.numbers import digits, signed, value_text
 
 if TYPE_CHECKING:
+    from .data import ComparisonData
     from .factors import Factor
-    from .result import Comparison
 
 ABOUT = (
     "Differences are paired by seed; intervals are 95 %, p-values Holm-corrected. “Equivalent” means a difference below {margin} (TOST). "
@@ -68,14 +68,14 @@ class Difference:
         }  # fmt: skip
 
 
-def about(c: Comparison) -> str:
+def about(c: ComparisonData) -> str:
     """Returns the note on the statistical method; empty if no difference was tested."""
     if len(c.seeds) < 2:
         return ""
     return ABOUT.format(margin=stats.margin_text(c.margin))
 
 
-def measures(c: Comparison) -> list[Measure]:
+def measures(c: ComparisonData) -> list[Measure]:
     """Returns the measures: goodput, delay and loss of each group of flows, and the fairness among all flows."""
     out = []
     for g in c.groups():
@@ -86,7 +86,7 @@ def measures(c: Comparison) -> list[Measure]:
     return out
 
 
-def differences(c: Comparison) -> list[Difference]:
+def differences(c: ComparisonData) -> list[Difference]:
     """Returns the differences between all pairs of levels of each factor in every measure; with several factors, of means over the others.
 
     The p-values are corrected for all differences together.
@@ -102,7 +102,7 @@ def differences(c: Comparison) -> list[Difference]:
     return [Difference(f.name, m, b, a, x) for (f, m, b, a), x in zip(rows, stats.contrasts(pairs, c.margin), strict=True)]
 
 
-def _values(c: Comparison, f: Factor, label: str, m: Measure) -> list[float | None]:
+def _values(c: ComparisonData, f: Factor, label: str, m: Measure) -> list[float | None]:
     """Returns one value per seed, the mean over the settings with this level; None if a setting has no value."""
     lists = [q.per_run(m.group, m.metric) for q in c.settings if q.levels[f.name] == label]
     out: list[float | None] = []
@@ -112,7 +112,7 @@ def _values(c: Comparison, f: Factor, label: str, m: Measure) -> list[float | No
     return out
 
 
-def sentences(c: Comparison, found: Sequence[Difference]) -> list[str]:
+def sentences(c: ComparisonData, found: Sequence[Difference]) -> list[str]:
     """Returns a sentence per factor and measure with the values, their difference and its precision."""
     if not found:
         return []
@@ -130,7 +130,7 @@ def sentences(c: Comparison, found: Sequence[Difference]) -> list[str]:
 class _Sentence:
     """Sentence on one factor and measure."""
 
-    def __init__(self, c: Comparison, f: Factor, m: Measure, found: Sequence[Difference]) -> None:
+    def __init__(self, c: ComparisonData, f: Factor, m: Measure, found: Sequence[Difference]) -> None:
         self.c, self.f, self.m = c, f, m
         self.rest = [x for x in c.factors if x is not f and len(x.levels) > 1]
         self.values = {level.label: _values(c, f, level.label, m) for level in f.levels}

@@ -9,15 +9,15 @@ from ..base.document import finite
 from ..base.metrics import unit
 from ..runs.document import run_document
 from ..runs.result import Result
-from .result import GROUP_METRICS
+from .data import GROUP_METRICS
 
 if TYPE_CHECKING:
-    from .result import Comparison
+    from .data import ComparisonData
 
 COMPARE_SCHEMA = "fairlane.compare/3"
 
 
-def compare_document(c: Comparison) -> dict[str, Any]:
+def compare_document(c: ComparisonData) -> dict[str, Any]:
     """Returns the document of all settings."""
     rows = []
     for q in c.settings:

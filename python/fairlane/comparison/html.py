@@ -9,10 +9,10 @@ from .plots import CAPTIONS, panels
 from .terminal import head, sheets
 
 if TYPE_CHECKING:
-    from .result import Comparison
+    from .data import ComparisonData
 
 
-def comparison_html(c: Comparison) -> str:
+def comparison_html(c: ComparisonData) -> str:
     """Returns head line, differences, the plot of delay and throughput, tables and warnings."""
     drawn = drawings(panels(c, "ellipses"), CAPTIONS["ellipses"])
     hint = muted('Plots: .plot("ellipses"), .plot("queue"), .plot("jain"); all numbers: .table(); HTML report: .page().')

@@ -14,8 +14,8 @@ from ..look.templates import drawing, render, svg_link
 from ..look.web_charts import Charts
 
 if TYPE_CHECKING:
+    from .data import ComparisonData
     from .differences import Difference
-    from .result import Comparison
 
 from ..runs.summary import limit_section, limits_sheet
 from .charts import queues
@@ -31,7 +31,7 @@ MOST_ROWS = 200
 """Most differences that the page lists; the document has all."""
 
 
-def page(c: Comparison) -> str:
+def page(c: ComparisonData) -> str:
     """Returns the page."""
     from .. import _core
 
@@ -56,7 +56,7 @@ def page(c: Comparison) -> str:
     )  # fmt: skip
 
 
-def _rerun(c: Comparison) -> Rerun:
+def _rerun(c: ComparisonData) -> Rerun:
     """Returns the command or call that reproduces the comparison, with the scenario of the first setting."""
     scenario = toml.dumps(c.settings[0].result.description)
     prints = [(f"fingerprint of {q.label}, seed {q.result.seeds[0]}", q.result.fingerprints[0]) for q in c.settings[:8]]

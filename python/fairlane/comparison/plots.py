@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .result import Compared, Comparison
+    from .data import Compared, ComparisonData
 
 PICTURES = ("ellipses", "queue", "jain")
 MOST_GROUPS = 6
@@ -206,7 +206,7 @@ def _inside(at: Sequence[float], box: tuple[float, float, float, float], margin:
     return box[0] - margin < at[0] < box[2] + margin and box[1] - margin < at[1] < box[3] + margin
 
 
-def panels(c: Comparison, what: str) -> list[Any]:
+def panels(c: ComparisonData, what: str) -> list[Any]:
     """Returns the panels of a figure."""
     short = short_names([q.label for q in c.settings])
     if what == "ellipses":
@@ -226,7 +226,7 @@ def _floor(rows: Sequence[tuple[str, Interval]]) -> float:
     return 0.0 if least < 0.55 else math.floor(10 * least - 0.5) / 10
 
 
-def picture(c: Comparison, what: str) -> Figure:
+def picture(c: ComparisonData, what: str) -> Figure:
     """Draws all panels on white in rows of at most three."""
     import matplotlib as mpl
 

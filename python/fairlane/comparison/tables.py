@@ -10,7 +10,7 @@ from ..base.metrics import unit
 from ..stats import Interval
 
 if TYPE_CHECKING:
-    from .result import Compared, Comparison
+    from .data import Compared, ComparisonData
 
 COLUMNS: tuple[tuple[str, Callable[[Compared], Interval], str], ...] = (
     ("Jain's fairness index", lambda q: q.jain(), "1"),
@@ -36,18 +36,18 @@ def cell(iv: Interval, of: str) -> str:
     return quantity(iv, of)
 
 
-def what(c: Comparison) -> str:
+def what(c: ComparisonData) -> str:
     """Returns the names of the varied factors."""
     return ", ".join([f.name for f in c.factors if len(f.levels) > 1] or [f.name for f in c.factors])
 
 
-def link_table(c: Comparison) -> tuple[list[str], list[list[str]]]:
+def link_table(c: ComparisonData) -> tuple[list[str], list[list[str]]]:
     """Returns headings and rows of the link table, one row per setting."""
     kept = [col for col in COLUMNS if col[0] != "ECN marks" or any(col[1](q).mean for q in c.settings)]
     return [what(c), *(h for h, _, _ in kept)], [[q.label, *(cell(value(q), of) for _, value, of in kept)] for q in c.settings]
 
 
-def group_table(c: Comparison, group: str) -> tuple[list[str], list[list[str]]]:
+def group_table(c: ComparisonData, group: str) -> tuple[list[str], list[list[str]]]:
     """Returns headings and rows of a group of flows: total goodput, and means of other metrics."""
     one = c.settings[0].flows(group)["flow"].n_unique() == 1
     kept = [(h, m) for h, m in GROUP_COLUMNS if not (one and m == "jain")]

@@ -10,17 +10,17 @@ from .differences import about
 from .tables import group_table, link_table
 
 if TYPE_CHECKING:
-    from .result import Comparison
+    from .data import ComparisonData
 
 
-def head(c: Comparison) -> str:
+def head(c: ComparisonData) -> str:
     """Returns the scenario, its duration and the number of runs."""
     scenario = c.settings[0].result.scenario
     runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
     return f"{one_line(scenario.get('name') or 'comparison')}: {scenario['duration']}, {runs}"
 
 
-def sheets(c: Comparison) -> list[Sheet]:
+def sheets(c: ComparisonData) -> list[Sheet]:
     """Returns the tables of the link and of each group of flows."""
     out = [Sheet(*link_table(c), title=f"link {c.link}, all flows")]
     for group in c.groups():
@@ -30,7 +30,7 @@ def sheets(c: Comparison) -> list[Sheet]:
     return out
 
 
-def report(c: Comparison) -> list[Any]:
+def report(c: ComparisonData) -> list[Any]:
     """Returns the output: differences, tables of the link and of each group of flows, limits, warnings."""
     parts: list[Any] = [Words(head(c)), ""]
     if found := c.sentences():
