@@ -247,7 +247,7 @@ def test_no_difference_shown_is_not_called_equal():
 def test_what_has_no_test_is_not_called_anything():
     one, none, zeros, same = contrasts([([1.0], [2.0]), ([], []), ([0.0, 0.0], [0.0, 0.0]), ([1.0, 2.0], [1.0, 2.0])])
     assert [c.finding for c in (one, none, zeros, same)] == ["inconclusive", "inconclusive", "equivalent", "equivalent"]
-    assert (one.words, none.words) == ("one run each: chance cannot be told from a difference", "no value on one side")
+    assert (one.words, none.words) == ("one run each: no test of a difference is possible", "no value on one side")
     assert zeros.words == same.words == "the same in all 2 runs"
     (from_nothing,) = contrasts([([1.0, 1.2, 1.1], [0.0, 0.0, 0.0])])  # no share of nothing, so no test of equivalence
     assert from_nothing.finding == "more" and from_nothing.equivalence is None
