@@ -120,7 +120,7 @@ def test_statistics_say_their_sentence():
 
 def test_several_quantities_stand_below_one_another(result):
     figure = result.plot("queue", "cwnd", "jain", group=True, seed="all")
-    assert [a.get_ylabel().split(" (")[0] for a in figure.axes] == ["queue", "cwnd", "jain"]
+    assert [a.get_ylabel().split(" (")[0] for a in figure.axes] == ["queue length", "congestion window", "Jain's fairness index"]
     assert [a.get_ylabel() for a in result.plot(["queue", "cwnd"]).axes] == [a.get_ylabel() for a in result.plot("queue", "cwnd").axes]
 
 
@@ -229,7 +229,7 @@ def test_a_fresh_kernel_shows_pictures_without_magic(dumbbell):
 
 def test_what_is_to_be_run_shows_itself():
     shown = Tags(fl.Pcap({"<b>x": "a<i>.pcapng"}, queue=True)._repr_html_())
-    assert not {"b", "i"} & shown.seen and "lengths of queues as comments" in "".join(shown.words)
+    assert not {"b", "i"} & shown.seen and "queue lengths as comments" in "".join(shown.words)
     shown = Tags(
         fl.Study(
             network(), factors={"links.bottleneck.rate": ["5Mbit/s", "10Mbit/s"]}, seeds="1..3", metrics=["network.jain"]

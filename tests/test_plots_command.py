@@ -192,4 +192,4 @@ def test_what_was_imported_is_drawn(tmp_path, monkeypatch, capsys):
     assert lane["name"] == "reason not recorded" and len(lane["x"]) > 3
     for kind in ("sequence", "rtt-cdf"):
         assert invoke(["plot", "captured", kind, "-o", f"{kind}.svg"]) == 0
-    assert "at one place" in refused(capsys, "captured", "delay-cdf")
+    assert "at one host only" in refused(capsys, "captured", "delay-cdf")

@@ -130,7 +130,7 @@ def test_theory_refuses_what_it_cannot_know():
     for way, delay in (("x", "1ms"), ("y", "5ms")):
         net.link("a", way, rate="10Mbit/s", delay=delay).link(way, "b", rate="10Mbit/s", delay=delay)
     done = net.flow("f", "a", "b", tcp={}).run()
-    with pytest.raises(fl.FairlaneError, match="several paths that differ are equally short"):
+    with pytest.raises(fl.FairlaneError, match="several different paths are equally short"):
         done.plot("window", theory="bdp")
     done.plot("window")
 

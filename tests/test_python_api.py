@@ -69,11 +69,11 @@ def test_settings_of_a_flow_have_the_names_of_the_file():
 def test_a_warning_says_when_chance_has_no_part():
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms")
     alike = net.flow("cbr", "a", "b", udp={}, source={"cbr": {"rate": "2Mbit/s", "size": "1000B"}}).run(seeds="1..3")
-    assert any("nothing in this scenario is left to chance" in w for w in alike.warnings)
+    assert any("nothing in this scenario is random" in w for w in alike.warnings)
     # The flows differ with the seed even if a row of totals happened not to.
     other = net.set("links.a-b.loss", 0.1).run(seeds="1..3")
     assert len(set(other.fingerprints)) == 3
-    assert not any("left to chance" in w for w in other.warnings)
+    assert not any("is random" in w for w in other.warnings)
 
 
 def test_arrow_and_pandas(result):
@@ -254,7 +254,7 @@ def test_problems_and_warnings_have_codes(result):
     doubts = short.run().warnings
     assert {w.code for w in doubts} == {"coarse-sampling", "short-measurement"}
     assert all(w in json.loads(json.dumps(doubts)) for w in doubts) and pickle.loads(pickle.dumps(doubts))[0].code == doubts[0].code
-    assert [w.code for w in network().run(seeds=[1, 2]).warnings if "left to chance" in w] in ([], ["same-runs"])
+    assert [w.code for w in network().run(seeds=[1, 2]).warnings if "is random" in w] in ([], ["same-runs"])
 
 
 def test_a_scenario_travels_as_text_and_is_the_same(result):

@@ -74,7 +74,7 @@ def test_a_study_says_why_as_its_runs_do(study):
     assert all(str(flow) in page for why in told.values() for flow in why.flows.values())
     assert "What limited the flows<" in study.page(why=True) and "estimated from counters" not in page
     plain = study.page()
-    assert "estimated from counters" in plain and "What limited the flows<" not in plain and "<iframe" not in plain
+    assert "estimated from counters" in plain and 'id="h-limits">What limited the flows<' not in plain and "<iframe" not in plain
 
 
 def test_a_change_while_the_network_runs_is_one_in_a_study_and_its_page_too(study, tmp_path):
@@ -102,11 +102,11 @@ def test_a_replay_is_the_run_that_is_kept(study):
     [
         (["queue=cdel"], "did you mean 'codel'"),
         (["que=codel"], "did you mean 'queue'"),
-        (["codel"], "names no run"),
-        ([""], "names no run"),
+        (["codel"], "invalid replay"),
+        ([""], "invalid replay"),
         (["queue=codel queue=codel"], "names queue twice"),
         (["queue='codel"], "no closing quotation"),
-        (["queue=codel"] * 5, "4 at most"),
+        (["queue=codel"] * 5, "at most 4"),
     ],
 )
 def test_a_replay_that_means_nothing_is_told_before_anything_runs(folder, capsys, replays, words):

@@ -221,7 +221,7 @@ def test_a_killed_run_leaves_what_it_has_written(tmp_path: Path) -> None:
         going.wait()
     rows = pl.scan_parquet(place / "trace" / "seed=*" / "*.parquet").collect()
     assert rows.height >= 3 * 2**18 and rows["time_ps"].is_sorted()
-    assert "a run that did not end" in fairlane("run", tmp_path / "s.toml", "--trace", "-o", tmp_path / "r", code=2)
+    assert "the trace of an interrupted run" in fairlane("run", tmp_path / "s.toml", "--trace", "-o", tmp_path / "r", code=2)
     fairlane("run", tmp_path / "s.toml", "--set", "duration=1s", "--trace", "-o", tmp_path / "r", "--force")
     assert not place.exists() and (tmp_path / "r" / "trace").is_dir()
 

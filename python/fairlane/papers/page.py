@@ -106,7 +106,7 @@ def _shown(picture: Picture) -> dict[str, Any]:
     live, others = live_of(picture.panels, picture.name, picture.title)
     label = f"{picture.title}. {picture.caption}"
     if len(picture.panels) == len(others) == 1:
-        drawn = [templates.placed(picture.svg, f"{picture.name}-0", label)]
+        drawn = [templates.inline_drawing(picture.svg, f"{picture.name}-0", label)]
     else:
         drawn = [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(others)]
     return {"live": live, "charts": [c.name for c in live], "drawn": drawn}
