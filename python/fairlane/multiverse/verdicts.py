@@ -162,7 +162,7 @@ def judge(
 
 
 EXPLAINED = 0.25
-"""Share of the variation between settings that boundaries explain, from which on a claim is said to depend on them."""
+"""Least share of the variation between settings that boundaries explain for the verdict "depends"."""
 
 
 def _of(s: Share) -> int:

@@ -1,4 +1,4 @@
-"""Runs of a published study seen closer: those that move in its page, and what limited the flows of some."""
+"""Animated runs of a published study, and runs with limit tracking."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def covering(combinations: Sequence[Combination], most: int = MOST) -> list[Comb
 def watched(
     paper: Paper, combinations: Sequence[Combination], seed: int, told: Callable[[float, str], object] | None = None
 ) -> list[Watched]:
-    """Makes the run with this seed of each scenario again, watched; `told` hears how many are done, and ends it by False."""
+    """Repeats the run with this seed of each scenario with limit tracking; `told` gets the number of finished runs, and stops by False."""
     from concurrent.futures import ThreadPoolExecutor
 
     def again(combination: Combination) -> Watched:

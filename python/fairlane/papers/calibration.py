@@ -27,7 +27,7 @@ def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the settings of a study and records them in its folder; what is said of them in its documents is in that file."""
+    """Runs the settings of a study and records them in its folder."""
     import argparse
 
     from .folders import load

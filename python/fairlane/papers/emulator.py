@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 EMULATED = "emulated.csv"
 _LEAST = 10
-"""Settings from which on anything is said."""
+"""Fewest settings for a prediction."""
 _Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Worth:
-    """How well an emulator says settings that it does not know: each was left out once."""
+    """Accuracy of an emulator for unknown settings: each setting was left out once."""
 
     error: float
     """Root of the mean squared error."""
     spread: float
     """Standard deviation of the values themselves: the error of one who says their mean."""
     inside: float
-    """Share of the values that lie in the 95 % interval that was said."""
+    """Share of the values inside the predicted 95 % interval."""
 
 
 class Emulator:
@@ -108,24 +108,24 @@ def _kernel(a: _Matrix, b: _Matrix, theta: _Matrix) -> _Matrix:
 
 @dataclass(frozen=True)
 class Emulated:
-    """How many published values would be within a difference from the published values in many settings, said from those run whole."""
+    """Predicted number of published values within a difference of ours, for many settings, from the full reruns."""
 
     least: float
     """The difference."""
     settings: int
-    """Settings run whole, from which it is said."""
+    """Number of full reruns behind the prediction."""
     error: float
     spread: float
     inside: float
     """Share of the values inside the predicted interval; see `Worth`."""
     tried: int
-    """Settings of which it was said: half of them drawn from all ranges, half around the nearest that were run."""
+    """Number of predicted settings: half sampled from all ranges, half around the best that were run."""
     needed: int
     """So many values it takes for a median below the difference."""
     ran: int
     """Most in a setting that was run."""
     best: float
-    """Most that are said of a setting."""
+    """Largest predicted number."""
     best_spread: float
     """Standard deviation there."""
     possible: int

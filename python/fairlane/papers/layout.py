@@ -191,7 +191,7 @@ def published_rows(paper: Paper, id: str, built: Built) -> list[Compared]:
 
 
 def grids(rows: Sequence[Compared], layout: Layout, said: Mapping[str, str]) -> list[Grid]:
-    """The rows as tables of that layout; `said` is `[factors]` of paper.toml."""
+    """Arranges the rows as tables of that layout; `said` is `[factors]` of paper.toml."""
     for name in layout.names:
         if name not in ("metric", "unit") and not any(name == k for row in rows for k, _ in row.factors):
             raise PaperError(f"the layout names `{name}`, which no row of the table has")

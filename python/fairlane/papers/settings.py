@@ -44,7 +44,7 @@ class Seen:
     kind: Kind
     """The base, the declared setting, a setting of the sample, or one near the best-fitting settings."""
     outcomes: Mapping[str, float | None]
-    """For each claim whether it holds (1 or 0), or in what share of the replications; None where nothing can be said."""
+    """Outcome of each claim: 1 or 0, or the share of replications in which it holds; None if unknown."""
     margins: Mapping[str, float | None]
     """By how much, from -1 to 1."""
     distance: Distance

@@ -22,7 +22,7 @@ ROWS = 4
 BEST = 5
 """Settings nearest to the published values that are listed."""
 FEWEST = 4
-"""Settings of the sample that match the published values from which on it can be said what the published values pin down."""
+"""Fewest matching settings for a statement on determined parameters."""
 PINNED = 0.5
 """Part of its range within which the matching settings have something, for it to be pinned down."""
 

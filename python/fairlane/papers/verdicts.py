@@ -66,7 +66,7 @@ def so_far(leanings: Iterable[str | None]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share; all and none are said only of all and none.
+    """Returns a share in percent; 100 % and 0 % stand for exactly all and none.
 
     >>> percent(0.25), percent(1.0), percent(0.999), percent(0.004)
     ('25 %', '100 %', '99.9 %', '0.4 %')

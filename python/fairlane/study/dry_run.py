@@ -87,18 +87,18 @@ class Rehearsal:
             *factors,
         ]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
-        shared = f", {self.shared} the same as others" if self.shared else ""
+        shared = f", {self.shared} identical to others" if self.shared else ""
         lines.append(f"to run: {labels.count(self.to_run, 'run')} ({there}{shared})")
         if spec.precision is not None:
             asked = spec.precision
             lines.append(f"more seeds follow until intervals are within ± {100 * asked.relative:g} %, {asked.maximum} at most")
         if not self.to_run:
-            lines.append("nothing is left to do but tables and pictures")
+            lines.append("all runs are finished; only tables and figures remain")
         elif self.seconds is None:
-            lines.append("how long that takes is known once a run is done")
+            lines.append("no finished run to estimate the time from")
         else:
             lines.append(
-                f"about {duration(self.seconds)} on {labels.count(self.workers, 'worker')}, if these runs are like those that are done"
+                f"about {duration(self.seconds)} on {labels.count(self.workers, 'worker')}, if these runs take as long as the finished ones"
             )
         return "\n".join(lines)
 

@@ -384,7 +384,7 @@ def _number(text: str) -> int | float | None:
 
 
 def shorthand(value: Any, registry: str = "", *, cut: bool = True) -> str:
-    """A value in few words, at most 60 letters unless told not to `cut`.
+    """Returns a value in few words, at most 60 letters unless `cut` is false.
 
     >>> shorthand({"codel": {"target": "10ms", "ecn": True}}, "queue")
     'codel{target=10ms, ecn=true}'

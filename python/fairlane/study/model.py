@@ -70,7 +70,7 @@ class Precision:
     minimum: int = 5
     """Replications that every combination gets."""
     maximum: int = 1000
-    """Replications after which a combination is given up, and told to be so."""
+    """Most replications of a combination; a warning names combinations that reach it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Study files: read, checked, and everything that is wrong told with its place. docs/reference/studies.md lists the keys."""
+"""Reads and checks study files; each fault is reported with its place. docs/reference/studies.md lists the keys."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _lost(there: set[str]) -> dict[str, str]:
 
 
 def _missing(here: Path, found: Found) -> dict[str, str]:
-    """Runs that the index has as done, or the list of runs has, and that no file holds; those of damaged files are told with these."""
+    """Returns finished runs of the index or the list of runs that no file contains, except those of damaged files."""
     return _unlisted(here, found) | _unindexed(here, found)
 
 
