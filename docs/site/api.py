@@ -21,7 +21,7 @@ ROOMS = {
     "study": ("Studies", "All combinations of what is varied: run, kept, read."),
     "tuning": ("Tuning", "A queue and its parameters chosen by what is wanted of it."),
     "own": ("Queues and congestion controls of your own", "Classes to derive from, and what loads them."),
-    "errors": ("Errors", "What goes wrong is told by these."),
+    "errors": ("Errors", "The exceptions of fairlane."),
 }
 """Titles of the pages, by the rooms of the package."""
 KINDS = {
