@@ -134,23 +134,23 @@ class Emulated:
     """The greatest probability that one setting has as many as needed."""
 
     def told(self, how: str = "") -> str:
-        """In sentences; `how` is the command that makes it."""
-        of = "a Gaussian process over all that is open" + (f": {how}" if how else "")
+        """Returns the prediction in sentences; `how` is the command that makes it."""
+        of = "a Gaussian process over all unstated parameters" + (f": {how}" if how else "")
         told = (
-            f"Of settings that were not run an emulator says how many values would be within {100 * self.least:.0f} % ({of}). It is made "
-            f"from {self.settings} settings run whole; left out one by one it misses them by {self.error:.0f} values (they differ by "
-            f"{self.spread:.0f}), and {100 * self.inside:.0f} % of them lie in the 95 % interval that it says. Of {self.tried} others, "
-            f"half drawn from all ranges and half around the nearest, the best is said to have {self.best:.0f} ± {self.best_spread:.0f} "
-            "(one standard deviation)."
+            f"An emulator ({of}) predicts how many values would be within {100 * self.least:.0f} % in settings that were not run. It uses "
+            f"{self.settings} full reruns. Its leave-one-out error is {self.error:.0f} values (the settings differ by {self.spread:.0f}), "
+            f"and {100 * self.inside:.0f} % of the values are in the predicted 95 % interval. Of {self.tried} predicted settings, half sampled "
+            f"from all ranges and half around the best, the best one has {self.best:.0f} ± {self.best_spread:.0f} values (one standard "
+            "deviation)."
         )
-        ruled = "are within three standard deviations of what is said, which is how history matching rules settings out"
+        ruled = "values are within three standard deviations of the prediction (history matching)"
         if not self.possible:
             return f"{told} In none of them {self.needed} {ruled}."
-        return f"{told} In {self.possible} of them {self.needed} {ruled}; the likeliest has a probability of {100 * self.likeliest:.2g} %."
+        return f"{told} In {self.possible} of them {self.needed} {ruled}; the highest probability is {100 * self.likeliest:.2g} %."
 
 
 TRIED = 8192
-"""Settings of which an emulator says what they would be."""
+"""Number of predicted settings."""
 _BEST, _FEW = 4, 8
 
 
