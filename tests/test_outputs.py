@@ -143,7 +143,7 @@ def test_what_exists_is_replaced_with_force_and_what_was_written_is_said(place):
 def test_every_declared_quantity_that_a_run_has_can_be_drawn(place):
     """The look before the run takes no name for unknown that the run would draw."""
     from fairlane.cli.figures import check_quantities
-    from fairlane.runs.result import LABELS
+    from fairlane.runs.data import LABELS
 
     result = fl.run(place / "short.toml", 1, sets={"sample": "100ms"})
     names = {c for t in ("flows", "links", "network", "flow_series", "link_series") for c in result.table(t).columns} - {*LABELS, "time"}

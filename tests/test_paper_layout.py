@@ -15,7 +15,8 @@ from fairlane.look import curves
 from fairlane.papers import Built, Compared, Comparison
 from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, published_rows, wrong_layout
 from fairlane.papers.numbers import mean
-from fairlane.papers.score import results_of, score, scores
+from fairlane.papers.outcome import results_of
+from fairlane.papers.score import score, scores
 from fairlane.papers.tables import read_csv
 from fairlane.papers.verdicts import WORDS, badge, counts, percent
 

@@ -15,7 +15,7 @@ from fairlane.papers import Combination, Value, records
 from fairlane.papers.claims import read_claims
 from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
-from fairlane.papers.score import results_of
+from fairlane.papers.outcome import results_of
 from fairlane.papers.tables import read_csv, read_folder
 from pages import without_charts
 from shipped import module

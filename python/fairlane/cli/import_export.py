@@ -49,7 +49,6 @@ def _words(lines: Any) -> list[Any]:
 @click.option("-o", "--out", metavar="FILE", help="The file to write. An existing one is an error without --force.")
 @click.option("--list", "listed", is_flag=True, help="List the formats.")
 @click.option("--seed", type=int, metavar="N", help="Seed of the run (default: the first).")
-@click.option("--series", multiple=True, metavar="NAME", help="A time series, such as cwnd or queue (xgraph, gnuplot); repeatable.")
 @click.option("--flow", multiple=True, metavar="NAME", help="A flow; repeatable.")
 @click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -65,7 +64,7 @@ def export(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Export a run of the result folder RESULT for another program: flent, qlog, mahimahi, xgraph or gnuplot.
+    """Export a run of the result folder RESULT for another program: flent, qlog or mahimahi.
 
     docs/guides/formats.md lists all formats, also those that `run` writes (--trace-format, --pcap).
     """

@@ -65,8 +65,9 @@ def reproduce(
         return
     if key == "all" and only is not None:
         raise FairlaneError(f"--only selects parts of one study: write its key instead of `all` ({', '.join(papers.keys())})")
-    if worlds is not None and (quick or only is not None or key == "all"):
-        raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
+    settings = worlds if settings is None else settings
+    if settings is not None and (quick or only is not None or key == "all"):
+        raise FairlaneError("--settings takes one study whole: leave out --quick and --only, and name its key")
     if why and key == "all":
         raise FairlaneError(f"--why needs one study: write its key instead of `all` ({', '.join(papers.keys())})")
     if replays and key == "all":

@@ -96,7 +96,7 @@ def study(
         raise other_kind(file, e, "study") from None
     check(todo.spec)
     check_replays(todo.spec, replays)
-    if why and any(point.reports == "groups" for point in todo.plan().points):
+    if why and any(c.reports == "groups" for c in todo.plan().combinations):
         raise FairlaneError('--why needs one row per flow, but the scenario has report = "groups": add --set report=flows, or omit --why')
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if only_verify:
