@@ -13,9 +13,9 @@ from fairlane.claims import Tables
 from fairlane.multiverse import base_of
 from fairlane.papers import Combination, Value, records
 from fairlane.papers.claims import read_claims
+from fairlane.papers.outcome import results_of
 from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
-from fairlane.papers.outcome import results_of
 from fairlane.papers.tables import read_csv, read_folder
 from pages import without_charts
 from shipped import module

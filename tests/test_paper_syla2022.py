@@ -13,8 +13,8 @@ from fairlane.claims import Tables
 from fairlane.multiverse import base_of
 from fairlane.papers import Combination, Tree, Value, records
 from fairlane.papers.claims import read_claims
-from fairlane.papers.recorded import differing
 from fairlane.papers.outcome import results_of
+from fairlane.papers.recorded import differing
 from fairlane.papers.score import scores
 from fairlane.papers.tables import read_csv, read_folder
 from pages import without_charts

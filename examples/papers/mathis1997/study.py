@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from fairlane.papers import (
     Alternative,
     Built,
-    Combination,
     Change,
+    Combination,
     Comparison,
     Experiment,
     Paper,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.extras import need
 from ..base.files import open_file, reason, staging
-from ..errors import ScenarioWarning, FairlaneError, InputError
+from ..errors import FairlaneError, InputError, ScenarioWarning
 
 if TYPE_CHECKING:
     from ..runs.result import Result

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
+from ..base.checksums import BLANK, fault_of_text, seal_text
 from ..base.csv_text import inert
 from ..base.files import read_input, save_bytes
-from ..base.checksums import BLANK, fault_of_text, seal_text
 from ..errors import PaperError
 from ..multiverse import Setting, text_of
 from .attainable import REACH

@@ -20,6 +20,7 @@ from ..base.partial_files import put_back, where_it_is
 from ..base.sha256sums import digest_in
 from ..errors import FolderError
 from . import limit_tables
+from .document import json_chunks
 from .pcap import ENDING
 from .tables import SERIES, StoredTables, metric_tables, series_tables, write_series
 from .trace import FOLDER, PART
@@ -88,7 +89,7 @@ def save(
         # Without rows of flows, the expanded scenario is not stored: it may list millions of flows.
         put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
-        put("run.json", result.to_json().encode())
+        put("run.json", "".join(json_chunks(result)).encode())
         tables = {name: result.table(name) for name in metric_tables(result)} | limit_tables.tables(result.seeds, result._why)
         for name, frame in tables.items():
             buffer = io.BytesIO()

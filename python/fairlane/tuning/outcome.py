@@ -11,8 +11,8 @@ import polars as pl
 
 from .. import stats
 from ..base.format import number, quantity, scale
-from ..base.toml import value as as_toml
 from ..base.literals import quantity as quantity_of
+from ..base.toml import value as as_toml
 from ..stats import Interval, interval
 from ..study.selection import unit_of
 from . import score
