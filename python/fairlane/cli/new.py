@@ -89,7 +89,7 @@ def paper(key: str) -> None:
 def network(graph: str, file: str | None, rate: str, delay: str, most: int | None) -> None:
     """Network from GRAPH, a GraphML, GML or CSV file. Writes the scenario FILE with one flow (default: GRAPH.toml; -: prints it).
 
-    docs/guides/graphs-of-others.md lists the attributes that are read.
+    docs/guides/importing-topologies.md lists the attributes that are read.
     """
     from ..base import toml
     from ..graphs import MOST, read_graph

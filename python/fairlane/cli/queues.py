@@ -227,7 +227,7 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: 
 def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
     """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
 
-    Comments state where the kernel differs, and which queues it does not have. docs/guides/on-linux.md shows examples.
+    Comments state where the kernel differs, and which queues it does not have. docs/guides/linux-tc.md shows examples.
     """
     from ..linux import document, export
 

@@ -102,7 +102,7 @@ class Network(Builders):
 
         Nodes keep their labels and positions, links their rates and delays. The default rate is `rate`. The default delay is that of light
         in fibre over the great circle if both ends have a latitude and a longitude, else `delay`. `most` raises the limit of 200,000 links.
-        docs/guides/graphs-of-others.md lists the attributes.
+        docs/guides/importing-topologies.md lists the attributes.
 
         >>> import networkx as nx
         >>> Network.from_graph(nx.path_graph(3), duration="1s").flow("f", "0", "2", tcp={})
