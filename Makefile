@@ -1,6 +1,6 @@
 # Each target makes what it needs: the virtual environment, the extension, the tools.
 #   make demo    build (minutes the first time), then reproduce the LAN study; says how long that takes and what it wrote
-#   make check   the tests of the rooms that differ from the last commit, or of those named: make check ROOM="queue study"
+#   make check   the tests of the packages that differ from the last commit, or of those named: make check PACKAGE="queue study"
 #   make test    all Rust and Python tests, with one build: the dev profile's. `make build` puts the release build of the extension back
 #   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
@@ -49,7 +49,7 @@ demo: build
 	@echo "written: results/$(PAPER)/index.html shows all tables and figures; next: $(BIN)/fairlane new home"
 
 check: $(VENV)/.tested $(VENV)/.dev
-	@$(PY) tests/check.py $(ROOM)
+	@$(PY) tests/check.py $(PACKAGE)
 
 test: $(VENV)/.tested $(VENV)/.dev
 	cargo test --workspace

@@ -1,7 +1,6 @@
-"""What one room needs after a change: `make check ROOM=study`, or `make check` for all rooms that differ from the last commit.
+"""Runs the tests of a package after a change: `make check PACKAGE=study`, or `make check` for all packages that differ from the last commit.
 
-A room of Rust is a crate; its tests run, and those of the registry over all algorithms. A room of Python has the files of `FILES`
-and the doctests that it holds.
+For a crate its tests run, and those of the registry over all algorithms; for a Python package the files of `FILES` and its doctests.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ CRATES = sorted(p.parent.name for p in ROOT.glob("crates/*/Cargo.toml"))
 PACKAGE = ROOT / "python" / "fairlane"
 
 FILES = {
-    "base": ("replacing", "package", "rooms", "python_api", "cli_errors", "startup"),
+    "base": ("atomic_files", "package", "packages", "python_api", "cli_errors", "startup"),
     "bench": ("cli", "bench_against"),
     "claims": ("claims", "papers", "paper_verdicts"),
     "cli": (
@@ -28,27 +27,27 @@ FILES = {
         "cli_errors",
         "outputs",
         "budget",
-        "doubts",
+        "warnings",
         "mutations",
         "package",
         "startup",
         "first_minute",
     ),
     "comparison": ("compare", "compare_factors", "which_queue"),
-    "docs": ("docs", "package", "registered", "site"),
+    "docs": ("docs", "package", "registry", "site"),
     "examples": ("examples", "docs", "notebooks"),
     "formats": ("hostile_files", "import", "export", "nam", "ns2_trace"),
-    "graphs": ("draw", "graph_files", "graphs", "load"),
+    "graphs": ("draw", "graph_files", "graphs", "traffic_matrix"),
     "linux": ("tc",),
-    "look": ("sheet", "paper_charts", "width", "saved", "notebook", "compare", "cli_study"),
-    "own": ("own_c_ends", "interrupt", "own_queue", "own_queue_c", "own_cc", "plugin"),
+    "look": ("sheet", "paper_charts", "width", "page_downloads", "notebook", "compare", "cli_study"),
+    "own": ("own_c_exit", "interrupt", "own_queue", "own_queue_c", "own_cc", "plugin"),
     "papers": (
-        "strangers",
+        "untrusted_studies",
         "papers",
         "paper_layout",
         "paper_verdicts",
         "paper_settings",
-        "paper_again",
+        "paper_records",
         "paper_emulator",
         "paper_charts",
         "studies",
@@ -61,12 +60,12 @@ FILES = {
         "declarations",
         "liveness",
         "threads",
-        "again",
+        "reconnect",
         "changes",
         "outages",
         "radiotap",
         "simulation",
-        "listening",
+        "listeners",
         "top",
         "flow_count",
         "generated",
@@ -74,7 +73,7 @@ FILES = {
         "lessons",
         "why",
         "python_api",
-        "possible",
+        "plausibility",
         "notebook",
         "cli",
         "determinism",
@@ -82,7 +81,7 @@ FILES = {
         "plots",
         "plots_command",
         "plots_paper",
-        "plots_together",
+        "plots_overlays",
         "routes",
         "topologies",
         "trace",
@@ -102,10 +101,10 @@ FILES = {
         "stats_sequential",
         "stats_warmup",
     ),
-    "watch": ("watch", "watch_strangers", "rooms", "package"),
+    "watch": ("watch", "watch_hostile_clients", "packages", "package"),
     "study": (
         "study_modules",
-        "kept",
+        "integrity",
         "replay",
         "study_one_run",
         "study_dask",
@@ -116,7 +115,7 @@ FILES = {
         "study_sequential",
         "study_contrast",
         "cli_study",
-        "study_crew",
+        "study_executors",
         "study_settings",
     ),
     "tcp": ("endpoint",),
@@ -129,7 +128,7 @@ FILES = {
     "syla2022": ("paper_syla2022",),
     "yang2001": ("paper_yang2001",),
 }
-"""Files of tests by room, without `test_` and `.py`: each is some room's, but for those of `WHOLE`."""
+"""Test files by package, without `test_` and `.py`; files in no package are in `WHOLE`."""
 OF_ALL = {
     "net": ("links", "sources", "topologies"),
     "queue": ("queues", "registry", "series"),
@@ -138,11 +137,11 @@ OF_ALL = {
 }
 """Modules of the scenario crate's tests that run all algorithms of a crate below it; the record of trajectories is run besides."""
 WHOLE = ("stats_coverage", "study_kill", "orphans", "wheel")
-"""What only all of the tests run: they take minutes."""
+"""Files that only the whole suite runs: they take minutes."""
 
 
-def rooms_of(paths: Iterable[str]) -> list[str]:
-    """The rooms that these files belong to."""
+def packages_of(paths: Iterable[str]) -> list[str]:
+    """Returns the packages and crates that these files belong to."""
     found = set()
     for path in paths:
         parts = Path(path).parts
@@ -153,7 +152,7 @@ def rooms_of(paths: Iterable[str]) -> list[str]:
         elif len(parts) > 1 and parts[0] == "papers":
             found |= {parts[1], "papers"}
         elif len(parts) == 2 and parts[0] == "tests":
-            found |= {room for room, files in FILES.items() if f"{parts[1]}" in {f"test_{f}.py" for f in files}}
+            found |= {package for package, files in FILES.items() if f"{parts[1]}" in {f"test_{f}.py" for f in files}}
         elif parts[0] in FILES:
             found.add(parts[0])
         elif parts[-1].endswith(".md"):
@@ -167,9 +166,9 @@ def changed() -> list[str]:
     return [line[3:].split(" -> ")[-1].strip('"') for line in listed.splitlines()]
 
 
-def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
-    """What to run for these rooms."""
-    crates = [room for room in rooms if room in CRATES]
+def commands(packages: Sequence[str], jobs: str = "auto") -> list[list[str]]:
+    """Returns the commands that test these packages."""
+    crates = [package for package in packages if package in CRATES]
     made = []
     if crates:
         made.append(["cargo", "test", *(f"--package=fairlane-{c}" for c in crates)])
@@ -177,8 +176,8 @@ def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
         if below and "scenario" not in crates:
             made.append(["cargo", "test", "--package=fairlane-scenario", "--test=golden"])
             made.append(["cargo", "test", "--package=fairlane-scenario", "--test=all", "--", *below])
-    files = sorted({f"tests/test_{f}.py" for room in rooms for f in FILES.get(room, ())})
-    doctests = sorted(str(p.relative_to(ROOT)) for room in rooms for p in (PACKAGE / room, PACKAGE / f"{room}.py") if p.exists())
+    files = sorted({f"tests/test_{f}.py" for package in packages for f in FILES.get(package, ())})
+    doctests = sorted(str(p.relative_to(ROOT)) for package in packages for p in (PACKAGE / package, PACKAGE / f"{package}.py") if p.exists())
     existing = [f for f in files if (ROOT / f).exists()]
     if existing or doctests:
         made.append([sys.executable, "-m", "pytest", "-n", jobs, "--dist", "loadfile", "-m", "not long", *existing, *doctests])
@@ -187,23 +186,23 @@ def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rooms", nargs="*", metavar="ROOM", help="crates and rooms of the package; without any, those that changed")
-    named, differ = parser.parse_args().rooms, changed()
-    rooms = named or rooms_of(differ)
-    unknown = sorted({*rooms} - {*FILES, *CRATES})
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="crates and Python packages (default: those that changed)")
+    named, differ = parser.parse_args().packages, changed()
+    packages = named or packages_of(differ)
+    unknown = sorted({*packages} - {*FILES, *CRATES})
     if unknown:
-        parser.error(f"no room is called {unknown[0]}: there are {', '.join(sorted({*FILES, *CRATES}))}")
-    if not rooms:
+        parser.error(f"unknown package {unknown[0]}; known: {', '.join(sorted({*FILES, *CRATES}))}")
+    if not packages:
         what = (
-            f"no room has tests for {differ[0]}: make test"
+            f"no package has tests for {differ[0]}: make test"
             if differ
-            else "nothing differs from the last commit; name a room: make check ROOM=study"
+            else "nothing differs from the last commit; name a package: make check PACKAGE=study"
         )
         sys.stderr.write(f"check: {what}\n")
         return 0
-    sys.stderr.write(f"check: {', '.join(rooms)}\n")
-    # All are run: a room that fails says nothing of the next.
-    return max(subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands(rooms))
+    sys.stderr.write(f"check: {', '.join(packages)}\n")
+    # All are run: the next package may fail as well.
+    return max(subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands(packages))
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ import pytest
 import fairlane as fl
 
 # No test depends on how fast the machine is. `--hypothesis-profile=deep` looks longer.
-hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("deep", deadline=None, max_examples=3000)
-hypothesis.settings.load_profile("house")
+hypothesis.settings.load_profile("default")
 
 TERMINAL = {"COLUMNS": "140", "NO_COLOR": "1"}
 """A terminal on which results look alike everywhere."""
@@ -107,25 +107,25 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def result() -> fl.Result:
     """Of tests of pictures: made once."""
-    import plotted
+    import plot_cases
 
-    return plotted.result()
+    return plot_cases.result()
 
 
 @pytest.fixture(scope="session")
 def files() -> fl.Result:
     """Flows that end, of tests of pictures."""
-    import plotted
+    import plot_cases
 
-    return plotted.files()
+    return plot_cases.files()
 
 
 @pytest.fixture(scope="session")
 def events() -> list[dict[str, Any]]:
     """The events of `result`, one after the other."""
-    import plotted
+    import plot_cases
 
-    return plotted.events()
+    return plot_cases.events()
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import fairlane as fl
 from fairlane.script import ScriptError, run_text
 from fairlane.script.cookies import key_of, option_of, siphash, written
 from fairlane.tcp import Endpoint, Flag
-from scripted import passes
+from script_helpers import passes
 
 LISTEN = """
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3

@@ -15,8 +15,8 @@ import pytest
 
 from conftest import ROOT
 from fairlane.cli import invoke
-from generated.crew import Crew
-from generated.draw import DEFS
+from generated.worker import Crew
+from generated.values import DEFS
 from generated.repair import Tree, checked, shrunk
 from generated.shapes import CONTROLS, SOURCES, scenario
 from generated.trial import Outcome

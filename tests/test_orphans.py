@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crews import FATE
+from executors import FATE
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked for in /proc")
 

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from driven import Driven, needed
+from devtools import Driven, needed
 from fairlane import papers
 from fairlane.look.charts import Axes, Curve, Lines
 from fairlane.look.panels import live_of

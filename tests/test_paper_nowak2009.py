@@ -13,7 +13,7 @@ from fairlane import papers
 from fairlane.multiverse import base_of, check_setting
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
-from shipped import module
+from paper_modules import module
 from verdicts import against_record
 
 measure, SETTINGS = module("nowak2009", "measure"), module("nowak2009", "net").SETTINGS

@@ -18,7 +18,7 @@ from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import read_csv, read_folder
 from pages import without_charts
-from shipped import module
+from paper_modules import module
 
 net = module("ramachendra2014", "net")
 PUBLISHED = papers.shipped() / "ramachendra2014"

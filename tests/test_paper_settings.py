@@ -23,7 +23,7 @@ from fairlane.papers.recorded import Which
 from fairlane.papers.reproduction import run_reproduction
 from fairlane.papers.tables import Compared
 from fairlane.papers.unstated import pinned
-from one1999 import CLAIMS, PAPER, STUDY, resealed, study
+from minimal_paper import CLAIMS, PAPER, STUDY, resealed, study
 from pages import tables_in
 
 

@@ -18,7 +18,7 @@ from fairlane.papers.recorded import differing
 from fairlane.papers.score import scores
 from fairlane.papers.tables import read_csv, read_folder
 from pages import without_charts
-from shipped import module
+from paper_modules import module
 
 bottleneck = module("syla2022", "opens").bottleneck
 PUBLISHED = papers.shipped() / "syla2022"

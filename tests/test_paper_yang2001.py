@@ -14,7 +14,7 @@ from fairlane.claims import tables_of
 from fairlane.papers.claims import read_claims
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import read_csv, read_folder
-from shipped import module
+from paper_modules import module
 from verdicts import against_record
 
 DATA = papers.shipped() / "yang2001"

@@ -13,10 +13,10 @@ import pytest
 from validation.formulas import formulas as elsewhere
 
 import fairlane as fl
-import plotted
+import plot_cases
 from fairlane.base.metrics import jain
 from fairlane.runs.plots.figure import draw
-from plotted import axes_of, lines, one_way, per, round_trips, strokes
+from plot_cases import axes_of, lines, one_way, per, round_trips, strokes
 
 
 def test_windows_are_those_of_the_table(result):
@@ -79,7 +79,7 @@ def test_sack_blocks_and_the_window_are_those_of_the_capture(result):
     if shutil.which("tshark"):
         fields = ["frame.time_epoch", "tcp.options.sack_le", "tcp.options.sack_re"]
         picked = [x for f in fields for x in ("-e", f)]
-        path = str(plotted.FOLDER / "plain.0.1.pcapng")
+        path = str(plot_cases.FOLDER / "plain.0.1.pcapng")
         told = subprocess.run(
             ["tshark", "-r", path, "-Y", "frame.p2p_dir == 1 && tcp.options.sack_le", "-T", "fields", *picked],
             capture_output=True, text=True, check=True,

@@ -20,7 +20,7 @@ from fairlane.runs.plots import KINDS, formulas
 from fairlane.runs.plots.figure import draw
 from fairlane.runs.plots.pen import ink
 from fairlane.runs.plots.styles import STYLES
-from plotted import axes_of, lines
+from plot_cases import axes_of, lines
 
 GOLDEN = Path(__file__).parent / "golden" / "plots"
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import fairlane as fl
-from driven import Driven, needed
+from devtools import Driven, needed
 from fairlane.base import toml
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke

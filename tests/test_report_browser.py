@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from driven import Driven, needed
+from devtools import Driven, needed
 from test_report import EVIL, network
 
 pytestmark = needed

@@ -13,7 +13,7 @@ from conftest import fairlane as command
 from fairlane.script import ScriptError, parse, run_text
 from fairlane.script.model import Code, Expect, Inject, Name, Shell, Syscall
 from fairlane.script.settings import Settings
-from scripted import fails, passes
+from script_helpers import fails, passes
 
 SHIPPED = sorted((Path(fairlane.__file__).parent / "scripts").glob("*.pkt"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairlane.script.buffer import BUFFER, BUSY, OVERHEAD, WINDOW, Chronograph, SendBuffer, burst, size_goal
-from scripted import fails, passes
+from script_helpers import fails, passes
 
 HEAD = """
 `sysctl -q net.ipv4.tcp_wmem="4096 {wmem} 4194304" net.ipv4.tcp_notsent_lowat={lowat}`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripted import STAMPED, fails, passes
+from script_helpers import STAMPED, fails, passes
 
 
 def test_a_reset_has_the_clock_and_the_echo() -> None:

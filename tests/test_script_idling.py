@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripted import STAMPED, passes
+from script_helpers import STAMPED, passes
 
 
 def option(name: str, value: int, level: str = "SOL_TCP") -> str:

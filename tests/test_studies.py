@@ -19,7 +19,7 @@ from fairlane import papers
 from fairlane.errors import FolderError, UnknownNameError
 from fairlane.papers.runner import Job, Runner
 from fairlane.study.executors import Processes
-from shipped import module
+from paper_modules import module
 
 STUDIES = sorted((ROOT / "papers").glob("*/study.py"))
 CODE = sorted([*ROOT.glob("papers/*/*.py"), *ROOT.glob("examples/papers/*/*.py"), *ROOT.glob("python/fairlane/papers/skeleton/*.py")])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crews import FATE, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
+from executors import FATE, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
 from fairlane.errors import CrewError
 from fairlane.own.plugin import load
 from fairlane.study.executors import Dask, Threads, remote

@@ -29,7 +29,7 @@ from fairlane.study import Level, Study
 from fairlane.study.plan import resolve_combination
 from fairlane.tuning import Tuning, score
 from fairlane.tuning.model import Trial
-from tuned import BUFFER, STREAM, TREE, where
+from tune_cases import BUFFER, STREAM, TREE, where
 
 pytest.importorskip("optuna")
 

@@ -6,7 +6,7 @@ import pytest
 
 import fairlane as fl
 from fairlane.tuning import Tuning
-from tuned import TREE, where
+from tune_cases import TREE, where
 
 pytest.importorskip("optuna")
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import DUMBBELL, ROOT, fairlane
 from fairlane.cli import invoke
-from tuned import BUFFER, POISSON
+from tune_cases import BUFFER, POISSON
 
 STUDY = """
 scenario = "dumbbell.toml"

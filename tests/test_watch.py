@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 import fairlane as fl
-from driven import Driven, needed
+from devtools import Driven, needed
 from fairlane import watch
 from fairlane.base.document import json_schema
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 import fairlane as fl
 from conftest import ROOT, fairlane
 from fairlane.cli.output import printed, render
-from tuned import BUFFER, POISSON
+from tune_cases import BUFFER, POISSON
 
 WIDTHS = (60, 80, 120)
 NETWORK = fl.Network(duration="1s", warmup="200ms", name="a name that is long enough to be broken between its words somewhere")

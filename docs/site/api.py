@@ -12,7 +12,7 @@ from typing import Any
 import fairlane as fl
 from fairlane import _params
 
-ROOMS = {
+PACKAGES = {
     "runs": (
         "Networks, runs and results",
         "A network is built or read, run with some seeds, and its result is tables, figures, folders and captures.",
@@ -23,7 +23,7 @@ ROOMS = {
     "own": ("Queues and congestion controls of your own", "Classes to derive from, and what loads them."),
     "errors": ("Errors", "The exceptions of fairlane."),
 }
-"""Titles of the pages, by the rooms of the package."""
+"""Titles of the pages, by package."""
 KINDS = {
     "queue": ("Queues", "queues"),
     "cc": ("Congestion controls", "congestion-control"),
@@ -75,8 +75,8 @@ def origin(module: str, name: str) -> str | None:
     return None
 
 
-def room(thing: Any) -> str:
-    """The room of the package that a name comes from."""
+def package(thing: Any) -> str:
+    """Returns the package that a name comes from."""
     return thing.__module__.split(".")[1]
 
 
@@ -87,13 +87,13 @@ def pages() -> Mapping[str, str]:
         thing = getattr(fl, name)
         if inspect.ismodule(thing):
             continue
-        where = "runs" if name == "version" else "stats" if room(thing) == "stats" else room(thing)
+        where = "runs" if name == "version" else "stats" if package(thing) == "stats" else package(thing)
         groups.setdefault(where, []).append(name)
     made: dict[str, str] = {}
     listed: list[tuple[str, str, str]] = []
-    own_pages = [r for r in (*ROOMS, *sorted(set(groups) - set(ROOMS) - set(MODULES))) if r in groups]
+    own_pages = [r for r in (*PACKAGES, *sorted(set(groups) - set(PACKAGES) - set(MODULES))) if r in groups]
     for key in own_pages:
-        title, words = ROOMS.get(key, (key.capitalize(), ""))
+        title, words = PACKAGES.get(key, (key.capitalize(), ""))
         names = sorted(groups[key], key=lambda n: (not inspect.isclass(getattr(fl, n)), n))
         made[f"api/{key}"] = heading(title) + f"{words}\n\n" + "".join(entry("fairlane", n, getattr(fl, n)) for n in names)
         listed.append((key, title, ", ".join(f"`{n}`" for n in names)))

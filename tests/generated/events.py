@@ -10,7 +10,7 @@ import numpy as np
 from fairlane import _core
 from fairlane.runs.listeners import FIELDS
 
-from .draw import value_of
+from .values import value_of
 from .laws import Columns
 
 ROW = np.dtype([(name, f"<u{size}") for name, size in zip(FIELDS, (8,) * 5 + (4,) * 5 + (1,) * 4, strict=True)])

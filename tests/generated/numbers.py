@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .draw import value_of
+from .values import value_of
 from .events import Events
 from .laws import Columns
 

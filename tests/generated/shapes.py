@@ -7,7 +7,7 @@ from typing import Any
 
 from fairlane import _core
 
-from .draw import DEFS, Draw
+from .values import DEFS, Draw
 from .repair import checked
 
 Tree = dict[str, Any]

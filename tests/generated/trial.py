@@ -13,7 +13,7 @@ from fairlane import _core
 from fairlane.errors import RunError, ScenarioError
 
 from . import events, laws, numbers
-from .draw import Draw
+from .values import Draw
 from .repair import Tree, checked
 from .shapes import ps
 
