@@ -63,13 +63,13 @@ def faults(package: Path) -> list[str]:
     return found
 
 
-def of_template(package: Path, file: Path, owner: str) -> Iterator[tuple[int, str]]:
+def of_template(package: Path, file: Path, home: str) -> Iterator[tuple[int, str]]:
     for n, line in enumerate(file.read_text("utf-8").splitlines(), 1):
         for name in TEMPLATE.findall(line):
-            yield from ((n, fault) for fault in arrow(name, name.split("/")[0]))
+            yield from ((n, fault) for fault in arrow(home, name.split("/")[0]))
 
 
-def of_code(package: Path, file: Path, owner: str) -> Iterator[tuple[int, str]]:
+def of_code(package: Path, file: Path, home: str) -> Iterator[tuple[int, str]]:
     here = ["fairlane", *file.relative_to(package).with_suffix("").parts]
     inside = here[:-1]  # what one leading dot means, in __init__.py as in any other file
     tree = ast.parse(file.read_text("utf-8"))
@@ -94,18 +94,18 @@ def of_code(package: Path, file: Path, owner: str) -> Iterator[tuple[int, str]]:
             # A name of the package itself, such as `from .. import run`, stands for the whole package.
             if layer(target) is None and not (package / target).exists() and not (package / f"{target}.py").exists():
                 target = "__init__"
-            if target == name or (name == "__init__" and not target):  # __init__ loads names of any package on first use
+            if target == home or (home == "__init__" and not target):  # __init__ loads names of any package on first use
                 continue
             modules |= {bound: target} if bound else {}
-            yield from ((node.lineno, fault) for fault in arrow(name, target))
+            yield from ((node.lineno, fault) for fault in arrow(home, target))
             private = next((part for part in name[2:] if PRIVATE.match(part)), None)
             if private:
-                yield node.lineno, f"{name} takes the private name {private} of {target}"
+                yield node.lineno, f"{home} takes the private name {private} of {target}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and PRIVATE.match(node.attr):
             owner = modules.get(node.value.id)
             if owner is not None:
-                yield node.lineno, f"{name} takes the private name {node.attr} of {owner}"
+                yield node.lineno, f"{home} takes the private name {node.attr} of {owner}"
 
 
 def loaded(call: ast.Call, inside: list[str]) -> list[str]:
@@ -122,11 +122,11 @@ def loaded(call: ast.Call, inside: list[str]) -> list[str]:
     return [*inside[: len(inside) - up + 1], *text.value[up:].split(".")]
 
 
-def arrow(owner: str, target: str) -> list[str]:
-    below, own = layer(target), layer(name)
-    if target == name or below is None:
-        return [] if target == name else [f"{name} imports {target}, which is in no layer"]
-    return [] if own is not None and below < own else [f"{name} must not import {target}"]
+def arrow(home: str, target: str) -> list[str]:
+    below, own = layer(target), layer(home)
+    if target == home or below is None:
+        return [] if target == home else [f"{home} imports {target}, which is in no layer"]
+    return [] if own is not None and below < own else [f"{home} must not import {target}"]
 
 
 def test_all_arrows_lead_downwards_and_no_private_name_is_imported():

@@ -3,9 +3,9 @@
 mod clamp;
 mod copies;
 mod laws;
+mod minimal;
 mod outages;
 mod samples;
 mod shortcuts;
 mod slow_path;
 mod standstill;
-mod toy;

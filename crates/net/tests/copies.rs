@@ -1,6 +1,6 @@
 //! A link that copies packets and makes some of them late: each copy arrives in its own time, whatever the packet that it is of does.
 
-use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -10,7 +10,7 @@ use fairlane_units::{Dur, Rate, Time};
 fn a_copy_arrives_though_its_packet_is_late() {
     let (mut early, mut late) = (0, 0);
     for seed in 1..=60 {
-        let mut b = WorldBuilder::<ToyPlugs>::new(seed, Routing::Ecmp);
+        let mut b = WorldBuilder::<MinimalComponents>::new(seed, Routing::Ecmp);
         let (s, d) = (b.node("s"), b.node("d"));
         for (name, from, to, delay, twice) in [("there", s, d, 1, Some(1.0)), ("back", d, s, 100, None)] {
             // A packet of 1000 bytes takes a millisecond, and is on its way for another.
@@ -19,8 +19,8 @@ fn a_copy_arrives_though_its_packet_is_late() {
             let impairments = Impairments { duplicate: twice.map(Duplicate), reorder, ..Impairments::default() };
             b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
         }
-        let sender = Toy::Sender { window: 1, flying: 0, next: 0, size: 960 };
-        let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+        let sender = Minimal::Sender { window: 1, flying: 0, next: 0, size: 960 };
+        let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Minimal::Receiver { got: 0 } });
         b.app(Once(f, Time::ZERO), vec![f]);
         let mut w = b.build::<QuadHeap>().unwrap();
         w.advance(Time::ZERO + Dur::from_ms(5), u64::MAX, &mut ());

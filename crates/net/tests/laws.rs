@@ -1,6 +1,6 @@
 //! Laws of every network: packets are conserved, none is faster than its links, and observers change nothing.
 
-use crate::toy::{Dumbbell, ToyPlugs};
+use crate::minimal::{Dumbbell, MinimalComponents};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -100,7 +100,7 @@ impl Ledger {
 
 const END: Time = Time::from_ps(700_000_000_000);
 
-fn counters<H: EventQueue>(w: &World<ToyPlugs, H>) -> Vec<PortCounters> {
+fn counters<H: EventQueue>(w: &World<MinimalComponents, H>) -> Vec<PortCounters> {
     w.ports().iter().map(|p| p.counters().clone()).collect()
 }
 
@@ -214,10 +214,10 @@ fn a_hop_costs_one_event() {
 /// Two senders whose packets always meet at a queue with one place: over time each gets its share, whatever the order of the links.
 #[test]
 fn simultaneous_arrivals_take_turns() {
-    let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Single);
+    let mut b = WorldBuilder::<MinimalComponents>::new(1, Routing::Single);
     let (r, d) = (b.node("r"), b.node("d"));
-    let link = |b: &mut WorldBuilder<ToyPlugs>, name: &str, from, to, limit| {
-        let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), crate::toy::Tail::new(limit));
+    let link = |b: &mut WorldBuilder<MinimalComponents>, name: &str, from, to, limit| {
+        let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), crate::minimal::Tail::new(limit));
         b.link(LinkDef {
             name: name.into(),
             from,
@@ -237,16 +237,16 @@ fn simultaneous_arrivals_take_turns() {
         link(&mut b, &format!("s{i}"), s, r, 100_000);
         link(&mut b, &format!("s{i}.back"), r, s, 100);
         // More than the simulated time can use up: both access links send without a gap, in lock-step, 1 ms a packet.
-        let sender = crate::toy::Toy::Sender { window: 5000, flying: 0, next: 0, size: 960 };
+        let sender = crate::minimal::Minimal::Sender { window: 5000, flying: 0, next: 0, size: 960 };
         let f = b.flow(FlowDef {
             name: format!("f{i}").into(),
             from: s,
             to: d,
             proto: Proto::Tcp,
             sender,
-            receiver: crate::toy::Toy::Receiver { got: 0 },
+            receiver: crate::minimal::Minimal::Receiver { got: 0 },
         });
-        b.app(crate::toy::Once(f, Time::ZERO), vec![f]);
+        b.app(crate::minimal::Once(f, Time::ZERO), vec![f]);
     }
     let mut world = b.build::<QuadHeap>().unwrap();
     world.advance(Time::ZERO + Dur::from_ms(4000), u64::MAX, &mut ());

@@ -1,6 +1,6 @@
 //! Links that fail and come back, routes that follow, and packets that take their ways one by one: the laws of every network hold there, too.
 
-use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Stream, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -44,14 +44,14 @@ fn nets() -> impl Strategy<Value = Net> {
 }
 
 impl Net {
-    fn build<H: EventQueue>(&self) -> World<ToyPlugs, H> {
-        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, self.routing);
+    fn build<H: EventQueue>(&self) -> World<MinimalComponents, H> {
+        let mut b = WorldBuilder::<MinimalComponents>::new(self.seed, self.routing);
         let mut rng = Stream::new(self.seed, "test", "outages", "graph");
         let n = self.routers;
         let r: Vec<NodeId> = (0..n).map(|i| b.node(format!("r{i}"))).collect();
         let h: Vec<NodeId> = (0..n).map(|i| b.node(format!("h{i}"))).collect();
         let late = JitterSpec(JitterParams { width: Dur::from_us(900), distribution: Distribution::Uniform, keep_order: false });
-        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, mbps, us, rough: bool| {
+        let link = |b: &mut WorldBuilder<MinimalComponents>, name: String, from, to, mbps, us, rough: bool| {
             let impairments = Impairments { jitter: (rough && us > 1000).then_some(late), ..Impairments::default() };
             let (rate, delay) = (Rate::from_mbps(mbps), Dur::from_us(us));
             let device = (rough && us % 2 == 0).then_some(fairlane_units::Len::Packets(2));
@@ -87,7 +87,7 @@ impl Net {
         for i in 0..self.flows {
             let from = rng.below(u64::from(n)) as usize;
             let to = (from + 1 + rng.below(u64::from(n) - 1) as usize) % n as usize;
-            let sender = Toy::Sender { window: 1 + rng.below(40) as u32, flying: 0, next: 0, size: 700 + 100 * i as u16 };
+            let sender = Minimal::Sender { window: 1 + rng.below(40) as u32, flying: 0, next: 0, size: 700 + 100 * i as u16 };
             let name = format!("f{i}");
             let f = b.flow(FlowDef {
                 name: name.into(),
@@ -95,7 +95,7 @@ impl Net {
                 to: h[to],
                 proto: Proto::Tcp,
                 sender,
-                receiver: Toy::Receiver { got: 0 },
+                receiver: Minimal::Receiver { got: 0 },
             });
             b.app(Once(f, ms(u64::from(i) * 7)), vec![f]);
         }
@@ -221,8 +221,8 @@ proptest! {
 }
 
 /// A network of two hosts, whose link there and back carries 1 Mbit/s over 1 ms, and a flow that has twelve packets of 125 bytes under way.
-fn pair(down: impl FnOnce(&mut WorldBuilder<ToyPlugs>, PortId)) -> (World<ToyPlugs>, PortId) {
-    let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
+fn pair(down: impl FnOnce(&mut WorldBuilder<MinimalComponents>, PortId)) -> (World<MinimalComponents>, PortId) {
+    let mut b = WorldBuilder::<MinimalComponents>::new(1, Routing::Ecmp);
     let (s, d) = (b.node("s"), b.node("d"));
     let ports = [("there", s, d), ("back", d, s)].map(|(name, from, to)| {
         let (rate, delay) = (Rate::from_mbps(1), Dur::from_ms(1));
@@ -230,8 +230,8 @@ fn pair(down: impl FnOnce(&mut WorldBuilder<ToyPlugs>, PortId)) -> (World<ToyPlu
         b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(9), schedule: None, impairments, device: None })
     });
     down(&mut b, ports[0]);
-    let sender = Toy::Sender { window: 12, flying: 0, next: 0, size: 85 };
-    let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+    let sender = Minimal::Sender { window: 12, flying: 0, next: 0, size: 85 };
+    let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Minimal::Receiver { got: 0 } });
     b.app(Once(f, Time::ZERO), vec![f]);
     (b.build().unwrap(), ports[0])
 }

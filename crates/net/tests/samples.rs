@@ -1,6 +1,6 @@
 //! Samples of a flow that reconnects.
 
-use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -8,7 +8,7 @@ use fairlane_units::{Dur, Rate, Time};
 /// Packets of an old connection count in the step of their arrival, although no endpoint receives them.
 #[test]
 fn packets_of_a_connection_that_is_over_are_in_its_series() {
-    let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
+    let mut b = WorldBuilder::<MinimalComponents>::new(1, Routing::Ecmp);
     let (s, d) = (b.node("s"), b.node("d"));
     for (name, from, to) in [("there", s, d), ("back", d, s)] {
         // A packet of 1000 bytes takes 1 ms to send and 40 ms to propagate.
@@ -16,7 +16,7 @@ fn packets_of_a_connection_that_is_over_are_in_its_series() {
         let (qdisc, impairments) = (Tail::new(100), Impairments::default());
         b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
     }
-    let ends = || [Toy::Sender { window: 20, flying: 0, next: 0, size: 960 }, Toy::Receiver { got: 0 }];
+    let ends = || [Minimal::Sender { window: 20, flying: 0, next: 0, size: 960 }, Minimal::Receiver { got: 0 }];
     let [sender, receiver] = ends();
     let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver });
     b.app(Once(f, Time::ZERO), vec![f]);

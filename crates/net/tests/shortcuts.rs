@@ -1,6 +1,6 @@
 //! Shortcuts change no result: two hops by one event, and ring queues.
 
-use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -46,17 +46,17 @@ fn nets() -> impl Strategy<Value = Net> {
 }
 
 impl Net {
-    fn build<H: EventQueue>(&self, shortcuts: bool) -> World<ToyPlugs, H> {
+    fn build<H: EventQueue>(&self, shortcuts: bool) -> World<MinimalComponents, H> {
         self.begin(shortcuts).build().unwrap()
     }
 
-    fn begin(&self, shortcuts: bool) -> WorldBuilder<ToyPlugs> {
-        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
+    fn begin(&self, shortcuts: bool) -> WorldBuilder<MinimalComponents> {
+        let mut b = WorldBuilder::<MinimalComponents>::new(self.seed, Routing::Ecmp);
         if !shortcuts {
             b.without_shortcuts();
         }
         let (r1, r2) = (b.node("r1"), b.node("r2"));
-        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, (from, to), kbps: u64, us, limit| {
+        let link = |b: &mut WorldBuilder<MinimalComponents>, name: String, (from, to), kbps: u64, us, limit| {
             let (rate, delay, qdisc) = (Rate::from_bps(kbps * 1000), Dur::from_us(us), Tail::new(limit));
             let impairments = Impairments::default();
             b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
@@ -71,15 +71,21 @@ impl Net {
                 link(&mut b, format!("{name}{i}"), ends, slow, us, 1000);
             }
             for (k, ((window, size), (from, to))) in pair.iter().zip([(s, d), (d, s)]).enumerate() {
-                let sender = Toy::Sender { window: *window, flying: 0, next: 0, size: *size };
+                let sender = Minimal::Sender { window: *window, flying: 0, next: 0, size: *size };
                 let name = format!("f{i}.{k}");
-                let f = b.flow(FlowDef { name: name.into(), from, to, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                let f = b.flow(FlowDef { name: name.into(), from, to, proto: Proto::Tcp, sender, receiver: Minimal::Receiver { got: 0 } });
                 b.app(Once(f, Time::ZERO + Dur::from_ms(3 * i as u64 + k as u64)), vec![f]);
             }
             if self.odd.2 && i == 0 {
-                let sender = Toy::Sender { window: 5, flying: 0, next: 0, size: 700 };
-                let f =
-                    b.flow(FlowDef { name: "near".into(), from: r1, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                let sender = Minimal::Sender { window: 5, flying: 0, next: 0, size: 700 };
+                let f = b.flow(FlowDef {
+                    name: "near".into(),
+                    from: r1,
+                    to: d,
+                    proto: Proto::Tcp,
+                    sender,
+                    receiver: Minimal::Receiver { got: 0 },
+                });
                 b.app(Once(f, Time::ZERO), vec![f]);
             }
         }
@@ -92,7 +98,7 @@ const END: Dur = Dur::from_ms(150);
 type Seen = (Time, u64, u64, usize, Vec<(PortCounters, usize, Backlog, f64)>, Vec<FlowCounters>);
 
 /// Observable state of a world.
-fn seen<H: EventQueue>(w: &World<ToyPlugs, H>) -> Seen {
+fn seen<H: EventQueue>(w: &World<MinimalComponents, H>) -> Seen {
     let port = |p: &Port<Tail>| (p.counters().clone(), p.in_flight(), p.qdisc().backlog(), p.carried(w.now()));
     let ports: Vec<_> = w.ports().iter().map(port).collect();
     let flows: Vec<_> = w.flows().iter().map(|f| f.counters.clone()).collect();
@@ -134,7 +140,7 @@ proptest! {
     /// A run equals the run without shortcuts at its end.
     #[test]
     fn shortcuts_change_no_state(n in nets()) {
-        fn run<H: EventQueue>(n: &Net, shortcuts: bool) -> World<ToyPlugs, H> {
+        fn run<H: EventQueue>(n: &Net, shortcuts: bool) -> World<MinimalComponents, H> {
             let mut w = n.build::<H>(shortcuts);
             w.advance(Time::ZERO + END, u64::MAX, &mut ());
             w.settle(&mut ());

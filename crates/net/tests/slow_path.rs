@@ -1,6 +1,6 @@
 //! Laws of every network, on links with varying rates and late packets.
 
-use crate::toy::{Dumbbell, ToyPlugs};
+use crate::minimal::{Dumbbell, MinimalComponents};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -181,7 +181,7 @@ impl Order {
     }
 }
 
-fn one_flow(impairments: Impairments, window: u32) -> (World<ToyPlugs, QuadHeap>, Order) {
+fn one_flow(impairments: Impairments, window: u32) -> (World<MinimalComponents, QuadHeap>, Order) {
     let d = Dumbbell {
         flows: 1,
         window,

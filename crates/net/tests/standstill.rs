@@ -1,6 +1,6 @@
 //! Ends of runs in which simulated time does not move any more.
 
-use crate::toy::{Tail, Toy};
+use crate::minimal::{Minimal, Tail};
 use fairlane_engine::{QuadHeap, Sorted};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
@@ -27,7 +27,7 @@ impl App for Busy {
 struct BusyPlugs;
 impl Components for BusyPlugs {
     type Qdisc = Tail;
-    type Endpoint = Toy;
+    type Endpoint = Minimal;
     type App = Busy;
     type Control = ();
 }
@@ -43,8 +43,8 @@ fn world<H: fairlane_engine::EventQueue>(times: &[u64]) -> World<BusyPlugs, H> {
         b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(9), schedule: None, impairments, device: None });
     }
     for (i, &times) in times.iter().enumerate() {
-        let sender = Toy::Sender { window: 1, flying: 0, next: 0, size: 100 };
-        let receiver = Toy::Receiver { got: 0 };
+        let sender = Minimal::Sender { window: 1, flying: 0, next: 0, size: 100 };
+        let receiver = Minimal::Receiver { got: 0 };
         let f = b.flow(FlowDef { name: format!("f{i}").into(), from, to, proto: Proto::Udp, sender, receiver });
         b.app(Busy { times }, vec![f]);
     }

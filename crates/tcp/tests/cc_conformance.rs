@@ -1,8 +1,8 @@
 //! Rules for every congestion control: at least one segment, finite, no growth on congestion, no loss by an undo, the same answers from a
 //! copy. Each registered algorithm is tested with its defaults, with every preset, and with parameters drawn from the declared ranges.
 
-#[path = "conformance/drawn.rs"]
-mod drawn;
+#[path = "conformance/parameters.rs"]
+mod parameters;
 
 use fairlane_net::Class;
 use fairlane_tcp::cc::{AckSample, CongestionEvent, CongestionKind, LostSample, MarkSample, RateSample, RecoveryExit};
@@ -247,7 +247,7 @@ proptest! {
         preset in 0..4_usize,
     ) {
         for info in CcParams::ALL {
-            let (params, preset) = (drawn::params(&(info.schema)().to_value(), &picks), &presets()[preset].name);
+            let (params, preset) = (parameters::params(&(info.schema)().to_value(), &picks), &presets()[preset].name);
             let cc = if params.is_empty() { json!(info.name) } else { json!({ info.name: params }) };
             if let Ok(bench) = Bench::new(&cc, preset) {
                 lives(bench, &ops).map_err(|e| TestCaseError::fail(format!("{cc} with preset {preset}: {e}")))?;
@@ -291,7 +291,7 @@ fn draws_reach_every_parameter() {
         let mut reached = std::collections::BTreeSet::new();
         for k in 0..200_u32 {
             let picks: Vec<f64> = (0..64).map(|i| f64::from((k * 7919 + i * 104_729 + k * i * 31) % 1000) / 1000.0).collect();
-            let params = drawn::params(&schema, &picks);
+            let params = parameters::params(&schema, &picks);
             reached.extend(params.keys().cloned());
             let cc = json!({ info.name: params });
             *(if Bench::new(&cc, "rfc").is_ok() { &mut made } else { &mut refused }) += 1;

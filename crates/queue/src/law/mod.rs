@@ -14,6 +14,7 @@ pub(crate) mod headdrop;
 mod idle;
 pub(crate) mod management;
 pub(crate) mod modred;
+mod pair;
 pub(crate) mod pi;
 pub(crate) mod pi2;
 pub(crate) mod pie;
@@ -22,7 +23,6 @@ pub(crate) mod red;
 pub(crate) mod rem;
 pub(crate) mod rio;
 pub(crate) mod sfb;
-mod twin;
 pub(crate) mod wred;
 
 #[cfg(test)]

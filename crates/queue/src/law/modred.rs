@@ -1,7 +1,7 @@
 //! ModRED: RIO's two curves without early drops; between the thresholds it closes the windows of the senders instead.
 
+use super::pair::{Twin, TwinSetting, check_profile};
 use super::red::{Measure, length_in, limit_in};
-use super::twin::{Twin, TwinSetting, check_profile};
 use super::wred::{assured, check_curve};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::classify::Match;

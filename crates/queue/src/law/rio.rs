@@ -1,8 +1,8 @@
 //! RIO: RED with two drop curves, for packets in and out of their sender's profile.
 
+use super::pair::{Twin, TwinSetting, check_profile};
 use super::red::parts::{Chooser, Shape};
 use super::red::{RedStart, length_in, limit_in};
-use super::twin::{Twin, TwinSetting, check_profile};
 use super::wred::{CurveTuning, assured, check_curve};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::classify::Match;

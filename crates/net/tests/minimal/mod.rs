@@ -45,12 +45,12 @@ impl Qdisc for Tail {
 
 /// Keeps `window` packets in flight; a packet without acknowledgment within 1 s counts as lost and is replaced.
 #[derive(Clone)]
-pub(crate) enum Toy {
+pub(crate) enum Minimal {
     Sender { window: u32, flying: u32, next: u64, size: u16 },
     Receiver { got: u64 },
 }
 
-impl Toy {
+impl Minimal {
     fn fill(&mut self, cx: &mut Cx<'_>) {
         if let Self::Sender { window, flying, next, size } = self {
             while flying < window {
@@ -63,7 +63,7 @@ impl Toy {
     }
 }
 
-impl Endpoint for Toy {
+impl Endpoint for Minimal {
     fn start(&mut self, _: &mut Cx<'_>) {}
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         match self {
@@ -107,10 +107,10 @@ impl App for Once {
 }
 
 #[derive(Clone)]
-pub(crate) struct ToyPlugs;
-impl Components for ToyPlugs {
+pub(crate) struct MinimalComponents;
+impl Components for MinimalComponents {
     type Qdisc = Tail;
-    type Endpoint = Toy;
+    type Endpoint = Minimal;
     type App = Once;
     type Control = ();
 }
@@ -136,10 +136,10 @@ impl Dumbbell {
         let models = LossModels { share: self.loss, ..more.loss.as_ref().map(LossSpec::models).unwrap_or_default() };
         (schedule, Impairments { loss: Some(LossSpec::Models(models)), duplicate: Some(Duplicate(self.duplicate)), ..more })
     }
-    pub(crate) fn build<H: fairlane_engine::EventQueue>(&self) -> World<ToyPlugs, H> {
-        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
+    pub(crate) fn build<H: fairlane_engine::EventQueue>(&self) -> World<MinimalComponents, H> {
+        let mut b = WorldBuilder::<MinimalComponents>::new(self.seed, Routing::Ecmp);
         let (r1, r2) = (b.node("r1"), b.node("r2"));
-        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
+        let link = |b: &mut WorldBuilder<MinimalComponents>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
             let (schedule, impairments) = if hurt { self.bottleneck() } else { Default::default() };
             b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments, device: None });
         };
@@ -155,8 +155,8 @@ impl Dumbbell {
                 from: s,
                 to: d,
                 proto: Proto::Tcp,
-                sender: Toy::Sender { window: self.window, flying: 0, next: 0, size: 1000 },
-                receiver: Toy::Receiver { got: 0 },
+                sender: Minimal::Sender { window: self.window, flying: 0, next: 0, size: 1000 },
+                receiver: Minimal::Receiver { got: 0 },
             });
             b.app(Once(f, Time::ZERO + Dur::from_ms(u64::from(i) * 10)), vec![f]);
         }
