@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What packet capture costs: P1 with its bottleneck captured, both directions, over P1 without.
+"""Cost of packet capture: P1 with its bottleneck captured, both directions, over P1 without.
 
 usage: benches/pcap.py [--repeat N] [NAME]
 

@@ -43,7 +43,7 @@ source.cbr.rate = "1Mbit/s"
 
 
 def training(folder: Path) -> list[list[str]]:
-    """What is run: arguments of `perf`."""
+    """Returns the training runs: arguments of `perf`."""
     runs = [[str(SCENARIOS / f"{name}.toml"), f"duration={length}"] for name, length in LENGTHS.items()]
     runs += [[str(file)] for place in (ROOT / "benches" / "air", ROOT / "examples") for file in sorted(place.glob("*.toml"))]
     queues, controls = ([kind._name for kind in kinds.__subclasses__()] for kinds in (_params.QueueParams, _params.CcParams))
@@ -56,7 +56,7 @@ def training(folder: Path) -> list[list[str]]:
 
 
 def is_hot(record: str) -> bool:
-    """Whether a function's record in the text of a profile counts often enough to matter. The first one has what is said of all."""
+    """True if a function's record in a profile counts often enough to matter, or is the first, which has facts about all functions."""
     head, _, counts = record.partition("# Counter Values:")
     return head.startswith("# IR") or max((int(n) for n in counts.split() if n.isdigit()), default=0) >= OFTEN
 
@@ -74,7 +74,7 @@ def main() -> int:
     root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
     tool = Path(root) / "lib" / "rustlib" / said["host"] / "bin" / "llvm-profdata"
     if not tool.exists():
-        sys.exit("profile.py: there is no llvm-profdata beside the compiler; write: rustup component add llvm-tools")
+        sys.exit("profile.py: there is no llvm-profdata next to the compiler; write: rustup component add llvm-tools")
     target = ROOT / "benches" / "profile" / f"{said['release']}-{said['host']}.profdata"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a command costs before and beside its work: the CPU time of `fairlane --version` and of a small `fairlane run`.
+"""Fixed cost of a command: the CPU time of `fairlane --version` and of a small `fairlane run`.
 
 usage: benches/startup.py [--repeat N] [--json]
 
-Each runs in a process of its own, so often, and the least counts: it depends little on what else the machine does. Beside the seconds stands the
+Each runs in a process of its own, N times; the lowest CPU time counts, since it depends least on other load. Each line also has the
 ratio to an interpreter that does nothing, which depends little on the machine. Fails (exit 1) if a command is above its budget.
 `tests/test_startup.py` holds what makes it so: which libraries a command loads.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a study costs beside its runs: a study of many equal cells, against the CPU time that the runs themselves take.
+"""Overhead of a study: many equal runs in a study, against the CPU time of the runs alone.
 
 usage: benches/study.py [--cells N] [--work SECONDS] [--threads N] [--json]
 

@@ -1,6 +1,6 @@
 """The page that a package index shows, made of README.md: `python docs/package_index.py > docs/package-index.md`.
 
-An index shows one text and has no files beside it. With `Repository` among the `urls` of pyproject.toml links and pictures lead
+An index shows one text without other files. With `Repository` among the `urls` of pyproject.toml links and pictures lead
 there; without, a link is its text alone, and a picture is left out.
 """
 

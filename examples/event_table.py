@@ -1,4 +1,4 @@
-"""What did the queue look like to the packets that were dropped? An event table shows it for each packet.
+"""Queue length and delay that dropped packets met, from the event table, which has both for each packet.
 
 Run it with: python examples/event_table.py
 """

@@ -7,7 +7,7 @@ import fairlane as fl
 
 
 def network(buffer: str) -> fl.Network:
-    """The same dumbbell with another buffer."""
+    """Returns the dumbbell with a buffer of this size."""
     net = fl.Network(duration="60s", warmup="10s", sample="20ms", name=f"buffer {buffer}")
     net.dumbbell(
         pairs=2,

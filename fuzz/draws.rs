@@ -1,4 +1,4 @@
-//! What the models draw from: numbers that are the same everywhere, from a seed.
+//! Random numbers of the models: the same on every platform, from a seed.
 
 /// `SplitMix64`.
 pub(crate) struct Draws(u64);

@@ -50,7 +50,7 @@ struct Life {
     tcp: Tcp<AnyCc>,
     timers: Timers,
     now: Time,
-    /// What the endpoint last said: its own numbers, from which those of segments are made.
+    /// Numbers of the endpoint's last segment, from which those of new segments are made.
     seq: u64,
     ack: u64,
 }

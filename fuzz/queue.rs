@@ -162,7 +162,7 @@ impl<Q: Qdisc> Life<Q> {
         }
         self.audit()?;
         if self.backlog.pkts == 0 {
-            // Nothing waits: the books begin anew.
+            // The queue is empty: reset the account.
             self.first += self.held.len() as u32;
             self.held.clear();
         }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Texts read in a life.
 const STEPS: u64 = 50;
-/// Most bytes of what is said about a text: twenty findings with their lines.
+/// Largest size of the messages about a text, in bytes: twenty findings with their lines.
 const LONGEST: usize = 40_000;
-/// What stands where something else is wanted: ends of ranges, other kinds, units and names, halves of tokens.
+/// Wrong values: ends of ranges, other kinds, units and names, halves of tokens.
 const WORDS: [&str; 64] = [
     "0",
     "1",

@@ -77,7 +77,7 @@ def bulk() -> fl.Network:
 
 
 def beside_udp(rate: str) -> Callable[[], fl.Network]:
-    """Five TCP flows beside a stream that does not give way."""
+    """Five TCP flows and an unresponsive UDP stream."""
     return lambda: default_network(udp=rate, tcp=TCP, **TIMES)
 
 
@@ -99,7 +99,7 @@ def unequal() -> fl.Network:
 
 
 def voice() -> fl.Network:
-    """A call beside two bulk flows."""
+    """A call and two bulk flows."""
     net = dumbbell("a call beside bulk TCP", 3).flow("tcp", "s{i}", "d{i}", count=2, spread="1s", tcp=TCP)
     return net.flow("voice", "s2", "d2", **VOICE)
 
@@ -199,7 +199,7 @@ def _cell(row: Row, c: Column) -> str:
 
 
 def marks(name: str) -> tuple[str, str]:
-    """What stands before and after a table of the page."""
+    """Returns the text before and after a table of the page."""
     return f"<!-- {name}: written by which_queue_when.py -->\n", f"\n<!-- end of {name} -->"
 
 

@@ -15,11 +15,11 @@ import matplotlib.pyplot as plt
 import fairlane as fl
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-WINDOW, LINK = ("#0072b2", "#d55e00"), "#444444"  # colours that colour-blind readers tell apart (Okabe and Ito)
+WINDOW, LINK = ("#0072b2", "#d55e00"), "#444444"  # colours that colour-blind readers can distinguish (Okabe and Ito)
 
 
 def main() -> None:
-    """Runs the quickstart scenario once and writes the SVG beside this file."""
+    """Runs the quickstart scenario once and writes the SVG next to this file."""
     result = fl.run(ROOT / "examples" / "quickstart.toml")
     flows, links = result.flow_series, result.link_series
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 4.2), sharex=True, layout="constrained")

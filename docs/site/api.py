@@ -47,7 +47,7 @@ def heading(title: str, mark: str = "=") -> str:
 
 
 def entry(module: str, name: str, thing: Any) -> str:
-    """What autodoc is to show of one name."""
+    """Returns the autodoc directive of one name."""
     where = f"{module}.{name}"
     if inspect.isclass(thing):
         if issubclass(thing, BaseException):

@@ -2,7 +2,7 @@
 
 Each version has a folder of its own, `build/site/VERSION`, and what others left in `build/site` stays: a version that was released
 is built once, from its tag, into the same folder. `versions.js` lists the folders that are there, newest first, for the sidebar of all.
-Pages need no network: fonts, scripts and the index of the search lie beside them, and they open from a disk as well as from a server.
+Pages need no network: fonts, scripts and the search index lie next to them, and they open from a disk as well as from a server.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def key(name: str) -> list[tuple[bool, int, str]]:
 
 
 def versions(out: Path) -> list[str]:
-    """The versions that a folder has, newest first; writes their list and the page that goes on to the newest."""
+    """The versions that a folder has, newest first; writes their list and the page that redirects to the newest."""
     found = sorted((p.parent.name for p in out.glob("*/objects.inv")), key=key, reverse=True)
     (out / "versions.js").write_text(f"window.fairlaneVersions = {json.dumps(found)};\n", "utf-8")
     (out / "index.html").write_text(GOES_ON.format(found[0]), "utf-8")

@@ -1,4 +1,4 @@
-"""The tree of pages in the sidebar, made once: Sphinx makes it anew for each page, which is half of the time of a build."""
+"""The tree of pages in the sidebar, made once: Sphinx would make it again for each page, half of the build time."""
 
 from __future__ import annotations
 

@@ -83,12 +83,12 @@ def targets(text: str) -> list[str]:
 
 
 def external(target: str) -> bool:
-    """Whether a link leaves the repository."""
+    """True if a link leaves the repository."""
     return bool(re.match(r"[a-z]+:", target))
 
 
 class Tree:
-    """What is written for Sphinx to read, file by file."""
+    """The source files that Sphinx reads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -187,7 +187,7 @@ def tracked(path: str) -> list[str]:
 
 
 def summary(file: Path) -> str:
-    """What a file says of itself at its top."""
+    """Returns the description at the top of a file."""
     if file.suffix not in (".toml", ".py"):
         return ""
     text = file.read_text("utf-8").lstrip()
@@ -277,5 +277,5 @@ def stage(folder: Path, extra: list[str]) -> Tree:
 
 
 def relative(path: Path) -> str:
-    """A path as it is said to people."""
+    """Returns a path as shown to readers."""
     return os.path.relpath(path)

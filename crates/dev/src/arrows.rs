@@ -21,7 +21,7 @@ fn ours(manifest: &DeTable<'_>, section: &str) -> Vec<String> {
     t.iter().filter_map(|(k, _)| k.get_ref().strip_prefix("fairlane-").map(str::to_owned)).collect()
 }
 
-/// What is wrong with the dependencies of one crate.
+/// Returns the faults in the dependencies of one crate.
 fn faults(name: &str, normal: &[String], dev: &[String]) -> Vec<String> {
     let mut faults = Vec::new();
     let above = if name == TESTKIT { layer("scenario") } else { layer(name) };

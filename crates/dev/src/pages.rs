@@ -95,7 +95,7 @@ fn page(all: &[Listed], kind: &str, title: &str, about: &str) -> String {
 fn scenario() -> String {
     let root = schema();
     let mut text = format!(
-        "{NOTE}# The scenario file\n\nA scenario is a TOML file, or JSON with the same tree. `schema.json` beside this page is its JSON Schema. \
+        "{NOTE}# The scenario file\n\nA scenario is a TOML file, or JSON with the same tree. `schema.json` next to this page is its JSON Schema. \
          Quantities carry their unit: durations `\"20ms\"`, rates `\"10Mbit/s\"`, sizes `\"64KiB\"`, queue lengths `\"50p\"` or `\"64KiB\"`. \
          `--set path=value` reaches every key below by its dotted path. A parameter whose default is \"unset\" is unset again by `\"auto\"`, `\"off\"` or `\"none\"`.\n"
     );
@@ -161,7 +161,7 @@ fn metrics() -> String {
         "{NOTE}# Metrics\n\nThe columns of the result tables, each defined once ([how they are formed](../background/metrics.md)). No value is below 0, and none with the unit 1 (0 to 1) above 1; intervals of their means stay within that.\n"
     );
     text.push_str(
-        "\nWith `report = \"groups\"` in the scenario a result has a row for each group of flows, which is a table under `flows`, in place of one for each \
+        "\nWith `report = \"groups\"` in the scenario a result has a row for each group of flows, which is a table under `flows`, instead of one for each \
          flow. It has the columns of [groups](#groups-of-flows), and those of flows; what the latter are of a group stands in the column \"of a group\":\n\n\
          - **sum**: the sum over the flows, exact for counts;\n\
          - **all**: the same formula over all packets, acknowledgments and transactions of the group, so a mean weighs each flow by how many it has, and a percentile is that of the merged distribution;\n\
@@ -214,7 +214,7 @@ fn diagnostics() -> String {
     let mut text = format!(
         "{NOTE}# Diagnostics\n\nWhat is wrong with a scenario, and what to check before a result is trusted, has a message for people and a code for programs: \
          `code` in each of `ScenarioError.diagnostics`, and of each of `Result.warnings` (empty where a result was read from a folder, which keeps the messages). Messages may be worded better; codes stay. \
-         The first {MOST_REPORTED} findings of a file are told, of the others there is a count (`ScenarioError.more`).\n"
+         The first {MOST_REPORTED} findings of a file are listed, the others counted (`ScenarioError.more`).\n"
     );
     let all = codes_listing();
     for (kind, title) in [("error", "Errors"), ("warning", "Warnings")] {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// One parameter of an algorithm.
 pub(crate) struct Param {
     pub(crate) name: String,
-    /// What kind of value: "duration", "number", "one of `a`, `b`".
+    /// Kind of value: "duration", "number", "one of `a`, `b`".
     pub(crate) kind: String,
     /// Python type of the value.
     pub(crate) python: String,
@@ -31,7 +31,7 @@ fn param(name: &str, schema: &Value, root: &Value, required: bool) -> Param {
         None | Some(Value::Null) => "unset".to_owned(),
         Some(v) => short(v),
     };
-    // A description beside a reference speaks of the parameter, the one behind it of the type.
+    // A description next to a reference is that of the parameter; the referenced definition describes the type.
     let doc = schema["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
     Param { name: name.to_owned(), kind, python, default, range: range(target, schema), doc: doc.replace('\n', " ") }
 }

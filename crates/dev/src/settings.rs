@@ -85,7 +85,7 @@ pub(crate) fn names() -> Vec<String> {
     ["Announced".to_owned(), "Automatic".to_owned()].into_iter().chain(quantities).chain(registries).chain(tables).collect()
 }
 
-/// Those of [`names`] that stand in annotations of a text.
+/// Returns the [`names`] that occur in the annotations of a text.
 pub(crate) fn named_in(text: &str) -> Vec<String> {
     let annotations: Vec<&str> = text.lines().filter(|l| l.ends_with(" = None")).collect();
     let word = |l: &str, name: &str| l.split(|c: char| !c.is_alphanumeric()).any(|w| w == name);
@@ -167,7 +167,7 @@ fn builders(text: &mut String, called: &[&Listed]) {
         (
             "control",
             "control",
-            "Adds a control of flows at their source, by name and settings or as its class; once more for other nodes or flows.",
+            "Adds a control of flows at their source, by name and settings or as its class; call it again for other nodes or flows.",
         ),
     ] {
         let of_kind = || called.iter().filter(|l| l.kind == kind);

@@ -33,7 +33,7 @@ fn collect(schema: &Value, root: &Value, into: &mut Vec<String>) {
         return if is_table(target) { into.extend(table(name)) } else { collect(target, root, into) };
     }
     if let Some(any) = schema["anyOf"].as_array() {
-        // Text in place of a table is the value of one of its keys, which may be the name of an algorithm.
+        // Text instead of a table is the value of one of its keys, which may be the name of an algorithm.
         let key = schema["x-shorthand"].as_str().unwrap_or_default();
         let registry = any.iter().find_map(|s| follow(s, root)["properties"][key]["x-registry"].as_str());
         for s in any.iter().filter(|s| s["type"] != "null") {
@@ -71,7 +71,7 @@ pub(crate) fn literal(names: &[&str]) -> String {
     format!("Literal[{}]", names.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", "))
 }
 
-/// Whether a definition is a table of known keys.
+/// True if a definition is a table of known keys.
 pub(crate) fn is_table(schema: &Value) -> bool {
     schema["type"] == "object" && schema["properties"].is_object()
 }

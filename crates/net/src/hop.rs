@@ -9,7 +9,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) const COUNTED: u32 = u32::MAX;
 /// Bits of the place in a hop of a dynamic route; the bits above count the links crossed.
 const PLACE_BITS: u32 = 26;
-/// Number of places that a hop can tell apart.
+/// Number of places that a hop can distinguish.
 pub(crate) const PLACES: u32 = 1 << PLACE_BITS;
 /// Largest count of links in a hop; it stays there.
 const MOST_LINKS: u32 = 63;

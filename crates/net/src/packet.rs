@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(size_of::<Packet>(), 32);
     }
 
-    /// RFC 2018 section 3: at most four blocks, three beside timestamps.
+    /// RFC 2018 section 3: at most four blocks, three with timestamps.
     #[test]
     fn sack_blocks_share_room_with_timestamps() {
         let mut s = Segment { ack: 10_000, ..Segment::default() };

@@ -21,7 +21,7 @@ fn a_tiny_trace_by_hand() {
     assert_eq!(o.end(ms(1), ms(5), 500), ms(10));
     assert_eq!(o.end(ms(1), ms(10), 900), ms(10));
     assert_eq!(o.end(ms(1), ms(10), 100), ms(10));
-    // Nothing is left: the trace begins anew at 10 ms, so 12 ms.
+    // Nothing is left: the trace repeats from 10 ms on, so 12 ms.
     assert_eq!(o.end(ms(1), ms(10), 40), ms(12));
     // One that comes at the very instant of 12 ms has no part in it.
     assert_eq!(o.end(ms(12), ms(12), 40), ms(15));
@@ -60,7 +60,7 @@ fn capacity_counts_opportunities() {
     }
 }
 
-/// 8 Mbit/s carry 1000 byte a millisecond. From 2 ms on 2 Mbit/s: a packet of 2500 byte sent at 1 ms has 1000 through by then, the rest takes 6 ms.
+/// 8 Mbit/s carry 1000 bytes per millisecond. From 2 ms on 2 Mbit/s: a packet of 2500 bytes sent at 1 ms has 1000 through by then, the rest takes 6 ms.
 #[test]
 fn a_step_in_the_middle_of_a_packet() {
     let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_mbps(2)), (ms(20), Rate::from_mbps(8))].into());
@@ -68,7 +68,7 @@ fn a_step_in_the_middle_of_a_packet() {
     assert_eq!(s.end(ms(1), 1000), ms(2));
     assert_eq!(s.end(ms(1), 2500), ms(8));
     assert_eq!(s.end(ms(2), 1000), ms(6));
-    // 19 ms: 250 byte until 20 ms, 1000 byte a millisecond then.
+    // 19 ms: 250 bytes until 20 ms, then 1000 bytes per millisecond.
     assert_eq!(s.end(ms(19), 1250), ms(21));
     assert_eq!(s.end(ms(20), 1000), ms(21));
     let s = Schedule::Steps(s);

@@ -208,7 +208,7 @@ fn a_hop_costs_one_event() {
     let mut w = d.build::<QuadHeap>();
     w.advance(Time::from_ps(2_000_000_000_000), u64::MAX, &mut ());
     let extra = w.events() - (w.packet_hops() - w.ports().iter().map(|p| p.in_flight() as u64).sum::<u64>());
-    assert!(w.packet_hops() > 10_000 && extra < 100, "{extra} events beside {} hops", w.packet_hops());
+    assert!(w.packet_hops() > 10_000 && extra < 100, "{extra} more events than {} hops", w.packet_hops());
 }
 
 /// Two senders whose packets always meet at a queue with one place: over time each gets its share, whatever the order of the links.

@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(branch.fingerprint(), whole.fingerprint());
     }
 
-    /// Failures that nobody meets change nothing: routes that may follow are the routes of a world without them.
+    /// Failures that no packet meets change nothing: adaptive routes equal those of a world without failures.
     #[test]
     fn a_failure_after_the_end_changes_nothing(net in nets()) {
         let late = |at: Option<u64>| {
@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// A network of two hosts, whose link there and back carries 1 Mbit/s over 1 ms, and a flow that has twelve packets of 125 bytes under way.
+/// A network of two hosts, whose link there and back carries 1 Mbit/s over 1 ms, and a flow that has twelve packets of 125 bytes in flight.
 fn pair(down: impl FnOnce(&mut WorldBuilder<MinimalComponents>, PortId)) -> (World<MinimalComponents>, PortId) {
     let mut b = WorldBuilder::<MinimalComponents>::new(1, Routing::Ecmp);
     let (s, d) = (b.node("s"), b.node("d"));
@@ -236,7 +236,7 @@ fn pair(down: impl FnOnce(&mut WorldBuilder<MinimalComponents>, PortId)) -> (Wor
     (b.build().unwrap(), ports[0])
 }
 
-/// Failures of one link that meet are one, whoever tells of them; the link is up when the last of them is over, and not before.
+/// Overlapping failures of one link count as one, whatever causes them; the link is up only when the last of them is over.
 #[test]
 fn failures_that_overlap_are_one() {
     let told = |calls: &[&[(u64, u64)]]| {

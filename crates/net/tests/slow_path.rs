@@ -268,7 +268,7 @@ fn one_opportunity_a_millisecond_is_twelve_megabits() {
     let (traced, capacity) = carried(Some(Schedule::Opportunities(Opportunities::new([1].into()).unwrap())));
     let (constant, same) = carried(None);
     assert_eq!((capacity, same), (120e6, 120e6));
-    // 1040 byte packets share opportunities, so nothing of them is lost while the queue is not empty.
+    // 1040-byte packets share opportunities, so nothing of them is lost while the queue is not empty.
     assert!((traced / constant - 1.0).abs() < 0.002, "{traced} {constant}");
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn top() -> &'static Value {
     TOP.get_or_init(|| completed(in_parts()))
 }
 
-/// Resolves a reference that [`top`] leaves open: the parameters of an algorithm, or a type inside them.
+/// Resolves a reference that [`top`] keeps: the parameters of an algorithm, or a type inside them.
 pub(crate) fn definition(reference: &str) -> Option<&'static Value> {
     /// Never freed: checks hold references to it as to the top.
     static MADE: RwLock<BTreeMap<String, &'static Value>> = RwLock::new(BTreeMap::new());

@@ -165,7 +165,7 @@ mod tests {
             let pairs = draw.share(&nodes, share);
             assert_eq!(pairs.len(), count);
             assert!(pairs.iter().all(|p| p.from != p.to));
-            assert_eq!(pairs.iter().map(|p| &p.to).collect::<BTreeSet<_>>().len(), count, "nobody receives twice");
+            assert_eq!(pairs.iter().map(|p| &p.to).collect::<BTreeSet<_>>().len(), count, "no node receives twice");
             let now = ends(&pairs);
             assert!(before.is_subset(&now));
             before = now;
@@ -173,7 +173,7 @@ mod tests {
         assert_ne!(ends(&draw.share(&nodes, 0.5)), ends(&Draw { seed: 4, ..draw }.share(&nodes, 0.5)));
     }
 
-    /// Each of 12 pairs of 4 nodes is among 3 drawn in a quarter of all draws; one more node does not change the draws of the pairs.
+    /// Each of 12 pairs of 4 nodes is among 3 sampled pairs in a quarter of all samples; another node does not change the samples of the pairs.
     #[test]
     fn all_pairs_are_equally_likely_and_keep_their_luck() {
         let all = names(5);

@@ -70,7 +70,7 @@ fn no_queue_allocates_per_packet() {
         drive(&mut queue, link, 200_000, &mut state);
         let before = counting::calls();
         drive(&mut queue, link, 100_000, &mut state);
-        // One call is the list of drops in `drive`; the ring of a flow may double once more in a rare burst.
+        // One call is the list of drops in `drive`; the ring of a flow may double again in a rare burst.
         let calls = counting::calls() - before - 1;
         assert!(calls <= u64::from(FLOWS), "{} asked for memory {calls} times in 100,000 packets", spec.name());
     }

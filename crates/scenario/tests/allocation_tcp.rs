@@ -24,7 +24,7 @@ fn no_congestion_control_and_no_station_allocates_per_packet() {
             let before = counting::calls();
             to(60);
             let (calls, packets) = (counting::calls() - before, world.packet_hops());
-            // A ring or a list may double once more in a rare burst.
+            // A ring or a list may double again in a rare burst.
             assert!(packets > 20_000 && calls <= 60, "{} under {preset} asked for memory {calls} times", cc.name);
         }
     }

@@ -66,8 +66,8 @@ fn a_rust_queue_of_ones_own_is_used_by_name() {
     assert!(e.contains("did you mean `limit`"), "{e}");
     assert!(scenario("{ less_one = { limit = \"13p\" } }").unwrap_err().contains("thirteen is unlucky"));
     assert!(scenario("\"less_on\"").unwrap_err().contains("less_one"));
-    let e = scenario("{ plugin = { name = \"nobody\" } }").unwrap_err();
-    assert!(e.contains("queue `nobody` is not loaded"), "{e}");
+    let e = scenario("{ plugin = { name = \"absent\" } }").unwrap_err();
+    assert!(e.contains("queue `absent` is not loaded"), "{e}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn mistakes_are_shown_where_they_stand() {
         ("{ cc.aimd = { b = \"half\" } }", "a number"),
         ("{ cc.aimd = { a = 13.0 } }", "thirteen is unlucky"),
         ("{ cc = \"aimt\" }", "aimd"),
-        ("{ cc.plugin = { name = \"nobody\" } }", "no congestion control `nobody` is loaded"),
+        ("{ cc.plugin = { name = \"absent\" } }", "no congestion control `absent` is loaded"),
     ] {
         let e = scenario(tcp, &[]).unwrap_err();
         assert!(e.contains(said) && e.contains("x.toml:12"), "{tcp}: {e}");

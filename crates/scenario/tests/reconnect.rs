@@ -42,7 +42,7 @@ fn each_connection_delivers_its_own() {
     };
     let cut = to(&mut sim, 1.0);
     let mut other = sim.branch(None);
-    assert_eq!(to(&mut sim, 1.2), cut, "what was on its way at 1 s goes to nobody");
+    assert_eq!(to(&mut sim, 1.2), cut, "packets in flight at 1 s are not delivered");
     let count = |text: &str| text.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap();
     let (cut, once) = (count(&cut), count(&to(&mut sim, 9.0)));
     assert!(cut > 0 && cut < 100_000);

@@ -60,7 +60,7 @@ fn gauges_and_their_declarations_are_the_same() {
         }
     }
     assert!(unknown.is_empty(), "gauges that crates/scenario/src/series.rs does not declare, and who hands them on: {unknown:?}");
-    assert!(silent.iter().all(BTreeSet::is_empty), "gauges of flows and of links that are declared, but nobody hands on: {silent:?}");
+    assert!(silent.iter().all(BTreeSet::is_empty), "gauges of flows and of links that are declared but never passed on: {silent:?}");
 }
 
 /// An idle link is skipped, but not the gauges of a queue installed meanwhile.

@@ -105,8 +105,8 @@ fn time_slots_give_the_class_means_of_the_paper() {
     let printed = [450.42, 1114.75, 1447.57, 1910.88, 1533.65, 1719.07];
     for means in over_ratios(81..100, together) {
         for k in 0..6 {
-            assert!(near(means[k], model[k], 0.05), "{:?} beside the model: {means:?}", CLASSES[k]);
-            assert!(near(means[k], printed[k], 0.05), "{:?} beside the paper: {means:?}", CLASSES[k]);
+            assert!(near(means[k], model[k], 0.05), "{:?} against the model: {means:?}", CLASSES[k]);
+            assert!(near(means[k], printed[k], 0.05), "{:?} against the paper: {means:?}", CLASSES[k]);
         }
     }
 }

@@ -117,7 +117,7 @@ fn rfc9768_acknowledgments_and_wrap() {
     assert_eq!(p.ends[1].view().ce_received, 10);
 }
 
-/// Every mark is told once, whatever becomes of the acknowledgments, as long as fewer than 8 packets go unreported between two that arrive (section
+/// Every mark is reported once, whatever becomes of the acknowledgments, as long as fewer than 8 packets go unreported between two that arrive (section
 /// 3.2.2.5); beyond that the estimate errs towards more marks, not fewer.
 /// Also RFC 9768 sections 3.2.2.5.2 and 3.2.3.2.3.
 #[test]

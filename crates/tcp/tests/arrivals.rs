@@ -331,7 +331,7 @@ fn rfc9293_closed_answers_with_reset() {
     assert_eq!(h.give(2, 2, RST, 0, 0), NOTHING);
 }
 
-/// Figure 12 from the other side: FIN-WAIT-1, FIN-WAIT-2, TIME-WAIT for 2 MSL (MUST-13); a FIN that comes again is acknowledged and the wait begins anew.
+/// Figure 12 from the other side: FIN-WAIT-1, FIN-WAIT-2, TIME-WAIT for 2 MSL (MUST-13); a repeated FIN is acknowledged and restarts the wait.
 /// Also RFC 9293 sections 3.6.1 and 3.10.7.4.
 #[test]
 fn rfc9293_time_wait() {
@@ -340,7 +340,7 @@ fn rfc9293_time_wait() {
     assert_eq!(h.state(), "FIN-WAIT-1");
     h.give(1, 102, ACK, 0, 8000);
     assert_eq!(h.state(), "FIN-WAIT-2");
-    // The peer may go on writing.
+    // The peer may continue to write.
     assert_eq!(h.give(1, 102, ACK, 50, 8000), [(ACK, 102, 51, 0)]);
     assert_eq!(h.give(51, 102, ACK | FIN, 0, 8000), [(ACK, 102, 52, 0)]);
     assert_eq!((h.state(), h.delivered), ("TIME-WAIT", 50));
@@ -382,7 +382,7 @@ fn rfc9293_abort() {
     assert_eq!((h.state(), h.end.info().ended, h.timers.get(TimerId::Rto)), ("CLOSED", Ended::Aborted, None));
 }
 
-/// Numbers, flags and payload of what comes with the timestamp `stamp`; acknowledgment number and echo of what is said about it.
+/// Returns numbers, flags and payload of the segment with timestamp `stamp`; acknowledgment number and echo of the answer.
 fn stamps(h: &mut Host, seq: u64, flags: u8, payload: u16, stamp: u32) -> Vec<(u64, u32)> {
     let out = h.stamped((seq, 1, flags, payload), stamp);
     out.iter().map(|s| (s.ack, s.timestamps().unwrap().1)).collect()
@@ -397,7 +397,7 @@ fn stamped_host(preset: &str, first: u32) -> Host {
 }
 
 /// RFC 7323 section 5.3, R1: what is older than TS.Recent is acknowledged and dropped, also where 32 bits wrap; a RST needs no good timestamp (section 5.2); a
-/// segment without one is dropped, and the connection goes on (section 3.2).
+/// segment without one is dropped, and the connection continues (section 3.2).
 #[test]
 fn rfc7323_paws() {
     for first in [1000, u32::MAX - 9] {

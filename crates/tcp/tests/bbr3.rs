@@ -184,7 +184,7 @@ fn draft_5_5_10_3_short_term_bounds() {
     assert_eq!((gauge(&p, "bandwidth_shortterm"), gauge(&p, "inflight_shortterm")), (0.0, 0.0));
 }
 
-/// Section 5.5.10.2 by its own numbers: a flow that may lose 2 % is told of its hundredth packet being the third lost.
+/// Section 5.5.10.2 by its own numbers: a flow that may lose 2 % learns that its hundredth packet is the third lost.
 #[test]
 fn draft_5_5_10_2_probe_goes_too_far() {
     let bdp = 20e6 / 8.0 * 0.04 / WIRE;

@@ -253,7 +253,7 @@ fn tables_1_and_2_average_window() {
     }
 }
 
-/// Linux `bictcp_update`: as long as the window stays the same, what it grows by is worked out anew only after HZ / 32 ticks; and the smallest round-trip time that
+/// Linux `bictcp_update`: as long as the window stays the same, its growth is recomputed only after HZ / 32 ticks; and the smallest round-trip time that
 /// CUBIC looks ahead by is not measured in the first second of a stage (`cubictcp_acked`).
 #[test]
 fn linux_holds_its_growth() {

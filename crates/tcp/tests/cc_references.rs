@@ -13,7 +13,7 @@ struct Row {
     cuts: u64,
 }
 
-/// N1: 10 Mbit/s and 20 ms behind a queue of 50 and the one packet that ns-3's device holds, 1502 byte on the wire.
+/// N1: 10 Mbit/s and 20 ms behind a queue of 50 and the one packet that ns-3's device holds, 1502 bytes on the wire.
 fn n1(cc: &str) -> Row {
     let p = json!({
         "preset": "ns3", "cc": cc, "mss": "1448B", "receive_window": "8MiB", "ack_every": 1, "header": "42B",

@@ -203,7 +203,7 @@ fn linux_hystart_train() {
     assert_eq!(ends(ms(1), 0), Some(21));
     assert_eq!(ends(ms(2), 0), Some(11));
     assert_eq!(ends(Dur::from_us(2001), 0), None);
-    assert_eq!(ends(ms(1), 5), None, "the round goes on without a train");
+    assert_eq!(ends(ms(1), 5), None, "the round continues without a train");
 }
 
 /// Two segments arrive each 100 ms, as in the kernel's own test of HyStart (cubic-bulk-166k of packetdrill): rounds from the low window on leave slow start at
@@ -252,7 +252,7 @@ struct Start {
     lost: u64,
 }
 
-/// The first slow start of a flow over 10 Mbit/s, 44 ms and 50 packets: 53 segments of 1040 byte fill the path.
+/// The first slow start of a flow over 10 Mbit/s, 44 ms and 50 packets: 53 segments of 1040 bytes fill the path.
 fn first_slow_start(slow_start: &str) -> Start {
     let p =
         json!({ "cc": "sack", "slow_start": slow_start, "mss": "1000B", "ack_every": 1, "byte_counting": 2, "receive_window": "10MiB" });

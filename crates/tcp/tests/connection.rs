@@ -39,7 +39,7 @@ fn rfc9293_open_and_close() {
     assert!(!p.alive());
 }
 
-/// The dialect of ns-2: SYN and its acknowledgment, data right after, no FIN, 40 byte headers.
+/// The dialect of ns-2: SYN and its acknowledgment, data right after, no FIN, 40-byte headers.
 #[test]
 fn ns2_open_and_close() {
     let mut p = Pair::delayed(&params(json!({ "preset": "ns2", "cc": "reno" })), ms(10));

@@ -98,7 +98,7 @@ fn silence() {
     assert_eq!(burst(json!({}), 2).0, 4);
 }
 
-/// Section 4.3: validated is what is at least half used, and it grows whoever limits the sender; so it ends at twice what is used. With validation alone (RFC 5681 with
+/// Section 4.3: validated is what is at least half used, and it grows whatever limits the sender; so it ends at twice what is used. With validation alone (RFC 5681 with
 /// the rule of being limited by the window) it does not grow at all.
 /// Also RFC 7661 sections 4.2 and 4.4.
 #[test]

@@ -137,7 +137,7 @@ fn span(v: &[f64]) -> f64 {
 /// `A = sqrt(2 N (C RTT + K)) / 2` below `K + N`.
 #[test]
 fn alizadeh_amplitude() {
-    // 100 Mbit/s of 1500 byte packets over 10 ms are 83.3 packets.
+    // 100 Mbit/s of 1500-byte packets over 10 ms are 83.3 packets.
     for k in [20, 40, 65] {
         let (p, windows, backlog) = step_queue(&json!("dctcp"), k, 12);
         let w = 83.3 + k as f64;
@@ -175,7 +175,7 @@ fn prague_is_l4s() {
     assert!(gap > ms(3), "{gap}");
 }
 
-/// Section 2.4.4 of the draft: growth goes on in rounds with marks, in proportion to what was not marked; DCTCP's stops with ECE.
+/// Section 2.4.4 of the draft: growth continues in rounds with marks, in proportion to what was not marked; DCTCP's stops with ECE.
 #[test]
 fn prague_grows_between_marks() {
     let run = |marked: &[u64], until: u64| {

@@ -118,7 +118,7 @@ fn marks_slow_down_the_end_that_sent() {
     }
 }
 
-/// RFC 9293 section 3.6: an end that closed still receives. With an application of its own at each end the other goes on until it closes too.
+/// RFC 9293 section 3.6: an end that closed still receives. With an application of its own at each end the other continues until it closes too.
 #[test]
 fn a_half_closed_connection_goes_on() {
     for preset in ["rfc", "linux"] {

@@ -116,7 +116,7 @@ fn section_4_2_1_a_syn_holds_a_segment_less_the_options() {
     p.start();
     p.write(0, 2000, false);
     assert_eq!(p.log[0].2.payload, 900);
-    // A segment that has no room for data beside the options.
+    // A segment that has no room for data after the options.
     let mut p = pair(&with(json!({ "mss": "40B" })), Some(option(7)));
     p.write(0, 100, true);
     p.run(Dur::from_secs(2));

@@ -27,7 +27,7 @@ fn four(extra: Value) -> Pair {
     Pair::delayed(&params(j), ms(50))
 }
 
-/// The window goes out, its acknowledgments come in while the flow is closed, and the flow goes on where it was: with one segment after a
+/// The window goes out, its acknowledgments come in while the flow is closed, and the flow resumes where it was: with one segment after a
 /// pause longer than the RTO (RFC 5681 section 4.1), with the whole window after a short one.
 #[test]
 fn nothing_leaves_until_the_release() {

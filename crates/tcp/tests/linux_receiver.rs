@@ -51,7 +51,7 @@ fn both(record: &str, mss: u64) -> (Vec<Acked>, Vec<Acked>) {
         let mut data = Segment::new(1 + came as u64 * mss, 1, flag::ACK, mss as u16);
         data.wnd = WND;
         data.set_timestamps(1 + first as u32 / 1000, opened.wrapping_add(second as u32));
-        // What waited for its time is told before this arrives.
+        // A delayed acknowledgment leaves before this arrives.
         ours.extend(out.drain(..).map(|o| (came, (o.seg.ack - 1) / mss, o.seg.wnd)));
         came += 1;
         tcp.on_packet(&data, &mut Cx::new(now, &mut out, &mut timers));

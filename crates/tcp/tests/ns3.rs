@@ -58,7 +58,7 @@ fn round_trips_are_read_off_the_timestamps() {
     assert_eq!(srtt(json!({ "rtt_in_ticks": false })), Dur::from_us(100_600));
 }
 
-/// After each timeout in a row the threshold is worked out anew, as SetSentListLost has cleared the mark that IsHeadRetransmitted asks for.
+/// After each timeout in a row the threshold is recomputed, as SetSentListLost has cleared the mark that IsHeadRetransmitted asks for.
 #[test]
 fn each_timeout_cuts_again() {
     let lost: Vec<u64> = (20..200).collect();

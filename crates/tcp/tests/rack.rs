@@ -82,7 +82,7 @@ fn rfc8985_section_6_2_lost_again_and_again() {
     assert_eq!((p.ends[0].view().timeouts, p.ends[0].view().retransmits), (0, 4));
 }
 
-/// RFC 8985 section 9.3: without PRR each lost retransmission lowers the window once more, as RFC 5681 section 4.3 wants; losses of one round trip do so once.
+/// RFC 8985 section 9.3: without PRR each lost retransmission lowers the window again, as RFC 5681 section 4.3 wants; losses of one round trip do so once.
 #[test]
 fn rfc8985_section_9_3_a_lost_retransmission_is_a_signal() {
     let cuts = |prr: &str, lost: fn(u64, u64) -> bool| {

@@ -111,7 +111,7 @@ fn draft_4_1_2_4_full_window_is_not_the_application() {
     assert_eq!(flags, [false; 10]);
 }
 
-/// Section 4.1.2.3: every byte is delivered once, whether acknowledged in order, SACKed, or sent again; every loss is told once.
+/// Section 4.1.2.3: every byte is delivered once, whether acknowledged in order, SACKed, or sent again; every loss is reported once.
 #[test]
 fn draft_4_1_2_3_delivered_and_lost_add_up() {
     let mut p = path(40, 1);

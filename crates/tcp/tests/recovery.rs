@@ -248,7 +248,7 @@ fn timeouts() {
     assert_eq!(p.ends[0].view().ssthresh, 2_000, "the window is one segment by then, the threshold at least two");
 }
 
-/// The acknowledgment that ends SACK recovery covers a window; counted once more, as ns-3 does, it adds what it covers over the
+/// The acknowledgment that ends SACK recovery covers a window; counted again, as ns-3 does, it adds what it covers over the
 /// window: 20 segments and the two of limited transmit, less what came before, to a window of 10.
 #[test]
 fn growth_on_leaving_sack_recovery() {

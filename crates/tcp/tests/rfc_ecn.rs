@@ -109,7 +109,7 @@ fn rfc9768_section_3_1_3_reserved_answer() {
 }
 
 /// RFC 9768 section 3.1.5: a SYN that comes again does not change the mode; its answer reports the ECN field of the latest. One without offer is still answered as AccECN,
-/// and from then on the server sends no ECT; it goes on to report marks.
+/// and from then on the server sends no ECT; it continues to report marks.
 #[test]
 fn rfc9768_section_3_1_5_syns_that_come_again() {
     let mut h = host("accecn", true);

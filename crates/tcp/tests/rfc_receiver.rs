@@ -169,7 +169,7 @@ fn data(seq: u64, bytes: u64) -> Segment {
     s
 }
 
-/// RFC 9293 section 3.5.3 (SHLD-2): a RST may have data, which is nobody's.
+/// RFC 9293 section 3.5.3 (SHLD-2): a RST may have data, which is not delivered.
 #[test]
 fn rfc9293_section_3_5_3_a_reset_with_data() {
     let mut h = Host::open(&json!({}));

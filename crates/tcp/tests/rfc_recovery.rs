@@ -253,7 +253,7 @@ fn rfc6675_section_4_next_seg_in_recovery() {
     assert_eq!(out.iter().max(), Some(&11_001), "{out:?}");
 }
 
-/// RFC 2883 section 5: whether the first block tells of a duplicate is seen from the acknowledgment number beside it, not from SND.UNA: an acknowledgment that was
+/// RFC 2883 section 5: the first block is compared with the acknowledgment number of its segment, not with SND.UNA: an acknowledgment that was
 /// overtaken does not.
 #[test]
 fn rfc2883_section_5_compared_within_the_packet() {
@@ -287,7 +287,7 @@ fn rfc5682_section_2_1_ignores_the_rest() {
     }
 }
 
-/// RFC 5682 sections 2.1 and 3.1: a timeout while fast recovery is under way is not doubted: the next acknowledgment brings what is lost.
+/// RFC 5682 sections 2.1 and 3.1: a timeout during fast recovery is not doubted: the next acknowledgment brings what is lost.
 #[test]
 fn rfc5682_section_2_1_not_in_recovery() {
     let mut h = sender(&json!({ "frto": true }), 10);
@@ -298,7 +298,7 @@ fn rfc5682_section_2_1_not_in_recovery() {
     assert_eq!(seqs(&h.segment(&sack(4001, &[]))), [4001, 5001]);
 }
 
-/// RFC 5682 section 2.1, step 1: the timer goes off again while F-RTO waits: from step 1, and the conventional recovery, as RTO recovery was under way: the
+/// RFC 5682 section 2.1, step 1: the timer goes off again while F-RTO waits: from step 1, and the conventional recovery, as RTO recovery had begun: the
 /// next acknowledgment brings what is lost, no new data.
 #[test]
 fn rfc5682_section_2_1_the_timer_again() {

@@ -165,7 +165,7 @@ fn rfc6298_section_3_a_measurement_each_round_trip() {
 }
 
 /// RFC 9293 section 3.8.6 (MUST-34, SHLD-15, SHLD-16, SHLD-17): a window that shrinks below what is out lets nothing new out, what is out is sent again by
-/// the timer, and nothing is given up; when it opens all goes on.
+/// the timer, and nothing is given up; when it opens sending resumes.
 /// Also RFC 7323 section 2.4.
 #[test]
 fn rfc9293_section_3_8_6_a_window_that_shrinks() {

@@ -67,7 +67,7 @@ fn outcome(mut p: Pair, before_ms: u64, end_ms: u64) -> Outcome {
 }
 
 /// RFC 5682 section 1: a sudden delay lets the timer go off; a sender that does not know sends its window again from one segment.
-/// With F-RTO, or with timestamps (RFC 3522), it sends one segment again and goes on with the window it had (RFC 4015 section 3).
+/// With F-RTO, or with timestamps (RFC 3522), it sends one segment again and continues with the window it had (RFC 4015 section 3).
 /// Also RFC 5682 sections 2.1 and 3.1.
 #[test]
 fn spurious_timeout() {

@@ -1,4 +1,4 @@
-"""What AVQ lets arrive, against the utilisation that it is told to reach."""
+"""Traffic that arrives under AVQ, against the target utilisation."""
 
 from __future__ import annotations
 

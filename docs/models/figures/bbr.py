@@ -1,4 +1,4 @@
-"""What BBR version 1 gets beside Reno: by buffer, and by the number of others."""
+"""Share of BBR version 1 in competition with Reno: by buffer, and by the number of Reno flows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RATE, BDP = 20.0, 67
 
 
 def share(cc: str, others: int, limit: int) -> float:
-    """Share of the link that one flow has beside others of Reno."""
+    """Share of the link that one flow has against Reno flows."""
     net = fl.Network(duration="120s", warmup="40s")
     net.link("a", "b", name="link", rate=f"{RATE}Mbit/s", delay="20ms", queue=fl.Droptail(limit=f"{limit}p"))
     net.flow("model", "a", "b", tcp={"cc": cc})
@@ -20,13 +20,13 @@ def share(cc: str, others: int, limit: int) -> float:
 
 
 def figure() -> Figure:
-    """Shares against the buffer, beside one flow, and against the number of flows, with ten BDP of buffer."""
+    """Shares by buffer, with one competing flow, and by the number of flows, with ten BDP of buffer."""
     drawing = Figure(figsize=(7.5, 3.2), layout="constrained")
     left, right = drawing.subplots(1, 2, sharey=True)
     buffers = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
     for cc, marker in (("bbr", "o-"), ("bbr3", "s-"), ("sack", "x:")):
         left.plot(buffers, [share(cc, 1, round(b * BDP)) for b in buffers], marker, ms=4, label=cc)
-    left.set(xscale="log", xlabel="buffer (BDP), beside one Reno", ylabel="share of the link", ylim=(0, 1))
+    left.set(xscale="log", xlabel="buffer (BDP), with one Reno flow", ylabel="share of the link", ylim=(0, 1))
     left.set_xticks(buffers, [f"{b:g}" for b in buffers])
     left.legend(fontsize="small")
     flows = (1, 2, 4, 8, 16)

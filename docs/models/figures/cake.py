@@ -1,4 +1,4 @@
-"""Share of a host with one flow beside a host with many, under CAKE's kinds of isolation."""
+"""Share of a host with one flow against a host with many, under CAKE's kinds of isolation."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def model(rate: float) -> float:
 
 
 def unresponsive(queue: object, rate: float) -> fl.Network:
-    """One UDP flow of `rate` times the link beside the TCP flows."""
+    """One UDP flow of `rate` times the link, and the TCP flows."""
     net = fl.Network(duration="60s", warmup="20s")
     net.link("a", "b", name="link", rate=f"{LINK}Mbit/s", delay="20ms", queue=queue)
     net.flow("tcp", "a", "b", count=FLOWS, tcp={"cc": "newreno", "mss": "960B"}, spread="1s")

@@ -1,4 +1,4 @@
-"""What several figures need: a network of one link, seeds, and intervals as error bars."""
+"""Helpers of several figures: a network of one link, seeds, and intervals as error bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEDS = "1..10"
 def one_link(
     *, duration: str, warmup: str = "0s", queue: object = None, sample: str | None = None, loss: float = 0.0, **flow: object
 ) -> fl.Network:
-    """A UDP flow without headers over a link of 10 Mbit/s and 1 ms; 1000 byte take 0.8 ms."""
+    """A UDP flow without headers over a link of 10 Mbit/s and 1 ms; 1000 bytes take 0.8 ms."""
     settings = {"sample": sample} if sample else {}
     net = fl.Network(duration=duration, warmup=warmup, **settings)
     net.link("a", "b", name="link", rate="10Mbit/s", delay="1ms", queue=queue or fl.Droptail(limit="1000000p"), loss=loss)
@@ -100,7 +100,7 @@ def dropped(params: dict[str, object], lost: dict[int, int], *, until: float, wr
 
 
 def window_of(tcp: object, *, rate: str, delay: str, limit: str, duration: str, sample: str) -> tuple[list[float], list[float]]:
-    """Times in seconds and windows in segments of one long flow of 1448 byte segments; `delay` is one way."""
+    """Times in seconds and windows in segments of one long flow of 1448-byte segments; `delay` is one way."""
     net = fl.Network(duration=duration, sample=sample)
     net.link("a", "b", name="link", rate=rate, delay=delay, queue=fl.Droptail(limit=limit))
     net.flow("tcp", "a", "b", tcp={"preset": "rfc", "mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
@@ -114,7 +114,7 @@ def cuts_of(windows: list[float]) -> list[int]:
 
 
 def average_window(tcp: object, p: float, *, duration: str, rtt: float = 0.01) -> float:
-    """Segments of 1448 byte in flight, on average, where each is lost with probability p."""
+    """Segments of 1448 bytes in flight, on average, where each is lost with probability p."""
     net = fl.Network(duration=duration, warmup="3s")
     # Acknowledgments get lost, too, which says nothing: the next one tells the same.
     net.link("a", "b", rate="100Gbit/s", delay=f"{rtt * 500}ms", queue=fl.Droptail(limit="1000000p"), loss=p)
@@ -145,7 +145,7 @@ def two_sources(tcp: int, control: str) -> fl.Network:
 
 
 def class_means(control: str) -> dict[str, float]:
-    """Of each class at the first source, the mean over the ratios of the mean completion time."""
+    """Mean completion time of each class at the first source, averaged over the ratios."""
     found: dict[str, list[float]] = {name: [] for name in CLASSES}
     for tcp in RATIOS:
         rows = two_sources(tcp, control).run(seeds=1).flows.iter_rows(named=True)

@@ -10,7 +10,7 @@ LONG = 1500
 
 
 def share(queue: dict[str, object], length: int) -> float:
-    """Share of the link that a flow of short packets gets beside one of long packets; both offer 12 Mbit/s to 10 Mbit/s."""
+    """Share of the link that a flow of short packets gets against one of long packets; both offer 12 Mbit/s to 10 Mbit/s."""
     net = fl.Network(duration="10s", warmup="1s")
     net.link("a", "b", name="link", rate="10Mbit/s", delay="1ms", queue=queue)
     for name, size in (("short", length), ("long", LONG)):

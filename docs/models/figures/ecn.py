@@ -1,4 +1,4 @@
-"""What marks save: the same flows through the same RED, with ECN and without."""
+"""Benefit of marks: the same flows through the same RED, with ECN and without."""
 
 from __future__ import annotations
 

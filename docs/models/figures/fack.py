@@ -67,7 +67,7 @@ def figure() -> Figure:
     for rampdown, label in ((False, "plain"), (True, "rampdown")):
         points = _sent(rampdown)
         axes.step([t for t, _ in points], [n for _, n in points], where="post", label=label)
-    axes.plot([0, 100], [0, 20], "k:", lw=1, label="half the rate of before")
+    axes.plot([0, 100], [0, 20], "k:", lw=1, label="half the previous rate")
     axes.set(xlabel="time since the loss was found (ms)", ylabel="segments sent", xlim=(0, 200), ylim=(0, None))
     axes.legend(fontsize="small")
     return drawing

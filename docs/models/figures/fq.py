@@ -12,7 +12,7 @@ CAPACITY = 10.0
 
 
 def max_min() -> list[float]:
-    """Those who want more share what is left, until nobody gets more than he wants (Demers, Keshav and Shenker 1989, section 1)."""
+    """Returns the max-min fair shares: no flow gets more than it demands, unsatisfied flows share the rest equally (Demers, Keshav and Shenker 1989, section 1)."""
     given, left, wanting = [0.0] * len(DEMANDS), CAPACITY, sorted(range(len(DEMANDS)), key=DEMANDS.__getitem__)
     while wanting:
         i = wanting.pop(0)

@@ -1,4 +1,4 @@
-"""Wait of a sparse flow beside flows that always have packets waiting: FQ-CoDel and DRR against their formulas."""
+"""Queueing delay of a sparse flow that competes with backlogged flows: FQ-CoDel and DRR against their formulas."""
 
 from __future__ import annotations
 

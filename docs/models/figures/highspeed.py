@@ -1,4 +1,4 @@
-"""HighSpeed TCP's average window under random loss against its response function; Reno beside it."""
+"""HighSpeed TCP's average window under random loss against its response function, with Reno for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A LEDBAT flow alone and beside Reno: rates and queueing delay, against the target of RFC 6817."""
+"""A LEDBAT flow alone and competing with Reno: rates and queueing delay, against the target of RFC 6817."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import fairlane as fl
 from .common import SEEDS, errors
 
 SERVICE = 0.8
-"""Milliseconds that a packet of 1000 byte takes at 10 Mbit/s."""
+"""Milliseconds that a packet of 1000 bytes takes at 10 Mbit/s."""
 
 
 def figure() -> Figure:

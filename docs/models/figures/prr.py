@@ -1,4 +1,4 @@
-"""What is in flight while a reduction is spread: one loss of twenty, and fifteen."""
+"""Packets in flight while a reduction is spread: one loss of twenty, and fifteen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reordering costs TCP that counts duplicates and TCP that waits."""
+"""Cost of reordering for TCP that counts duplicates and for TCP that waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded call: sent as recorded, and what becomes of it beside a download."""
+"""A recorded call: as recorded, and as received while a download competes with it."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ def share(queue: object, lengths: tuple[int, int]) -> float:
 
 
 def figure() -> Figure:
-    """Share of a flow by the length of its packets, beside one of 1000 byte."""
+    """Share of a flow by the length of its packets, against a flow of 1000-byte packets."""
     drawing = Figure(figsize=(7, 3.2), layout="constrained")
     axes = drawing.add_subplot()
     lengths = [100, 250, 400, 600, 800, 1000, 1200, 1400, 1500]
-    axes.plot(range(50, 1551, 50), [n / (n + 1000) for n in range(50, 1551, 50)], label="formula, L / (L + 1000 byte)")
+    axes.plot(range(50, 1551, 50), [n / (n + 1000) for n in range(50, 1551, 50)], label="formula, L / (L + 1000 bytes)")
     axes.plot(lengths, [share("rr", (n, 1000)) for n in lengths], "o", ms=5, mfc="none", color="C0", label="rr, measured")
     axes.axhline(0.5, color="C1", label="equal shares")
     axes.plot(lengths, [share("drr", (n, 1000)) for n in lengths], "s", ms=4, mfc="none", color="C1", label="drr, measured")

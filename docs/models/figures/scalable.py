@@ -1,4 +1,4 @@
-"""How long Scalable TCP takes to be back after a loss, at several rates, against its formula; Reno beside it."""
+"""Recovery time of Scalable TCP after a loss, at several rates, against its formula, with Reno for comparison."""
 
 from __future__ import annotations
 

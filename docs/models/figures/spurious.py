@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from fairlane.tcp import Endpoint, Segment
 
 STALL = (1.0, 1.4)
-"""What would arrive between these times arrives at the second."""
+"""Segments due between these times arrive at the second."""
 
 
 def _window(extra: dict[str, object]) -> tuple[list[tuple[float, float]], int]:

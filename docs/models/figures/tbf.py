@@ -1,4 +1,4 @@
-"""What a token bucket lets through, against its envelope."""
+"""Output of a token bucket, against its envelope."""
 
 from __future__ import annotations
 

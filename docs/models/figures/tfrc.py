@@ -1,4 +1,4 @@
-"""TFRC: its rate beside TCP's, and the throughput equation."""
+"""TFRC: its rate and TCP's, and the throughput equation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time slots: who sends when at one source, and class means of 200 flows beside the fluid model and the paper."""
+"""Time slots: sending times of the flows of one source; class means of 200 flows next to the fluid model and the paper."""
 
 from __future__ import annotations
 

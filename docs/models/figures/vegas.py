@@ -42,7 +42,7 @@ def figure() -> Figure:
     axes = drawing.add_subplot()
     axes.plot(*window(preset="ns2", cc="vegas", window="10000p"), lw=1.2, label="fairlane")
     axes.plot(*ns2(), "o", ms=4, mfc="none", label="ns-2.35")
-    # Round trip of a packet of 1000 byte and its acknowledgment of 40 over the empty path, in packets of the bottleneck.
+    # Round trip of a packet of 1000 bytes and its acknowledgment of 40 over the empty path, in packets of the bottleneck.
     path = (2 * 0.022 + 1040 * 8 * (1 / 10e6 + 2 / 100e6)) * 10e6 / 8000
     for extra in (1, 3):
         axes.axhline(path + extra, color="0.4", lw=0.8, ls="--")

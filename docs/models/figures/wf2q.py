@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import fairlane as fl
 
 SERVICE = 0.8e-3
-"""Seconds that a packet of 1000 byte takes at 10 Mbit/s."""
+"""Seconds that a packet of 1000 bytes takes at 10 Mbit/s."""
 
 
 def left(queue: str) -> tuple[list[float], list[float]]:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 import fairlane as fl
 
 SERVICE = 0.8
-"""Milliseconds that a packet of 1000 byte takes at 10 Mbit/s."""
+"""Milliseconds that a packet of 1000 bytes takes at 10 Mbit/s."""
 
 
 def longest(clock: str, others: int) -> float:

@@ -1,4 +1,4 @@
-"""What a chain of stations carries by its length, and how unfair hidden stations are."""
+"""Throughput of a chain of stations by its length, and the unfairness of hidden stations."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ SHORT, LONG = 500, 1500
 
 
 def figure() -> Figure:
-    """Share of a class by its weight beside a class of weight 1 with packets three times as long."""
+    """Share of a class by its weight, against a class of weight 1 with packets three times as long."""
     drawing = Figure(figsize=(7, 3.2), layout="constrained")
     axes = drawing.add_subplot()
     weights = list(range(1, 11))
@@ -25,6 +25,6 @@ def figure() -> Figure:
             classes = [{"match": "flow:x", "weight": w}, {"match": "flow:y", "weight": 1}]
             found.append(share({"wrr": {"classes": classes, "count": count, "quantum": "1500B"}}, (SHORT, LONG)))
         axes.plot(weights, found, "o", ms=5, mfc="none", color=line.get_color(), label=f"turns in {count}, measured")
-    axes.set(xlabel="weight w of the class with packets of 500 byte", ylabel="its share of the link", ylim=(0, 1))
+    axes.set(xlabel="weight w of the class with packets of 500 bytes", ylabel="its share of the link", ylim=(0, 1))
     axes.legend(fontsize="small")
     return drawing

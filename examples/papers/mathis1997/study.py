@@ -1,4 +1,4 @@
-"""Mathis et al. 1997: the throughput of TCP under random losses, beside their equation."""
+"""Mathis et al. 1997: the throughput of TCP under random losses, next to their equation."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Mathis1997(Paper):
         return Built(Comparison(lines), pictures=[picture], show_table=False)
 
     def alternatives(self) -> list[Alternative]:
-        """What the equation does not say."""
+        """Returns the assumptions that the equation does not state."""
 
         def tcp(**values: object) -> Change:
             return lambda t, combination: t["flows"]["tcp"]["tcp"].update(values)
@@ -105,6 +105,6 @@ class Mathis1997(Paper):
         return [SensitivityColumn(f"80 ms, {p} %", "throughput", "Mbit/s", {"rtt": 80, "loss": p}, published["80", str(p)]) for p in LOSSES]
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """What the equation leaves out."""
+        """Returns the effects that the equation omits."""
         few, many = (results.mean("timeouts", rtt=80, loss=p) for p in (0.1, 4))
         return {"M2": f"With losses of 4 % a connection waits for {many:.0f} timeouts in 100 s (80 ms), with 0.1 % for {few:.1f}."}

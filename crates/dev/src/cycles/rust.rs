@@ -5,7 +5,7 @@ use super::graph::Graph;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What one file says of its imports.
+/// Imports of one file.
 #[derive(Default)]
 struct Module {
     /// Paths named anywhere in it.

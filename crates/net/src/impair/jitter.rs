@@ -53,7 +53,7 @@ impl JsonSchema for JitterSpec {
     }
 }
 
-/// Deviations from the mean at which the normal distribution is cut, as netem's table is. One draw in 16,000 is beyond.
+/// Deviations from the mean at which the normal distribution is cut, as netem's table is. One value in 16,000 is beyond.
 const CUT: u64 = 4;
 
 impl Impairment for JitterSpec {

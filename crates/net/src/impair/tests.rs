@@ -106,7 +106,7 @@ fn jitter(width: Dur, normal: bool) -> JitterSpec {
     JitterSpec(JitterParams { width, distribution, keep_order: false })
 }
 
-/// An impairment that is said to be none is none: a link that has only such is a plain one.
+/// An impairment without effect is left out: a link with no other impairment is a plain one.
 #[test]
 fn what_does_nothing_is_not_at_work() {
     let idle = Impairments { jitter: Some(jitter(Dur::ZERO, true)), ..Impairments::plain() };

@@ -1,4 +1,4 @@
-//! Notes that a part takes for the others during a window. The loop is compiled once more with them, so that plain runs pay nothing.
+//! Notes that a part takes for the others during a window. The loop is compiled a second time with them, so that plain runs pay nothing.
 
 use crate::flow::Flow;
 use crate::ids::FlowId;

@@ -11,7 +11,7 @@ use fairlane_units::Time;
 const PATIENCE: u32 = 1 << 20;
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Fails the link of port `i`: packets on the link and in the queue are lost, and the queue starts anew.
+    /// Fails the link of port `i`: packets on the link and in the queue are lost, and the queue is reset.
     #[cold]
     pub(crate) fn close<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O)
     where

@@ -31,7 +31,7 @@ pub(crate) const NO_PORT: u32 = u32::MAX;
 pub(crate) enum Role {
     /// Each packet has one event, at its arrival.
     Plain,
-    /// Packets may go on through the downstream port without an event here.
+    /// True if packets may pass through the downstream port without an event here.
     Upstream,
     /// Packets may come from [`Port::upstream`] without an event there.
     Downstream,

@@ -167,7 +167,7 @@ impl Semantics<'_> {
                 && !template.contains("{i}")
             {
                 let message = format!("{count} stations cannot all be named `{template}`");
-                self.fail(Code::ChannelUnfit, &["wireless", name, key, "name"], message, "write {i} in place of the number");
+                self.fail(Code::ChannelUnfit, &["wireless", name, key, "name"], message, "write {i} instead of the number");
             }
         }
     }

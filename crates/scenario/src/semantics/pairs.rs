@@ -95,8 +95,8 @@ impl Semantics<'_> {
         };
         // A parallel link may join the same ends.
         let ends = (Some(links[wanted].from()), links[wanted].far());
-        let beside = |m: &&Member| (Some(m.from), Some(m.to)) == ends;
-        if let Some(m) = members.iter().take(LOOKED_AT).find(|m| !passes(m) && !beside(m)) {
+        let parallel = |m: &&Member| (Some(m.from), Some(m.to)) == ends;
+        if let Some(m) = members.iter().take(LOOKED_AT).find(|m| !passes(m) && !parallel(m)) {
             let (from, to) = (network.name(m.from), network.name(m.to));
             let message = format!("flow `{}` from `{from}` to `{to}` does not pass the link `{}`", m.name, load.link);
             self.fail(

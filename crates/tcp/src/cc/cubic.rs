@@ -12,7 +12,7 @@
 //! Other implementations, as parameters: Linux 6.x (`net/ipv4/tcp_cubic.c`) and ns-3.37 (`TcpCubic`) count in whole segments (`whole_segments`), look
 //! ahead by the smallest round-trip time instead of the smoothed one, and grow by at least 5 % per round trip before the first loss and after
 //! a timeout (`first_growth`); W_est grows at the same rate to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
-//! region (`reno_friendly = false`). Linux besides works out anew how fast it grows only when the window has changed or after 1/32 s (`hold`), looks ahead by the
+//! region (`reno_friendly = false`). Linux also recomputes how fast it grows only when the window has changed or after 1/32 s (`hold`), looks ahead by the
 //! smallest round-trip time of data since the last timeout, the first second of each stage left out, and lets an acknowledgment add several segments
 //! (`tcp_cong_avoid_ai`). Of its arithmetic, K in steps of 1/1024 s and times in ticks are left out.
 

@@ -99,7 +99,7 @@ impl Source for VideoParams {
             return wrong("the trace holds no frame".to_owned());
         }
         if let Some(i) = sizes.iter().position(|&s| s == 0 || s > LARGEST_FRAME) {
-            return wrong(format!("frame {i} has {} byte: allowed is 1 to {LARGEST_FRAME}", sizes[i]));
+            return wrong(format!("frame {i} has {} bytes: allowed is 1 to {LARGEST_FRAME}", sizes[i]));
         }
         match self.first.filter(|f| *f as usize >= sizes.len()) {
             Some(f) => Err(Problem::new("first", format!("there is no frame {f}: the last of the trace is {}", sizes.len() - 1))),

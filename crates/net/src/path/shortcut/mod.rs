@@ -11,7 +11,7 @@
 //! **Ring queue.** See `ring_queue.rs`. An upstream port may have one, too: a packet takes its place in the order when its transmission begins.
 //!
 //! Both hold within [`crate::World::advance`] only. [`Path::materialize`] then moves each packet to the link that it is on, or into its queue
-//! discipline, so that nobody who reads or changes a port can tell. Ports of which an observer or the sampler sees more have no shortcut.
+//! discipline, so code that reads or changes a port sees no difference. Ports of which an observer or the sampler sees more have no shortcut.
 
 mod ring_queue;
 
@@ -251,7 +251,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// Lets the last packet on an upstream link go on through the downstream port if that is free. `place`: in the ring; `hop`: of the packet.
+    /// Forwards the last packet on an upstream link through the downstream port if that is free. `place`: in the ring; `hop`: of the packet.
     #[inline(always)]
     fn pass_on(&mut self, i: u32, place: usize, hop: u32) {
         let next = self.hops[hop as usize + 1];
@@ -342,7 +342,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 fn cross<Q: Qdisc>(down: &mut Port<Q>, pkt: &mut Packet, active: bool) -> bool {
     let free = active && down.pending_downstream == 0 && !down.queued && down.busy_until <= pkt.at;
     if free {
-        // Nobody reads `busy_until` before the next packet comes, which will find the port free.
+        // `busy_until` may stay: it is read only when the next packet arrives, which finds the port free.
         pkt.at = down.tx_end(pkt, pkt.at).later(down.delay);
         pkt.hop += 1;
     } else {

@@ -78,7 +78,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.ns3_resend(cx);
     }
 
-    /// Sends a segment whatever the window is: the first lost one, else new data, else the first once more (DoRetransmit).
+    /// Sends a segment whatever the window is: the first lost one, else new data, else the first again (DoRetransmit).
     fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
         if self.ext.held.is_some() {
             return;

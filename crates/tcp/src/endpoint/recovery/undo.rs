@@ -10,7 +10,7 @@
 //! any more.
 //!
 //! Deviations: the window is restored as it was, as Linux does, not to FlightSize plus the data acknowledged (RFC 4015 section 3.5) or by
-//! slow start (RFC 3708 section 3): data held back by the spurious event leaves with the acknowledgments that prove it. SRTT and RTTVAR are
+//! slow start (RFC 3708 section 3): data that the spurious event delayed leaves with the acknowledgments that prove it. SRTT and RTTVAR are
 //! not set from one sample (RFC 4015 section 3.3): the late acknowledgment is itself a measurement here. Timestamps are checked on every
 //! acknowledgment of new data until the event is over, not on the first alone (RFC 3522 section 3.2 step 4), and D-SACK until the next
 //! event begins; both as in Linux.
