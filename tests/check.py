@@ -177,7 +177,9 @@ def commands(packages: Sequence[str], jobs: str = "auto") -> list[list[str]]:
             made.append(["cargo", "test", "--package=fairlane-scenario", "--test=golden"])
             made.append(["cargo", "test", "--package=fairlane-scenario", "--test=all", "--", *below])
     files = sorted({f"tests/test_{f}.py" for package in packages for f in FILES.get(package, ())})
-    doctests = sorted(str(p.relative_to(ROOT)) for package in packages for p in (PACKAGE / package, PACKAGE / f"{package}.py") if p.exists())
+    doctests = sorted(
+        str(p.relative_to(ROOT)) for package in packages for p in (PACKAGE / package, PACKAGE / f"{package}.py") if p.exists()
+    )
     existing = [f for f in files if (ROOT / f).exists()]
     if existing or doctests:
         made.append([sys.executable, "-m", "pytest", "-n", jobs, "--dist", "loadfile", "-m", "not long", *existing, *doctests])

@@ -1,4 +1,4 @@
-"""TCP's throughput beside the formulas that theory gives for it.
+"""TCP's throughput compared with theoretical formulas.
 
 Run with `python -m validation.formulas`.
 """

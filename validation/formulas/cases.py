@@ -1,4 +1,4 @@
-"""What is run, and what it is held against."""
+"""Cases: runs, and the formulas that they are compared with."""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ def exponent(case: RttCase, seconds: int = 200, seeds: str = SEEDS) -> float:
     net.link("r", "d", name="l", rate=f"{RATE}Mbit/s", delay="1ms", queue=queue)
     for name, rtt in (("short", case.short_ms), ("long", case.long_ms)):
         net.link(f"s.{name}", "r", name=f"a.{name}", rate="1Gbit/s", delay=f"{(rtt - 2) / 2:g}ms")
-        net.flow(name, f"s.{name}", "d", tcp={"preset": "rfc", "cc": case.cc, "recovery": "sack", "mss": "1448B", "receive_window": "64MiB"})
+        net.flow(
+            name, f"s.{name}", "d", tcp={"preset": "rfc", "cc": case.cc, "recovery": "sack", "mss": "1448B", "receive_window": "64MiB"}
+        )
     flows = net.run(seeds=seeds).flows
     of = {name: flows.filter(pl.col("flow") == name) for name in ("short", "long")}
     share = of["short"]["goodput"].mean() / of["long"]["goodput"].mean()

@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _kernel(cases: list[Case], options: argparse.Namespace) -> Iterator[tuple[Case, list[Found]]]:
-    """What the kernel did in each case."""
+    """Yields the kernel's results of each case."""
     if options.stored:
         yield from ((case, found) for case in cases if (found := stored(case)))
         return
@@ -74,7 +74,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="only a path of 10 Mbit/s and 44 ms")
     parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running the kernel")
     parser.add_argument("--record", action="store_true", help="store what the kernel does")
-    parser.add_argument("--add", action="store_true", help="the same, beside the runs that are stored")
+    parser.add_argument("--add", action="store_true", help="like --record, in addition to the stored runs")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown, too")
     parser.add_argument(

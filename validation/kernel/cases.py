@@ -1,4 +1,4 @@
-"""What is run on both sides: families of paths, queues and senders."""
+"""Cases for both sides: families of paths, queues and senders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MSS = 1448
 #: The run of number n has a path longer by n - 1 times this. A drop decides on what comes after it: runs that differ by microseconds tell
 #: what is the path's and what is chance, on both sides.
 NUDGE_US = 17
-#: The simulation's packets vary by so much where it decides what comes of a run: what the relay is late by, which the kernel's packets have
+#: Jitter of the simulation's packets, where it decides the result of a run: the lateness of the relay, which the kernel's packets have
 #: anyway. Without it equal flows that compete lock into one phase for good (Floyd and Jacobson 1991), and BBR, which goes by the largest of
 #: its rate samples, sees none that is too large.
 JITTER_US = 50

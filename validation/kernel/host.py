@@ -1,7 +1,7 @@
 """One end of the path: a process in a network namespace of its own, with a TUN device as its only link.
 
 Started by `machine.py` as `python -m validation.kernel.host ROLE FD`. It hands the device to the other end of the socket FD,
-then sends (role a) or receives (role b) as it is told there, one JSON line each way.
+then sends (role a) or receives (role b) as ordered there, one JSON line each way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 ADDRESS = {"a": "10.77.0.1", "b": "10.77.0.2"}
 PORT = 7700
-#: Of an application, and of the relay, which is to come first.
+#: Priorities of an application, and of the relay, which must run first.
 HOST_PRIORITY, RELAY_PRIORITY = 1, 2
 #: Settings that make runs repeatable: nothing is remembered of a path.
 SYSCTL = {"net/ipv4/tcp_no_metrics_save": "1", "net/ipv6/conf/all/disable_ipv6": "1", "net/ipv6/conf/default/disable_ipv6": "1"}

@@ -60,7 +60,7 @@ class Host:
         self.wire.flush()
 
     def answer(self) -> dict[str, Any]:
-        """What it found."""
+        """Returns the host's answer."""
         line = self.wire.readline()
         if not line:
             raise KernelMissing((self.process.communicate()[1] or "it ended").strip().splitlines()[-1])
@@ -95,7 +95,7 @@ def check() -> None:
 
 
 def run(case: Case, number: int = 1, capture: bool = False, roomy: bool = False) -> dict[str, Any]:
-    """What the kernel's TCP does: rows of (time, flow, cwnd, rtt, bytes acked...) and the counters of the queue.
+    """Runs the kernel's TCP; returns rows of (time, flow, cwnd, rtt, bytes acked...) and the counters of the queue.
 
     Raises KernelMissing if the namespaces cannot be made or the kernel lacks the algorithm.
     """

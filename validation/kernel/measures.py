@@ -1,4 +1,4 @@
-"""What is compared, and what each side found."""
+"""Measures, and the results of each side."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fairlane.runs.result import run_resolved
 
 from .cases import MSS, Case
 
-#: Of a flow that has not left slow start.
+#: Slow-start threshold of a flow that has not left slow start.
 INFINITE = 1 << 30
 
 
 @dataclass(frozen=True)
 class Found:
-    """Means from the end of the warm-up on, over all flows, where nothing else is said."""
+    """Results of a run: unless stated otherwise, means over all flows from the end of the warm-up on."""
 
     goodput: float
     """Sum of the bytes acknowledged over the time, Mbit/s."""
     flows: tuple[float, ...]
-    """The same of each flow."""
+    """Goodput of each flow, Mbit/s."""
     rtt: float
     """Mean of the smoothed round-trip times, ms."""
     retransmits: float
@@ -36,7 +36,7 @@ class Found:
     queue: float
     """Mean packets that wait, over the whole run."""
     late_p99_us: float = 0.0
-    """Of the relay's packets 99 % were later by no more than this."""
+    """99th percentile of the lateness of the relay's packets."""
     late_max_us: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def of_kernel(case: Case, run: dict[str, Any]) -> Found:
 
 
 def of_simulation(case: Case, run: int = 1) -> Found:
-    """The same of a simulated run."""
+    """Returns the results of a simulated run."""
     result = run_resolved(_core.resolve(case.scenario(run, simulated=True), f"{case.name}.toml", "toml", []), [run])
     late = result.flow_series.filter(pl.col("time") >= case.warmup)
     link = result.links.filter(pl.col("link") == "bottleneck")

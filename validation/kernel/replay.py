@@ -1,6 +1,6 @@
 """`python -m validation.kernel.replay`: what arrived at the kernel is fed to our endpoints. The first other decision names the mechanism.
 
-A record holds what passed the device of one end of a run: the kernel's packets beside those that came in, with the time of each. The
+A record holds what passed the device of one end of a run: the packets that the kernel sent and received, with their times. The
 sending end of ours gets the acknowledgments that the kernel's got, at the same times, and should send the same segments after the same
 acknowledgments; the receiving end gets the data and should acknowledge the same.
 """
@@ -78,7 +78,7 @@ class Record:
 
     @classmethod
     def load(cls, path: Path) -> Record:
-        """What `save` wrote."""
+        """Reads a file of `save`."""
         head, *lines = lzma.decompress(path.read_bytes()).decode().splitlines()
         name, cc, sender, ecn = head.split()
         packets = []
@@ -104,7 +104,7 @@ def record(case: Case, number: int = 1) -> list[Record]:
 
 
 def records(case: Case, run: dict[str, Any]) -> list[Record]:
-    """Of a run with captures."""
+    """Returns the records of a run with captures."""
     found = []
     for flow, cc in enumerate(case.cc):
         for role, file in zip("ab", run["captures"], strict=True):
@@ -208,7 +208,7 @@ def _phase(packets: list[Packet]) -> int:
 
 
 def replay(record: Record, params: dict[str, Any] | None = None, views: bool = False) -> tuple[list[Sent], list[Sent]]:
-    """What the kernel sent, and what ours sends for the same arrivals: data of a sender, acknowledgments of a receiver."""
+    """Returns the segments of the kernel, and ours for the same arrivals: data of a sender, acknowledgments of a receiver."""
     packets = record.packets
     tcp = {
         "preset": "linux",
@@ -314,7 +314,7 @@ def _ahead(theirs: list[Sent], ours: list[Sent], lead: int) -> tuple[Sent | None
 
 
 def _known(again: list[Sent], fresh: list[Sent]) -> list[Sent]:
-    """What was sent again that the other side had sent by then: it may have been less far ahead."""
+    """Returns the retransmissions of data that the other side had sent by then: this side may have been behind."""
     first = {s.seq: s.after for s in fresh}
     return [s for s in again if first.get(s.seq, -1) < s.after]
 
@@ -339,7 +339,7 @@ def _repeats(theirs: list[Sent], ours: list[Sent], slack: int) -> tuple[Sent | N
 
 
 def report(found: Record) -> tuple[str, bool]:
-    """What is the same, in words, and whether all is."""
+    """Returns the agreement in words; true if everything agrees."""
     theirs, ours = replay(found, views=True)
     start = found.packets[0].ns
 

@@ -1,4 +1,4 @@
-"""The table: the kernel beside the simulation, and the verdict on each difference."""
+"""The table: the kernel and the simulation, and the verdict on each difference."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MEASURES = [
     Measure("cwnd", "segments", judged=SHOWN),
     Measure("queue", "packets", judged=SHOWN),
 ]
-#: Of each flow where there are several.
+#: Measure for each flow, if there are several.
 SHARE = Measure("goodput", "Mbit/s", relative=0.03)
 
 
@@ -67,12 +67,12 @@ class Compared:
 
     @property
     def judged(self) -> bool:
-        """Whether the bound holds for it."""
+        """True if the measure has a bound in this case."""
         return self.measure.judged(self.case)
 
     @property
     def failed(self) -> bool:
-        """Judged, and outside. What microseconds decide may also differ by what chance makes of so many runs."""
+        """True if judged and out of bounds. Values that microseconds decide may also differ by the random variation of these runs."""
         kernel, ours = self.means
         if not self.judged or abs(ours - kernel) <= self.measure.bound(kernel):
             return False

@@ -25,7 +25,7 @@ class TcpInfo:
 
 
 def tcp_info(s: socket.socket) -> TcpInfo:
-    """Of a connected socket."""
+    """Returns TCP_INFO of a connected socket."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     values = _WORDS.unpack_from(raw)
     words, longs = values[8:32], values[32:]

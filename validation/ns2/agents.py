@@ -50,7 +50,7 @@ FIXED: dict[str, Any] = {
     "sack_rescue": False,
     "timeout_forgets_sack": True,
 }
-"""What is built into the one-way agents of ns-2: a scenario that says otherwise cannot be run there."""
+"""Fixed parameters of the one-way agents of ns-2: a scenario with other values cannot be run there."""
 
 VEGAS: dict[str, Any] = {
     "handshake": False,
@@ -61,7 +61,7 @@ VEGAS: dict[str, Any] = {
     "vegas_times_waiting": True,
     "vegas_send_table": True,
 }
-"""What is built into Agent/TCP/Vegas besides."""
+"""More fixed parameters of Agent/TCP/Vegas."""
 
 
 def _flag(value: bool) -> str:
@@ -165,7 +165,7 @@ def initial_ssthresh(flow: Flow) -> str | None:
 
 
 def start(flow: Flow) -> str:
-    """What the application is told when the flow starts."""
+    """Returns the command that starts the application."""
     if flow.application != "file":
         return "start"
     size, mss = octets(flow.app["size"]), octets(flow.params["mss"])

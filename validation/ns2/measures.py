@@ -1,4 +1,4 @@
-"""What is compared, in the same terms on both sides."""
+"""Measures, defined equally on both sides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEASURES = (
     Measure("wait", "ms", "mean waiting time at the watched link"),
     Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
 )
-"""Absolute bounds beside relative ones keep a handful of packets from being judged by a percentage of nothing."""
+"""Measures of the reference tables. Absolute bounds are for counts of a few packets, where a relative one says little."""
 
 QUEUE_MEASURES = (
     Measure("utilisation", "%", "wire bytes whose transmission began on the watched link / its capacity", None, 1.0),
@@ -36,7 +36,7 @@ QUEUE_MEASURES = (
     Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
     Measure("wait", "ms", "mean waiting time at the watched link"),
 )
-"""What is compared of queues other than DropTail and RED: the discipline is in question, not TCP."""
+"""Measures of queues other than DropTail and RED: they test the discipline, not TCP."""
 
 FLOW_MEASURES = (
     Measure("goodput", "Mbit/s", "payload delivered, each byte once, all flows", 0.02),
@@ -49,7 +49,7 @@ FLOW_MEASURES = (
     Measure("queue_std", "packets", "standard deviation of the queue over time"),
     Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
 )
-"""What is compared of several TCP flows beyond the reference tables."""
+"""Measures of several TCP flows beyond the reference tables."""
 
 TABLES = {"tcp": MEASURES, "queue": QUEUE_MEASURES, "flows": FLOW_MEASURES}
 """Measures by `Case.bounds`."""

@@ -9,7 +9,7 @@ from typing import Any
 from .units import bits_per_second, seconds
 
 READ = {"name", "from", "to", "rate", "delay", "queue"}
-"""What ns-2 is told of a link; a link that does more is refused."""
+"""Parameters of a link in ns-2; a link with others is rejected."""
 
 
 class Unsupported(ValueError):

@@ -108,7 +108,7 @@ def _red_settings(link: Link) -> Settings:
 
 
 def _counted(link: Link) -> Settings:
-    """What PI and Vq count in, and their limit."""
+    """Returns the unit that PI and Vq count in, and their limit."""
     p = link.params
     mean, in_bytes = octets(p["mean_packet"]), p["measure"] == "bytes"
     limit, unit = queue_length(p["limit"])

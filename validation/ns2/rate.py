@@ -1,4 +1,4 @@
-"""`python -m validation.ns2.rate`: TFRC and RAP beside TCP, here and in ns-2.
+"""`python -m validation.ns2.rate`: TFRC and RAP in competition with TCP, in fairlane and ns-2.
 
 As many flows of one kind of rate control as of TCP (Sack) share a link of 10 Mbit/s and 48 ms there and back, with RED or with DropTail.
 Measured from 20 s to 120 s over five seeds: the share of the rate control, its mean rate over TCP's; the coefficient of variation of the
@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "ns2" / "rate.csv"
-"""What ns-2 measured."""
+"""Recorded values of ns-2."""
 CASES = [(kind, flows, queue) for kind in ("tfrc", "rap") for flows, queue in ((1, "red"), (4, "red"), (8, "red"), (4, "droptail"))]
 """Kind of rate control, flows of it and of TCP, queue."""
 SEEDS = (1, 2, 3, 4, 5)
@@ -164,7 +164,7 @@ def ours(kind: str, flows: int, queue: str, seeds: Iterable[int] = SEEDS) -> lis
 
 
 def stored() -> dict[tuple[str, int, str], list[dict[str, float]]]:
-    """What ns-2 measured, by case."""
+    """Returns the recorded values of ns-2, by case."""
     out: dict[tuple[str, int, str], list[dict[str, float]]] = {}
     with STORED.open(newline="", encoding="ascii") as file:
         for row in csv.DictReader(file):

@@ -20,7 +20,7 @@ RUNS = {"tcp": DATA / "runs.csv", "queue": DATA / "queues.csv", "flows": DATA / 
 """One row a run of ns-2 on the standard cases, written by `python -m validation.ns2.record`, by `Case.bounds`."""
 
 Stored = dict[str, tuple[float, float | None, int]]
-"""Of each measure: mean, standard deviation (None for one run) and number of runs."""
+"""Mean, standard deviation (None for one run) and number of runs of each measure."""
 
 _DUMBBELL = {
     "utilisation": ("utilisation", 100.0),
@@ -97,7 +97,7 @@ def recorded(case: Case) -> list[Values] | None:
 
 
 def stored(case: Case) -> Stored | None:
-    """What ns-2 measured; None if the case is not in the tables."""
+    """Returns the recorded values of ns-2; None if the case is not in the tables."""
     if not (DATA / f"{case.family}_summary.csv").exists():
         return None
     row = _rows(f"{case.family}_summary.csv").get(case.name)

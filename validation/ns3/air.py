@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.air`: TCP over the air in whole scenarios beside ns-3.37: chains, an access point, grids.
+"""`python -m validation.ns3.air`: TCP over the air in whole scenarios, compared with ns-3.37: chains, an access point, grids.
 
 ns-3's numbers are means of 1 to 3 runs of 10 s after 2 to 3 s; ours of several of 20 s. Both have TCP with ns-3's parameters, an
 acknowledgment for each segment, 802.11b at 11 Mbit/s with control frames at 1 Mbit/s, and ns-3's rules of access. In the grid ns-3's
@@ -35,7 +35,7 @@ GRID = (
 
 @dataclass(frozen=True)
 class Cell:
-    """What ns-3 measured, and the network that measures it here."""
+    """Recorded values of ns-3, and the network that gives ours."""
 
     name: str
     goodput: float
@@ -114,7 +114,12 @@ def rows() -> Iterator[Row]:
     for cell in CELLS:
         result = cell.network().run(seeds=cell.seeds)
         waiting = None if cell.waiting is None else result.value("queue_mean", link="ap-air").mean
-        yield Row(cell, result.value("goodput").mean / 1e6, mean(jain(run["goodput"].to_list()) for _, run in result.flows.group_by("seed", maintain_order=True)), waiting)
+        yield Row(
+            cell,
+            result.value("goodput").mean / 1e6,
+            mean(jain(run["goodput"].to_list()) for _, run in result.flows.group_by("seed", maintain_order=True)),
+            waiting,
+        )
 
 
 def main() -> None:

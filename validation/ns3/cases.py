@@ -44,7 +44,7 @@ class Case:
     size: Size = HUNDRED
     runs: int = 10
     ecn: bool = False
-    """whether ECN is asked for beside what the control needs"""
+    """true if ECN is enabled although the control does not need it"""
     jitter: bool = False
     """whether each run draws its own delays and starts, the same on both sides"""
     recorded: bool = False

@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.field [NODES] [SEEDS]`: the air of ramachendra2014 beside ns-3.37: how many flows deliver nothing.
+"""`python -m validation.ns3.field [NODES] [SEEDS]`: the air of ramachendra2014, compared with ns-3.37: how many flows deliver nothing.
 
 Both sides have the same places, flows, starts and static routes of fewest hops, 802.11b at 2 Mbit/s over two-ray ground, TCP NewReno with
 ns-3's parameters, segments of 512 bytes and 16 KiB in flight at most, and DropTail of 100 packets before each station. ns-3's queue is that
@@ -23,7 +23,7 @@ PLAIN = {"initial_window": "1p", "timestamps": False, "window_scaling": False}
 
 @dataclass(frozen=True)
 class Field:
-    """What came of one network: kilobits a second of each flow, and the hops between its ends."""
+    """Results of one network: kbit/s of each flow, and the hops between its ends."""
 
     goodput: list[float]
     hops: list[int]

@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.gateways [RUNS]`: two gateways under endless TCP beside ns-3.37: how far one side is ahead, and which.
+"""`python -m validation.ns3.gateways [RUNS]`: two gateways under endless TCP, compared with ns-3.37: how far one side is ahead, and which.
 
 Sixteen roofs in a grid, 802.11a at 12 Mbit/s, receivers with ns-3's default sensitivity. The roofs in two opposite corners each send to the
 seven roofs of their side; they do not hear one another. Both simulators have the same routes (`mesh.py`).
@@ -39,7 +39,7 @@ NS3 = (
     (5, 3657),
     (319, 2815),
 )
-"""What ns-3 gave in eleven runs of 12 s: kbit/s of west and east."""
+"""Values of ns-3 in eleven runs of 12 s: kbit/s of west and east."""
 
 
 def scenario(seconds: float = 12.0, east_first: bool = False) -> fl.Network:

@@ -1,4 +1,4 @@
-"""What is compared, in the same terms on both sides, and how close the two must be."""
+"""Measures, defined equally on both sides, and their bounds."""
 
 from __future__ import annotations
 

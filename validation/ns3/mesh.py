@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def total(self) -> float:
-        """Of all flows."""
+        """Goodput of all flows."""
         return sum(self.goodput)
 
 

@@ -62,7 +62,7 @@ def executable(source: Path = SOURCE, modules: tuple[str, ...] = MODULES) -> str
 
 
 def read(text: str) -> tuple[Values, dict[str, int]]:
-    """What the program printed: the measures, and the drops by ns-3's word for the reason."""
+    """Parses the output of the program: the measures, and the drops by ns-3's word for the reason."""
     values: Values = {}
     reasons: dict[str, int] = {}
     tcp: list[float] = []

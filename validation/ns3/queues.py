@@ -1,6 +1,6 @@
 """Each queue in the words of ns-3 and in ours.
 
-ns-3's class defaults are our presets named ``ns3``; what a case sets beside them stands on both sides.
+ns-3's class defaults are our presets named ``ns3``; other values of a case are set on both sides.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def _control(name: str) -> str:
 
 
 _ECN = ', ecn = "classic"'
-"""What the control does not imply by itself."""
+"""Setting for controls that do not imply ECN."""
 
 _RECOVERY = {"prr": 'prr = "ns3"', "classic": 'prr = "off"'}
 

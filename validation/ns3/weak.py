@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.weak [RUNS]`: TCP over chains among weak frames beside ns-3.37, as distributions over runs.
+"""`python -m validation.ns3.weak [RUNS]`: TCP over chains among weak frames, compared with ns-3.37, as distributions over runs.
 
 Receivers have ns-3's default sensitivity, so that they follow frames that they cannot read: those of stations two and three hops away, 4
 to 10 dB above noise. 802.11a at 12 Mbit/s in free space; one flow from end to end, 12 s after 2 s.
@@ -47,7 +47,7 @@ CELLS = (
 
 
 def chain(hops: int, metres: int, far: bool = False) -> fl.Network:
-    """The network; `far`: with a saturated pair 4 km away, 13 dB below noise, which nobody can hear."""
+    """The network; `far`: with a saturated pair 4 km away, 13 dB below noise, which no station can hear."""
     nodes = {f"n{i}": [float(i * metres), 0.0] for i in range(hops + 1)}
     if far:
         nodes |= {"x0": [0.0, 4000.0], "x1": [50.0, 4000.0]}

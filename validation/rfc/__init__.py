@@ -1,4 +1,4 @@
-"""What the RFCs of TCP ask of a sender and a receiver, and the test that shows it is here: `python -m validation.rfc` writes the page.
+"""Requirements of the TCP RFCs for senders and receivers, each with its test: `python -m validation.rfc` writes the page.
 
 `tables/NUMBER.toml` has the requirements of one RFC: section, requirement in our words, level, `yes`, `preset` or `no`, and what shows it:
 tests, then a remark; for `no` the reason; `switch` is what a whole RFC needs. A last number says for how many key words of the text the row
@@ -24,9 +24,9 @@ PAGE = ROOT / "docs" / "validation" / "rfc.md"
 #: `step`: what an algorithm does where the RFC has no key word.
 LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "step")
 ANSWERS = ("yes", "preset", "no")
-#: Those whose sender or receiver is simulated, in the order of the page.
+#: RFCs whose sender or receiver is simulated, in the order of the page.
 RFCS = (9293, 5961, 7323, 5681, 6298, 6582, 6675, 2883, 3042, 6928, 5682, 8985, 9937, 9406, 9438, 7661, 3168, 9768)
-#: What appendix B of RFC 9293 numbers.
+#: Numbered requirements of RFC 9293, appendix B.
 IDENTIFIERS = {"MUST": 69, "SHLD": 31, "REC": 1}
 
 
@@ -48,7 +48,7 @@ class Row:
 
     @property
     def identifiers(self) -> list[str]:
-        """Those of RFC 9293."""
+        """Identifiers in RFC 9293."""
         return re.findall(r"(?:MUST|SHLD|REC)-\d+", self.section)
 
     @property
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def remark(self) -> str:
-        """What is said besides; the reason for a `no`."""
+        """The remark; for a `no` the reason."""
         return self.proof if self.answer == "no" else " ".join(w for w in self.proof.split() if w not in self.tests)
 
 
@@ -73,7 +73,7 @@ class Aside:
 
 @dataclass(frozen=True)
 class Table:
-    """What one RFC asks for."""
+    """Requirements of one RFC."""
 
     title: str
     rows: list[Row]
@@ -128,7 +128,7 @@ def file(test: str) -> Path:
 
 @cache
 def text(test: str) -> str:
-    """A test as it is written, what is said above it included; empty: there is none."""
+    """Returns the source of a test with its comment; empty if there is none."""
     path = file(test)
     if not path.is_file():
         return ""
@@ -175,7 +175,7 @@ def said(test: str) -> frozenset[tuple[int, str]]:
 
 
 def names(test: str, number: int, section: str) -> bool:
-    """Whether a test says that it is about this section, or a part of it."""
+    """True if a test cites this section, or a part of it."""
     return any(n == number and (s == section or s.startswith(section + ".")) for n, s in said(test))
 
 
@@ -185,7 +185,7 @@ def _cell(row: Row) -> str:
 
 
 def _accounts(number: int) -> str:
-    """What became of the key words of one RFC, in a sentence or two."""
+    """Returns a sentence or two on the key words of one RFC."""
     t = table(number)
     if t.identifiers:
         ranges = [f"{kind}-1 to {most}" if most > 1 else f"{kind}-1" for kind, most in IDENTIFIERS.items()]

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-#: What a reader of a standard has to heed; MAY and OPTIONAL ask for nothing.
+#: Key words that require or recommend something, so not MAY and OPTIONAL.
 WORDS = re.compile(r"(?<!NOT )\bREQUIRED\b|\b(?:MUST|SHALL|SHOULD|RECOMMENDED|RECOMMENDS)\b")
 HEADING = re.compile(r"^((?:\d+|[A-Z](?=\.\d))(?:\.\d+)*|Appendix [A-Z])\.?\s{1,4}\S")
 #: The foot of a page, the head of the next.

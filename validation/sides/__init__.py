@@ -1,1 +1,1 @@
-"""What comparisons with other simulators share: measures with bounds, the verdict on a difference, the table, the command."""
+"""Common parts of the comparisons with other simulators: measures with bounds, the verdict on a difference, the table, the command."""

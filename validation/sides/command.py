@@ -12,7 +12,7 @@ from .judge import Row, Simulator
 
 
 def options(side: Simulator, cases: str, arguments: list[str] | None) -> argparse.Namespace:
-    """What was asked for; `cases` says what a case is called."""
+    """Parses the command line; `cases` describes the names of cases."""
     name = f"python -m validation.{side.key}"
     parser = argparse.ArgumentParser(prog=name, description=f"Compares fairlane with {side.name} on the same scenarios.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=cases)

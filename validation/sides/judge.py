@@ -8,7 +8,7 @@ from typing import Any
 from fairlane.stats import Interval
 
 Values = dict[str, float]
-"""What one run gave, by measure; numbers of flow k have `.k` behind their name."""
+"""Values of one run, by measure; values of flow k have the suffix `.k`."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Measure:
 
     @property
     def judged(self) -> bool:
-        """Whether it has a bound."""
+        """True if it has a bound."""
         return self.relative is not None or self.absolute > 0.0
 
     def bound(self, peer: float) -> float:
-        """Largest difference allowed beside the other side's value."""
+        """Returns the largest allowed difference from the other side's value."""
         return max((self.relative or 0.0) * abs(peer), self.absolute)
 
 
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def failed(self) -> bool:
-        """Whether the difference is too large."""
+        """True if the difference is too large."""
         return self.verdict == "DIFFERS"
 
     @property
@@ -106,7 +106,7 @@ def judge(side: Simulator, case: str, measure: Measure, peer: Interval, ours: In
 
 
 def _within_spread(value: float, ours: Interval) -> bool:
-    """Whether one more run could have given `value`: the 95 % prediction interval, which is the confidence interval
+    """True if one more run could have given `value`: the 95 % prediction interval, which is the confidence interval
     widened by sqrt(n + 1)."""
     half = ours.half_width
     return half is not None and ours.mean is not None and abs(value - ours.mean) <= half * (ours.n + 1) ** 0.5

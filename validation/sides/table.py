@@ -6,7 +6,7 @@ from .judge import Row, Simulator
 
 _WIDTHS = (12, 9, 22, 22, 11, 10)
 MARKS = {"ok (interval)": " i", "ok (spread)": " s", "explained": " e"}
-"""What stands behind a cell of a Markdown table that is not plainly within its bound."""
+"""Marks after Markdown cells that are not within their bound alone."""
 
 
 def _laid(side: Simulator, words: tuple[str, ...]) -> str:

@@ -169,7 +169,7 @@ class _Watch(threading.Thread):
 
 
 def compared(out: Path, quiet: Path) -> dict[str, float]:
-    """What DuckDB finds in both folders."""
+    """Compares both folders in DuckDB."""
     # Joined with the index by key and file, as docs/background/studies.md has it; and without it, which must come to the same now.
     db = duckdb.connect()
     for name, folder in (("a", out), ("b", quiet)):

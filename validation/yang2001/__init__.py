@@ -1,1 +1,1 @@
-"""Source-based control beside the paper it comes from (Yang and Fu 2001)."""
+"""Source-based control compared with its paper (Yang and Fu 2001)."""

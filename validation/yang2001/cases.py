@@ -1,4 +1,4 @@
-"""What is expected, in seconds. The numbers of the paper are those of its tables 1 and 4, FCFS."""
+"""Expected values, in seconds. The numbers of the paper are those of its tables 1 and 4, FCFS."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ paper span."""
 SHARE = Expected(0.0, 1.0, "paper, fig. 2", "below 1")
 """Share of TCP in all that was delivered from 100 s on, in percent."""
 RATES = ("1Mbit/s", "2Mbit/s", "3Mbit/s")
-"""Of each CBR flow, which the paper does not tell."""
+"""Rates of each CBR flow, which the paper does not state."""

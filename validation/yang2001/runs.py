@@ -1,7 +1,7 @@
 """The environments of Yang and Fu 2001.
 
-What the paper leaves open follows from its numbers: MB = 10^6 bytes, packets of 1000 bytes with nothing added for headers, 50 ms a link,
-the plain TCP agent of ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, UDP that goes on until the receiver has it all.
+Parameters that the paper does not state follow from its numbers: MB = 10^6 bytes, packets of 1000 bytes with nothing added for headers, 50 ms a link,
+the plain TCP agent of ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, UDP that sends until the receiver has all of it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def times(net: fl.Network) -> dict[str, list[float]]:
 
 
 def class_means(control: str, spread: str) -> dict[str, float]:
-    """Of each class and source the mean over the ratios of the mean time; both sources under this control, or under none."""
+    """Returns the mean time of each class and source, averaged over the ratios; both sources have this control, or none."""
     found: dict[str, list[float]] = {f"{c}/{s}": [] for s in range(2) for c in CLASSES}
     for tcp in RATIOS:
         net = network([(tcp, 100 - tcp)] * 2, "1MB", spread=spread)
@@ -66,7 +66,7 @@ def class_means(control: str, spread: str) -> dict[str, float]:
 
 
 def udp_alone(flows: int) -> float:
-    """Mean time of so many UDP flows of 1 MB that have the link to themselves."""
+    """Returns the mean time of this number of UDP flows of 1 MB alone on the link."""
     values = [t for ts in times(network([(0, flows)], "1MB", spread="0.5s", duration="400s")).values() for t in ts]
     return sum(values) / len(values)
 
