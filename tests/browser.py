@@ -1,4 +1,4 @@
-"""What Chromium shows of a page on a screen of some width."""
+"""Renders pages in Chromium at a given screen width."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def shown(page: Path, folder: Path, width: int) -> dict[str, Any]:
 
 
 def fits(page: Path, folder: Path, width: int) -> dict[str, Any]:
-    """What is shown of a page; fails if it scrolls sideways, or if a drawing cannot be read."""
+    """Returns the visible text of a page; fails if it scrolls sideways, or if a drawing cannot be read."""
     told = shown(page, folder, width)
     assert told["wide"] <= width
     assert told["outside"] == 0

@@ -1,4 +1,4 @@
-"""What several tests need: the command line in a process of its own, and small scenarios."""
+"""Shared fixtures: the command line in a process of its own, and small scenarios."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def result() -> fl.Result:
-    """Of tests of pictures: made once."""
+    """A result for tests of plots: made once."""
     import plot_cases
 
     return plot_cases.result()

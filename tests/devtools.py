@@ -16,7 +16,7 @@ __all__ = ["Driven", "needed"]
 
 
 class Driven:
-    """A browser with one page, without any network but 127.0.0.1: what a page asks for from elsewhere fails, and is told in `asked`."""
+    """A browser with one page, without any network but 127.0.0.1: other requests of a page fail, and are listed in `asked`."""
 
     def __init__(self, folder: Path) -> None:
         ours, theirs = os.pipe(), os.pipe()
@@ -110,7 +110,7 @@ class Driven:
         self.visit(page.absolute().as_uri(), width, height, **media)
 
     def visit(self, address: str, width: int = 1280, height: int = 900, **media: str) -> None:
-        """The same of an address on this machine."""
+        """Opens an address on this machine."""
         self.screen(width, height)
         self.media(**media)
         before = self.loaded

@@ -1,4 +1,4 @@
-"""Small studies, queues with a fate, and a Dask cluster, for tests of where runs run."""
+"""Small studies, queues that fail as asked, and a Dask cluster, for tests of executors."""
 
 from __future__ import annotations
 
@@ -151,12 +151,12 @@ def dask_cluster():
 def cluster(dask_cluster):
     """With two workers, whatever an earlier test did to them."""
     if len(dask_cluster.scheduler.workers) != 2:
-        anew(dask_cluster)
+        restart(dask_cluster)
     return dask_cluster
 
 
-def anew(cluster) -> None:
-    """Other workers. Those of a cluster do come back when they were killed, but a busy machine takes its time."""
+def restart(cluster) -> None:
+    """Replaces the workers. A cluster replaces killed workers itself, but slowly on a busy machine."""
     cluster.scale(0)
     eventually(lambda: not cluster.scheduler.workers)
     cluster.scale(2)

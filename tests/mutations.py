@@ -102,7 +102,7 @@ VALUES: tuple[Any, ...] = (
     {"levels": {}},
     {"path": "x"},
 )
-"""What stands where something else is wanted: ends of ranges, other kinds, other units, other names."""
+"""Wrong values: ends of ranges, other kinds, other units, other names."""
 KEYS = (
     "",
     " ",

@@ -1,4 +1,4 @@
-"""What the tests of packet scripts share."""
+"""Helpers for the tests of packet scripts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FETCHED = {
     "audio": "src",
     "object": "data",
 }
-"""What a browser loads by itself."""
+"""Attributes whose targets a browser loads by itself."""
 _KEPT_BACK = {"canonical", "author", "search", "index", "next", "prev", "help", "license"}
 """Kinds of `link` that are only named."""
 
@@ -57,7 +57,7 @@ class Page(html.parser.HTMLParser):
 
 
 def network(text: str) -> list[str]:
-    """What a style fetches from elsewhere."""
+    """Returns the external resources of a style."""
     return re.findall(r"(?:url\(\s*['\"]?|@import\s+['\"])(https?:[^'\")]+|//[^'\")]+)", text)
 
 

@@ -1,4 +1,4 @@
-"""`fairlane bench --against`: the peer does the same work, and what is missing or wrong is told in one line."""
+"""`fairlane bench --against`: the peer does the same work, and one line names what is missing or wrong."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
 
 
 def test_lines_are_as_long_as_the_terminal_is_wide(monkeypatch, capsys):
-    """Of measurements that were not made here."""
+    """The measurements are made up."""
     from fairlane.bench import simulators
     from fairlane.cli import commands
 

@@ -123,7 +123,7 @@ def test_memory_of_errors_does_not_grow_with_their_number() -> None:
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
-    """A named pipe that nobody writes into: to open it would be to wait forever."""
+    """A named pipe without a writer: opening it would block forever."""
     path = tmp_path / "pipe.toml"
     os.mkfifo(path)
     return path
@@ -313,7 +313,7 @@ def test_the_document_in_pieces_is_the_document(seeds: str) -> None:
 
 
 def test_the_document_is_written_row_by_row() -> None:
-    """What is held of a long table while it is written does not grow with its rows."""
+    """Memory while writing a long table does not grow with its rows."""
     flows = {n: fl.run(fl.Network.from_toml(DUMBBELL.replace("pairs = 3", f"pairs = {n}"))) for n in (3, 300)}
     held = {}
     for n, result in flows.items():

@@ -106,7 +106,7 @@ def test_a_rate_near_zero_lets_go_again():
     stuck = sim.flows["udp"].delivered
     sim.set("links.out.rate", "2Mbit/s")
     sim.advance("100ms")
-    assert sim.flows["udp"].delivered > stuck, "the packet in transmission goes on at the new rate"
+    assert sim.flows["udp"].delivered > stuck, "the packet in transmission continues at the new rate"
     assert sim.links["out"].rate == 2e6
 
 
@@ -138,7 +138,7 @@ def test_packets_and_bytes_are_conserved(change, waiting):
 
 
 def test_no_packet_overtakes_where_the_delay_becomes_shorter():
-    """A link without reordering stays one: sequence numbers of a UDP stream arrive in order, and the last of before comes first."""
+    """A link without reordering stays one: sequence numbers of a UDP stream arrive in order across the change."""
     pytest.importorskip("pyarrow")
     net = fl.Network(duration="4s").link("a", "b", name="out", rate="8Mbit/s", delay="500ms")
     net.flow("udp", "a", "b", udp={}, source={"cbr": {"rate": "400kbit/s", "size": "500B"}})
@@ -278,7 +278,7 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "value", "code", "message", "words"), PATHS, ids=[f"{p[0]}={p[1]}" for p in PATHS])
 def test_a_wrong_path_is_one_clear_error_by_hand_and_in_a_file(tmp_path, path, value, code, message, words):
-    """What is not there is said to be not there, with the nearest name; the caret is at what was written, also behind other changes."""
+    """The error names the nearest name; the caret is at the wrong path, also after other changes."""
     plain = value[0] in "{[" or value.replace(".", "").isdigit()
     key, text = path.replace('"', '\\"'), value if plain else f'"{value}"'
     file = tmp_path / "x.toml"

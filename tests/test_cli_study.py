@@ -1,4 +1,4 @@
-"""`fairlane study`: the document, dry runs, exit codes, progress, failures, what goes on where it stopped."""
+"""`fairlane study`: the document, dry runs, exit codes, progress, failures, resumption."""
 
 from __future__ import annotations
 

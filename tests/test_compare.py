@@ -203,7 +203,7 @@ BAD = {
     "no such file": (["--scenario", "nope.toml"], r"nope\.toml"),
     "flows of a file": (["--scenario", "nope.toml", "--flows", "3"], r"--set"),
     "bad rate": (["--udp", "5ms"], r"rate"),
-    "nobody": (["--flows", "0", "--udp", "none"], r"at least one flow"),
+    "no flow": (["--flows", "0", "--udp", "none"], r"at least one flow"),
     "bad duration": (["--duration", "6"], r"unit"),
     "bad limit": (["--queues", "red", "--limit", "9"], r"bare number"),
     "bad seeds": (["--seeds", "one"], r"1\.\.10"),

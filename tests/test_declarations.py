@@ -16,7 +16,7 @@ ORDERED = ("nodes", "links", "flows", "wireless", "queues")
 
 
 def shuffled(tree: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The same scenario with its nodes, links, channels, stations and flows declared in another order."""
+    """Returns the scenario with its nodes, links, channels, stations and flows declared in another order."""
     draw = random.Random(seed)
 
     def other(value: Any) -> Any:

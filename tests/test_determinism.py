@@ -1,4 +1,4 @@
-"""The same scenario and seed give the same trajectory, whoever watches and however many threads there are."""
+"""A scenario and a seed determine the trajectory, whatever the observers and the number of threads."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_another_implementation_reads_qlog(control: str, marks: bool, tmp_path: 
     ends = {t["title"]: t["vantage_point"]["type"] for t in json.loads(path.read_bytes())["traces"]}
     assert ends == {f"{EVIL}.0": "client", f"{EVIL}.1": "client", "web": "server"}
     assert counts["+tcp_state"] == counts["quic:connection_state_updated"], (
-        "each state has TCP's name beside it, and nothing else is custom"
+        "each state has TCP's name as well, and nothing else is custom"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a new user meets first: the greeting, scenarios to begin with, the picture, a pipe, completion, and errors that lead on."""
+"""First steps of a new user: the greeting, scenarios to begin with, the picture, a pipe, completion, and errors that lead on."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_many_flows_are_drawn_as_groups():
 
 
 def on_terminal(*args: str, cwd, columns: int = 80, **env: str) -> str:
-    """What a command writes to a terminal."""
+    """Returns the output of a command on a terminal."""
     pty = pytest.importorskip("pty")
     import fcntl
     import struct
@@ -156,7 +156,7 @@ def test_a_terminal_has_a_picture_in_its_colours(dumbbell):
     assert DOTS.search(shown) and "\x1b[36m" in shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert all(len(line) <= 80 for line in plain.splitlines() if DOTS.search(line))
-    assert "coarser than the round-trip time" not in plain, "nobody asked for the series of the picture"
+    assert "coarser than the round-trip time" not in plain, "the series of the plot was not requested"
 
 
 def test_no_colour_if_none_is_wanted(dumbbell):
@@ -181,7 +181,7 @@ def test_a_result_folder_is_the_same_on_a_terminal(dumbbell):
     assert fl.load(dumbbell.parent / "out").link_series.is_empty()
 
 
-# --- a pipe, and what is said on the way ---------------------------------------------------------------------
+# --- a pipe, and messages during the run ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["toml", "json"])

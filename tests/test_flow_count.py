@@ -44,7 +44,7 @@ def test_by_hand_and_in_the_file(changes, queue):
 
 
 def test_room_alone_is_no_flow():
-    """As many rows, and means over those: Jain's index and shares are those of two flows and UDP."""
+    """Rows and means are those of the running flows: Jain's index and shares are those of two flows and UDP."""
     with_room, without = network(room=6).run(seeds=1), network().run(seeds=1)
     assert with_room.flows["flow"].to_list() == without.flows["flow"].to_list() == ["web.0", "web.1", "udp"]
     share = with_room.flows["share"].sum()

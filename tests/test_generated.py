@@ -1,4 +1,4 @@
-"""Scenarios that nobody would write: drawn from the schema, run in every way there is, and held to laws that any run obeys.
+"""Random scenarios from the schema: run in every possible way, and checked against invariants of any run.
 
 `tests/generated` draws and judges them. FAIRLANE_SCENARIOS says how many there are (300, and with `make test-long` 10,000 more). One that
 breaks a law is made smaller as long as it does, and written to `build/generated`; put into `tests/generated/found` it is run from then on.
@@ -15,11 +15,11 @@ import pytest
 
 from conftest import ROOT
 from fairlane.cli import invoke
-from generated.worker import Crew
-from generated.values import DEFS
 from generated.repair import Tree, checked, shrunk
 from generated.shapes import CONTROLS, SOURCES, scenario
 from generated.trial import Outcome
+from generated.values import DEFS
+from generated.worker import Worker
 
 COUNT = int(os.environ.get("FAIRLANE_SCENARIOS", "300"))
 LONG = int(os.environ.get("FAIRLANE_SCENARIOS", "10000"))
@@ -30,14 +30,14 @@ ENOUGH = 3
 FOUND = sorted((Path(__file__).parent / "generated" / "found").glob("*.json"))
 
 
-def written(crew: Crew, name: str, outcome: Outcome) -> str:
-    """What is told of a scenario that breaks a law: the law, and the file of the smallest one that was found to break it."""
+def written(crew: Worker, name: str, outcome: Outcome) -> str:
+    """Returns the report on a scenario that breaks a law: the law, and the file of the smallest scenario found to break it."""
     law = outcome.broken[0].split(":")[0] + ":"
 
     def fails(tree: Tree) -> bool:
         return any(b.startswith(law) for b in crew.ask(tree).broken)
 
-    # One that does not end takes its time anew with each try.
+    # A scenario that does not end takes the whole time limit with each try.
     small = shrunk(outcome.tree, fails, 12 if law == "end:" else 300)
     path = ROOT / "build" / "generated" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def run(numbers: range) -> None:
     kinds: Counter[str] = Counter()
     failures = []
     cut = 0
-    with Crew() as crew:
+    with Worker() as crew:
         for n in numbers:
             outcome = crew.ask(n)
             kinds[outcome.kind] += 1
@@ -81,7 +81,7 @@ def test_none_of_many_scenarios_breaks_a_law(numbers: range) -> None:
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
 def test_scenarios_that_broke_a_law_do_so_no_more(path: Path) -> None:
-    with Crew() as crew:
+    with Worker() as crew:
         outcome = crew.ask(json.loads(path.read_text("utf-8")))
     assert outcome.kind != "large" and not outcome.broken, outcome.broken
 

@@ -1,4 +1,4 @@
-"""Graphs from files and from networkx: what is read, against networkx and geometry, and what is said of files that are none."""
+"""Graphs from files and from networkx, against networkx and geometry, and the errors for files that are no graphs."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_hundred_thousand_edges_work():
     ],
 )
 def test_a_huge_graph_is_refused_before_it_is_taken_apart(tmp_path, monkeypatch, file, text, edge):
-    """A million links: what they would take is said at once; the readers are never called."""
+    """A million links: the error reports the memory they need at once; the readers are never called."""
     from fairlane.graphs import reader
 
     monkeypatch.setattr(reader, "_READERS", {k: _never(v) for k, v in reader._READERS.items()})

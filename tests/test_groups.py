@@ -240,7 +240,7 @@ def test_explained():
 
 
 def test_pictures_and_exports_of_links(file, tmp_path, capsys):
-    """What needs no flow is as ever; what does is one error."""
+    """Plots and exports of links work; those of single flows are one error."""
     folder = str(tmp_path / "r")
     assert invoke(["run", str(file), "--set", "report=groups", "--set", "sample=50ms", "--out", folder, "--quiet"]) == 0
     export = ["export", folder, "mahimahi", "--link", "bottleneck", "-o", str(tmp_path / "q.trace")]
@@ -324,7 +324,7 @@ def test_pictures_of_groups(both, file, tmp_path, capsys):
 
 
 def test_reports_of_groups(both, file, tmp_path):
-    """Two results of groups are held against each other; one of flows and one of groups by what is formed alike in both."""
+    """Two results of groups are compared with each other; one of flows and one of groups by their common measures."""
     flows, groups = both
     other = fl.run(file, "1..3", sets=[*GROUPS, ("topology.dumbbell.bottleneck.rate", "30Mbit/s")])
     report = fl.report([groups, other], labels=["fast", "slow"])
@@ -396,7 +396,7 @@ def test_few_alike_links_have_a_row_each(file):
 
 
 def test_percentiles_of_completion_times_are_numpys(both):
-    """Those of the inverse distribution function, never a mean of two neighbours, up to the width of a bucket."""
+    """Percentiles are those of the inverse distribution function, never a mean of two neighbours, up to the width of a bucket."""
     import numpy as np
 
     flows, groups = both

@@ -102,7 +102,7 @@ ODD = (b'"', b"'", b"[", b"}", b"\n", b"\\", b"=", b"nan", b"-1", b"1e999", b"9"
 
 
 def spoilt(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The same file as a stranger may give it."""
+    """Yields damaged variants of a file."""
     half = len(data) // 2
     yield from (("empty", b""), ("NUL", b"\0"), ("only NUL", bytes(3000)), ("NUL in the middle", data[:half] + b"\0" + data[half:]))
     yield from ((f"cut to {i} eighths", data[: len(data) * i // 8]) for i in range(1, 8))

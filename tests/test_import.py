@@ -1,4 +1,4 @@
-"""Captures and files of flent as results: what tshark counts is what we count; files that lie are told, and nothing is written."""
+"""Captures and files of flent as results: our counts are tshark's; false files are reported, and nothing is written."""
 
 from __future__ import annotations
 

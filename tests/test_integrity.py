@@ -1,4 +1,4 @@
-"""What is kept is never silently wrong: any flipped bit is found before anything reads the file, and nothing hangs on what is no file."""
+"""Stored files are never silently wrong: any flipped bit is found before the file is read, and special files never block."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def flipped(data: bytes, bit: int) -> bytes:
 
 
 def fault_of(name: str, data: bytes) -> str:
-    """What the checker of this file says of these bytes."""
+    """Returns the fault that the checker of this file finds in these bytes."""
     path = Path(name)
     if path.parent.name == "runs":
         return sealed.fault_of(data, one_run.seal_of(path.stem))
@@ -142,7 +142,7 @@ def test_other_programs_read_sealed_files(whole):
 
 
 def test_a_store_without_checksums_is_told_in_one_line_and_run_again(whole, tmp_path):
-    """As an earlier version left it: plain Parquet, and a plan without a seal."""
+    """A store of an earlier version: plain Parquet, and a plan without a seal."""
     folder = tmp_path / "study"
     shutil.copytree(whole, folder)
     for path in (*folder.glob("runs/*"), *folder.glob("parts/*")):
@@ -374,7 +374,7 @@ def test_verify_misses_what_the_index_has(whole, tmp_path):
     (part,) = (tmp_path / "s" / "parts").iterdir()
     data = part.read_bytes()
     part.write_bytes(flipped(data, 999))
-    assert set(verify(tmp_path / "s").damaged) == {f"parts/{part.name}"}, "its runs are not told once more"
+    assert set(verify(tmp_path / "s").damaged) == {f"parts/{part.name}"}, "its runs are not listed again"
     part.write_bytes(data)
     run_file.unlink()
     done = verify(tmp_path / "s")

@@ -39,7 +39,7 @@ class Loop(fl.Qdisc):
     def dequeue(self): return None
 
 class Stubborn(Loop):
-    "Loops, and goes on after any error."
+    "Loops, and continues after any error."
     def enqueue(self, p): endless(Exception)
 
 class Late(fl.Qdisc):
@@ -164,7 +164,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize(("queue", "cc"), [("loop", ""), ("", "window")])
 def test_a_simulation_in_hand_hears_of_it(tmp_path, queue, cc):
-    """It cannot go on from the middle of a call, and says so."""
+    """It cannot resume in the middle of a call, and says so."""
     write(tmp_path, scenario(queue, cc))
     done = interrupted(tmp_path, ["-c", ADVANCE])
     assert (done.returncode, done.stdout, done.stderr) == (0, "heard\n", "")

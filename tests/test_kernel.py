@@ -36,7 +36,7 @@ def why_not() -> str:
     return ""
 
 
-#: What is outside (docs/validation/kernel.md tells what is known of it). Everything else is held.
+#: Values outside their bounds (docs/validation/kernel.md has the causes). Everything else is checked.
 OUTSIDE = {"two/cubic-codel": {"flow 1", "flow 2"}}
 #: Flows that compete need many runs.
 HELD = [pytest.param(c, id=c.name, marks=pytest.mark.long if c.rate_mbps > 20 or c.flows > 1 else ()) for c in cases.CASES]

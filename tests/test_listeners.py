@@ -1,4 +1,4 @@
-"""Events heard while a run goes on: they are the rows of its event table, whoever listens since when, and change nothing."""
+"""Events delivered to listeners during a run: they are the rows of its event table for any listener, and change nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def network(queue="red", *, duration="8s", **tcp) -> fl.Network:
 
 
 def heard(net, *kinds, pieces="8s", since="0s", batch=True, **where):
-    """What a listener hears of a run in pieces, as one table, and the run."""
+    """Returns the events that a listener receives of a run in pieces, as one table, and the run."""
     sim, parts = net.start(seed=3), []
     if since != "0s":
         sim.advance(since)

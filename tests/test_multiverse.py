@@ -1,4 +1,4 @@
-"""Settings: samples over what is left open, shares with their intervals, and where claims change. Against cases whose answer is known."""
+"""Parameter settings: samples, shares with their intervals, and boundaries of claims, against cases whose answer is known."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_points_near_a_setting_are_near_it():
     assert best not in found
     assert all(w["x"] <= 0.2 and w["y"] >= 0.8 for w in found)
     others = sum(w["z"] != "c" for w in found)
-    assert 1 <= others <= 24  # a fifth of them choose anew among three
+    assert 1 <= others <= 24  # a fifth of them choose again among three
 
 
 def test_of_a_setting_with_many_things_a_few_are_moved():
@@ -222,7 +222,7 @@ def test_noise_is_undecided():
 
 
 def _chance_finds(trials, n=64):
-    """Of claims that depend on nothing, with 29 things open, those in which a boundary is found all the same."""
+    """Returns how many claims that depend on nothing get a boundary by chance, with 29 unstated parameters."""
     opens = [Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)]
     opens += [Open(f"z{i}", "a", Levels(tuple("abcd"[: 2 + i % 3])), "") for i in range(9)]
     settings, found_any = design(opens, n), 0
@@ -245,7 +245,7 @@ def test_turns_are_found_in_one_of_a_hundred_claims_that_depend_on_nothing():
 
 
 def test_a_turn_below_a_turn_is_no_chance_find():
-    """Where one parameter decides and the rest is a coin, what is told below it is chance: in at most one of a hundred trees a layer."""
+    """If one parameter decides and the rest is a coin, boundaries below it are chance: in at most one of a hundred trees per layer."""
     opens = [X, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(19))]
     settings, more = design(opens, 96), 0
     for trial in range(6):
@@ -282,7 +282,7 @@ def test_a_share_is_settled_when_more_settings_would_not_move_it_across():
 
 
 def test_what_a_number_depends_on():
-    """Of 4 x + y, with x and y even over (0, 1), x has 16 of 17 parts of the variance."""
+    """In 4 x + y, with x and y uniform over (0, 1), x has 16 of 17 parts of the variance."""
     settings = design([X, Y, Z], 512)
     found = matters([X, Y, Z], settings, [4 * w["x"] + w["y"] for w in settings])
     assert found["x"] == pytest.approx(16 / 17, abs=0.04)

@@ -25,7 +25,7 @@ GRAMMAR = [
         rf"[+\-hrd] -t {NUMBER} -s \d+ -d \d+ -p \w+ -e \d+ -c \d+ -i \d+ -a \d+ -x \{{\d+\.\d+ \d+\.\d+ -?\d+ [-CPAEFN]{{7}} null\}}"
     ),
 ]
-"""Of nam(1), "Trace file format", with the fields that ns-2 writes."""
+"""Lines of nam(1), "Trace file format", with the fields that ns-2 writes."""
 
 
 def near(line: str) -> str:

@@ -1,4 +1,4 @@
-"""What results show of themselves: pictures that a fresh kernel shows, HTML that is escaped, and figures of what was asked for."""
+"""Results in notebooks: pictures that a fresh kernel shows, escaped HTML, and figures of the requested quantities."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def red(draw: random.Random, low: int, high: int, w_q: float) -> str:
 
 
 def ours(text: str, seeds: list[int], gauge: str = "avg") -> list[tuple[list[float], float, int]]:
-    """Of each run: an inner variable of the queue at each sample, the mean backlog, and the drops."""
+    """Returns for each run an inner variable of the queue at each sample, the mean backlog, and the drops."""
     out = []
     for run in core.run(core.resolve(text, "test.toml", "toml", []), seeds, 1, False, None):
         series, links = run.link_series(), run.links()
@@ -72,7 +72,7 @@ def ours(text: str, seeds: list[int], gauge: str = "avg") -> list[tuple[list[flo
 
 
 def theirs(text: str, seed: int, folder: Path, variable: str = "ave_") -> tuple[list[float], float, int]:
-    """The same of ns-2."""
+    """Returns the inner variable, the mean backlog and the drops in ns-2."""
     net = network.read(core.resolve(text, "test.toml", "toml", []).json())
     watched = tcl.watched_link(net, "bottleneck")
     number = tcl.node_numbers(net)
@@ -120,7 +120,7 @@ LAWS = {
 @pytest.mark.parametrize("law", ["red", *LAWS])
 @pytest.mark.parametrize("seed", range(3))
 def test_in_force(law: str, seed: int, tmp_path: Path) -> None:
-    """What is dropped by chance: drops, mean queue, and the mean of the average queue or the probability."""
+    """Random drops: number, mean queue, and the mean of the average queue or the probability."""
     draw = random.Random(f"{law}{seed}")
     if law == "red":
         queue, ours_of, theirs_of = red(draw, 10, 30, draw.uniform(0.002, 0.02)), "avg", "ave_"

@@ -1,4 +1,4 @@
-"""TFRC and RAP beside TCP, against the stored runs of ns-2."""
+"""TFRC and RAP in competition with TCP, against the stored runs of ns-2."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_within_the_bounds_of_the_stored_results(case: cases.Case) -> None:
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 @pytest.mark.parametrize("name", ["C1/Newreno", "C1/Sack1-ss60"])
 def test_the_generated_script_gives_the_stored_numbers(name: str) -> None:
-    """The same ns-2 on the script made from our scenario: every digit of the stored table."""
+    """This ns-2 on the script made from our scenario: every digit of the stored table."""
     case = next(case for case in cases.catalogue() if f"{case.family}/{case.name}" == name)
     stored = reference.stored(case)
     assert stored is not None
@@ -49,7 +49,7 @@ def test_the_generated_script_gives_the_stored_numbers(name: str) -> None:
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 @pytest.mark.parametrize("case", [case for case in QUICK if case.family == "Q1"], ids=lambda case: case.name)
 def test_the_generated_script_gives_the_recorded_run(case: cases.Case) -> None:
-    """What the parameters of each queue are translated to is what was recorded: the first of its ten runs, every digit."""
+    """The translated parameters of each queue give the recorded values: the first of its ten runs, every digit."""
     recorded = reference.recorded(case)
     assert recorded is not None
     network, seed = ours.network_of(case, case.peer_runs[0][0]), case.peer_runs[0][0]
@@ -67,7 +67,7 @@ def test_a_scenario_without_counterpart_is_refused_by_path() -> None:
 
 
 def test_a_link_that_does_more_than_carry_is_refused() -> None:
-    """Whatever a link may be told: what ns-2 is not told of is refused by name."""
+    """Each parameter of a link is translated to ns-2 or rejected by name."""
     link = {"name": "x", "from": "a", "to": "b", "rate": "1Mbit/s", "delay": "1ms", "queue": "droptail"}
     tree = {"duration": "1s", "flows": {}, "expanded": {"nodes": ["a", "b"], "links": [link], "flows": []}}
     assert len(read(tree).links) == 1

@@ -172,7 +172,7 @@ def test_metrics_of_an_imported_trace_are_those_of_awk(both: tuple[Path, Path]) 
         for metric in ("queue_mean", "queue_std", "sojourn_mean", "sojourn_std", "sojourn_max"):
             assert theirs[metric] == pytest.approx(mine[metric], rel=2e-3)
     rtt = result.flows.filter(pl.col("flow") == "0")["rtt_mean"].item()
-    # An acknowledgment that was held back by a loss counts here; the sender knows better.
+    # An acknowledgment delayed by a loss counts here; the sender knows better.
     assert rtt == pytest.approx(ours.value("rtt_mean", flow="tcp").mean, rel=0.05)
 
 

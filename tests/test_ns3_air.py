@@ -1,4 +1,4 @@
-"""TCP over the air beside ns-3.37, in whole scenarios (`python -m validation.ns3.air`, docs/validation/wireless.md)."""
+"""TCP over the air compared with ns-3.37, in whole scenarios (`python -m validation.ns3.air`, docs/validation/wireless.md)."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_chains_among_weak_frames_are_those_of_ns3(cell):
 
 def test_a_pair_that_nobody_hears_changes_nothing():
     """4 km away, 13 dB below noise: no preamble of it is found."""
-    alone, beside = ([mesh.ours(weak.chain(2, 180, far), seed).goodput[0] for seed in range(1, 5)] for far in (False, True))
-    assert mean(beside) == pytest.approx(mean(alone), rel=0.01)
+    alone, together = ([mesh.ours(weak.chain(2, 180, far), seed).goodput[0] for seed in range(1, 5)] for far in (False, True))
+    assert mean(together) == pytest.approx(mean(alone), rel=0.01)
 
 
 def test_two_gateways_starve_one_another_as_in_ns3():
-    """As distributions over seeds: either side wins, whichever is declared first, and by as much as in ns-3."""
+    """Compared as distributions over seeds: either side wins, whichever is declared first, and by as much as in ns-3."""
     ratios = []
     for east_first in (False, True):
         net = gateways.scenario(east_first=east_first)

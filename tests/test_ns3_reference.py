@@ -41,7 +41,7 @@ def test_within_the_bounds_of_the_stored_results(case: cases.Case) -> None:
 
 @pytest.mark.parametrize("case", cases.select(["short"], quick=False), ids=lambda case: case.title)
 def test_short_fifos_drop_to_the_packet_what_ns3_drops(case: cases.Case) -> None:
-    """Whether a full cycle loses one packet or two hangs on a few bytes of window, so what is added must be whole bytes or segments."""
+    """A few bytes of window decide if a full cycle loses one packet or two, so increments must be whole bytes or segments."""
     stored = reference.stored(case)
     assert stored is not None
     mine = ours.runs(case)[0]
@@ -50,7 +50,7 @@ def test_short_fifos_drop_to_the_packet_what_ns3_drops(case: cases.Case) -> None
 
 
 def test_drop_tail_follows_ns3_closely() -> None:
-    """Without chance in the queue the whole run can be held against one of ns-3: losses and queue to 3 %."""
+    """Without randomness in the queue the whole run can be compared with ns-3: losses and queue to 3 %."""
     case = case_of("N2/fifo-classic")
     stored = reference.stored(case)
     assert stored is not None

@@ -39,7 +39,7 @@ DOWN = [{"at": "500.5ms", "until": "900.5ms"}]
     ("reroute", "spare", "lost"),
     [
         (None, False, 400),  # the time that it is down
-        (None, True, 400),  # nobody tells the other way
+        (None, True, 400),  # failures are not reported in the other direction
         ("0s", False, 400),
         ("250ms", False, 400 + 250),  # routes come back as late as they went
         ("250ms", True, 250),  # until routes take the spare way

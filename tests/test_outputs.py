@@ -1,4 +1,4 @@
-"""What commands write: tried before anything is run, never over what exists, and never steered by names."""
+"""Output of commands: paths are checked before the run, existing files are kept, and names cannot choose other paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shared library that ends the process: whose code it was is said, and the exit code is never 0."""
+"""A shared library that ends the process: the error names the library, and the exit code is never 0."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_library_that_ends_the_process_is_named(compiled, tmp_path, how, where
 
 def test_a_python_queue_that_crashes_is_named(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "import ctypes, fairlane\nclass Crashes(fairlane.Qdisc):\n    '''Reads nobody's memory.'''\n    def start(self): self.w = []\n"
+        "import ctypes, fairlane\nclass Crashes(fairlane.Qdisc):\n    '''Reads unmapped memory.'''\n    def start(self): self.w = []\n"
         "    def enqueue(self, p): ctypes.string_at(8)\n    def dequeue(self): return None\n"
     )
     done = fairlane("run", scenario("Crashes", tmp_path), "--plugin", str(tmp_path / "mine.py"))

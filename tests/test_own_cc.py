@@ -1,4 +1,4 @@
-"""Congestion controls of one's own: the same AIMD in Python, Rust and C is Reno to the last packet, and their faults are told well."""
+"""User-defined congestion controls: the same AIMD in Python, Rust and C is Reno to the last packet; faults have clear errors."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_class_table_and_name_mean_the_same():
 class EveryNth(fl.Qdisc):
     """Drops every n-th packet with data."""
 
-    n = fl.Parameter(1000, "One of so many.")
+    n = fl.Parameter(1000, "Packets per drop.")
 
     def start(self):
         self.waiting, self.seen = deque(), 0

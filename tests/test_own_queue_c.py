@@ -122,7 +122,7 @@ def test_only_packets_that_can_be_marked_are(queue, ecn, marked):
 
 
 def test_a_packet_is_as_it_was_told(queue):
-    """What `look` says of a packet that waits is what `enqueue` was told of it."""
+    """`look` returns a waiting packet as `enqueue` got it."""
     same = """struct fairlane_queue_packet seen; cx->look(cx, p->id, &seen);
         if (memcmp(&seen, p, sizeof seen) || seen.arrived_ps != cx->now_ps || p->length < 40) cx->drop(cx, 9999, 0);"""
     r = network(queue("Looks", same)).run(seeds=[1])

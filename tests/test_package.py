@@ -1,4 +1,4 @@
-"""What the package says of itself, and that its pieces agree."""
+"""Metadata of the package, and the agreement of its parts."""
 
 from __future__ import annotations
 

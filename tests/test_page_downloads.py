@@ -1,4 +1,4 @@
-"""What a page lets its reader save: every picture as SVG, every table as CSV, from the page alone."""
+"""Downloads of a page: every picture as SVG, every table as CSV, from the page alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves in the pages of reproductions are charts that zoom; what is published stands in them beside ours, and each has its numbers."""
+"""Curves in the pages of reproductions are charts that zoom; they show published values next to ours, and each has its numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAVED = """(async () => {
   document.querySelector("[data-chart=fig3-0] .behind .get").click();
   return await saved.text();
 })()"""
-"""What the button of a chart's numbers saves."""
+"""The file that the button of a chart's numbers saves."""
 ONLY = {"sarma2013": ["fig3"], "syla2022": ["fig5", "fig6"]}
 
 

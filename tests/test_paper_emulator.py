@@ -73,7 +73,7 @@ def test_leaving_one_out_is_what_a_process_without_it_says():
 
 
 def test_a_record_says_what_many_settings_would_meet(tmp_path, capsys, monkeypatch):
-    """Of a link whose rate is open: 40 % is published seven times, so a setting meets seven values or none."""
+    """A link has an unstated rate: 40 % is published seven times, so a setting meets seven values or none."""
     monkeypatch.setattr(emulator, "TRIED", 256)
     folder = study(tmp_path)
     with pytest.raises(SystemExit):

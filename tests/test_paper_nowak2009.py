@@ -144,7 +144,7 @@ def test_one_setting_is_near_the_published_results(tmp_path):
 
 
 def test_the_base_is_the_simulators_example():
-    """What `cases.toml` has beside the transfers and starts of the study; the declared setting differs in what it declares alone."""
+    """`cases.toml` and the base setting agree except for transfers and starts; the declared setting differs in its own values only."""
     paper = papers.load("nowak2009")
     opens = paper.opens()
     base, declared = base_of(opens), check_setting(opens, paper.declared_setting)
@@ -201,7 +201,7 @@ def test_the_modified_priority_takes_from_tcp(part):
 
 
 def test_the_chosen_queue_beats_every_case_on_traffic_the_search_did_not_see(part):
-    """What `fairlane tune` chose, judged by the complaints of tune.toml, read here on their own."""
+    """The choice of `fairlane tune`, judged by the complaints of tune.toml, which this test reads itself."""
     r = part.results
     scales = {"udp_delay_p99": (28, 150), "rtt_all": (0.052, 1), "tcp_goodput": (364, 0)}  # ms, s, kbit/s
     mixes = [m["name"] for m in tomllib.loads((PUBLISHED / "tune.toml").read_text("utf-8"))["holdout"]]

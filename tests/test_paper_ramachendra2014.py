@@ -121,7 +121,7 @@ def test_the_whole_matrix_is_180_combinations(paper):
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_asks_for_the_combinations_it_reads(short, name):
-    """What `--only` runs is enough to build it."""
+    """The runs of `--only` are enough to build it."""
     (e,) = (e for e in short.paper.experiments() if e.id == name)
     r = short.results
     needed = [c for c in r.combinations if e.needs(c)]

@@ -1,4 +1,4 @@
-"""The record of a paper's settings: written, read, run again; what is wrong with it is told."""
+"""The record of a paper's settings: written, read, run again; damage is reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_setting_recorded_is_found_again(made):
 
 
 def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
-    """Of both files a digit flipped, a row lost, the sum removed; and a combination that was written as no number."""
+    """In both files a digit changed, a row lost, the checksum removed; and a combination that is not a number."""
     r, place = made
     folder = tmp_path / "one1999"
     shutil.copytree(place / "one1999", folder)

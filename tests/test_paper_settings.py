@@ -1,6 +1,6 @@
 """The settings of a paper: a small study whose answers are arithmetic.
 
-A flow of 4 Mbit/s crosses a link whose rate nobody states, between 5 and 15 Mbit/s. Its utilization is 4 over the rate: it is below one
+A flow of 4 Mbit/s crosses a link whose rate is not stated, between 5 and 15 Mbit/s. Its utilization is 4 over the rate: it is below one
 half above 8 Mbit/s, and what is published, 40 %, is that of a link of 10 Mbit/s.
 """
 
@@ -199,7 +199,7 @@ PART = (
         'self.experiment("table2", lambda r: self._table(r, "table2", True), lambda c: c["n"] == "8")]',
     )
 )
-"""The same study, whose settings have seven of its eight combinations: claim D and the published 19 % are about the eighth."""
+"""A study whose settings have seven of its eight combinations: claim D and the published 19 % are about the eighth."""
 
 
 def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_whole(tmp_path, capsys):
@@ -218,7 +218,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
     r = reproduce(folder, out=tmp_path / "results")
     d = r.claims[3]
     kinds = [s.kind for s in r.joint.entire]
-    assert (kinds.count("base"), kinds.count("sample"), kinds.count("near")) == (1, 47, 1)  # the last is of nobody's drawing
+    assert (kinds.count("base"), kinds.count("sample"), kinds.count("near")) == (1, 47, 1)  # the last was not sampled
     truth = [4e6 / float(s.values["rate"].removesuffix("Mbit/s")) / 1e4 > 35 for s in r.joint.sample]
     assert d.share.share == pytest.approx(sum(truth) / 48)
     assert d.share.low < 0.643 < d.share.high
@@ -247,7 +247,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
 
 
 def test_settings_run_whole_are_recorded_one_by_one(tmp_path):
-    """Stopped in the third setting it keeps two, and goes on with the others alone."""
+    """Stopped in the third setting it keeps two, and resumes with the others alone."""
     folder = study(tmp_path)
     paper, told = load(folder), []
 

@@ -224,7 +224,7 @@ def test_five_flows_are_near_ns2(tcp, queue, limit, apart):
 
 
 def test_recorded_settings_come_out_as_recorded(tmp_path):
-    """Those with the shortest runs, one of the sample and one near the settings nearest to the published values."""
+    """Picks the settings with the shortest runs: one of the sample, and one near the settings nearest to the published values."""
     paper = papers.load("syla2022")
     rows = sorted(records.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert len(rows) >= 80 and rows[0].kind

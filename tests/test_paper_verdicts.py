@@ -91,7 +91,7 @@ def out(tmp_path_factory):
 
 
 def test_one_replication_settles_nothing_in_a_study_of_ten(out):
-    """What is published, drawn and written: table 1 of sarma2013 is arithmetic, and even that waits."""
+    """Tables, figures and text are inconclusive, even table 1 of sarma2013, which is arithmetic."""
     r = papers.reproduce("sarma2013", only="fig7,table1", quick=True, out=out, seeds=[1])
     assert r.missing == "1 of 10 replications"
     assert {j.verdict for j in r.claims} == {"inconclusive"}

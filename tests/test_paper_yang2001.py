@@ -55,7 +55,7 @@ def test_the_scenario_file_is_the_combination_it_says():
 
 
 def test_consecutive_flows_have_consecutive_sums_of_addresses():
-    """As ports did in the addresses of ns-2 of 1999: source + destination grows by one from flow to flow; S2 is one further."""
+    """Sums of addresses follow the ports of ns-2 of 1999: source + destination grows by one from flow to flow; S2 is one further."""
     from fairlane import _core
 
     paper = papers.load("yang2001")
@@ -73,7 +73,7 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
 
 
 def test_everything_left_open_reaches_the_scenarios():
-    """Each thing alone, at an end of its values, changes what is run; and nothing else than it is said to change does."""
+    """Each unstated parameter alone, at an end of its values, changes the runs that it is declared to change, and no others."""
     paper = papers.load("yang2001")
     base = {o.name: o.base for o in paper.opens()}
     of = lambda setting: {c.factors: json.dumps(c.tree(1), sort_keys=True) for c in paper.setting(setting)}  # noqa: E731
@@ -122,7 +122,7 @@ def test_the_declared_setting_is_the_base_but_for_two_values():
 
 
 def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
-    """TCP without control, behind RED, beside print: the buffer alone and the timer alone take it farther away, both bring it there."""
+    """TCP without control, behind RED, against the published values: buffer or timer alone increase the deviation, both together remove it."""
     paper = papers.load("yang2001")
     published = {(r["env"], r["queue"], r["traffic"], r["flow"]): float(r["value"]) for r in read_csv(DATA / "table4.csv")}
     classes = [f"TCP{i}" for i in (1, 2, 3, 4)]

@@ -355,7 +355,7 @@ def test_what_arithmetic_fixes_comes_out(quick):
         for q in ("DropTail", "RED"):
             assert t.v("table3", clients=n, queue=q, traffic="UDP") == pytest.approx(min(10_000, 50_000 / n), rel=1e-3)
             assert t.v("table4", clients=n, queue=q, traffic="UDP") == pytest.approx(max(0, 100 * (1 - 5 / n)), abs=0.1)
-    for n in (3, 5):  # 3 ms + 10 ms + 1540 byte at 50 Mbit/s
+    for n in (3, 5):  # 3 ms + 10 ms + 1540 bytes at 50 Mbit/s
         assert t.v("table2", clients=n, queue="DropTail", traffic="TCP") == pytest.approx(13.2464, abs=0.01)
     for r in read_csv(quick.folder / "table3.csv"):
         assert int(r["clients"]) * float(r["value"]) <= 50_000

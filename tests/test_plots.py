@@ -1,4 +1,4 @@
-"""Pictures: what is drawn beside numbers that are worked out here from the tables, and beside formulas and libraries that are not ours."""
+"""Plots: curves against numbers computed here from the tables, and against independent formulas and libraries."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_completion_times_by_size(files):
     edges = [round(i * n / (n // 20)) for i in range(n // 20 + 1)]
     (median,) = lines(axes, "p50")
     assert median.get_ydata() == pytest.approx([np.median([t for _, t in ended[a:b]]) * unit for a, b in itertools.pairwise(edges)])
-    # Nobody is faster than light: the base round trip of 14 ms and the size at 10 Mbit/s.
+    # No packet is faster than this: the base round trip of 14 ms and the size at 10 Mbit/s.
     (ideal,) = lines(axes, "theory")
     assert all(t >= s * 8e3 / 10e6 for s, t in ended)
     assert ideal.get_ydata()[0] / unit == pytest.approx(0.014 + 8 * ideal.get_xdata()[0] * 1e3 / 10e6, rel=0.2)

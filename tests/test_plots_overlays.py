@@ -1,4 +1,4 @@
-"""Pictures over runs, results and the points of studies, and theory beside formulas of other sources and beside simulated queues."""
+"""Plots over runs, results and combinations of studies; theory against formulas of other sources and simulated queues."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_neighbours_stay_apart_without_red_and_green_and_in_grey():
             a, b = ink(i), ink(j)
             seen = np.linalg.norm(_lab(a.colour, _MACHADO) - _lab(b.colour, _MACHADO))
             assert seen > 11 or a.dash != b.dash, (i, j)
-            # Five curves are told apart by colour alone, and all of them in grey.
+            # Five curves differ by colour alone, and all of them in grey.
             assert i > 4 or seen > 11, (theme.HUES[i], theme.HUES[j], seen)
             assert i > 6 or a.dash != b.dash
             assert i > 8 or a.marker != b.marker
@@ -161,7 +161,7 @@ def test_a_thousand_flows():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_missing_is_said_in_one_line(kind):
-    """No samples, no events, nobody who sends: a picture, or an error that says what gets it."""
+    """No samples, no events, no sender: a plot, or an error that says how to get it."""
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="5ms")
     bare = net.flow("u", "a", "b", udp={}, source={"cbr": {"rate": "100kbit/s", "size": "100B"}}, start="900ms").run()
     try:

@@ -167,7 +167,7 @@ def test_network_and_file_are_the_same(tmp_path):
 
 
 def test_a_network_is_read_from_whatever_run_reads(tmp_path, monkeypatch):
-    """TOML and JSON, with or without a byte order mark, as written or resolved, and the files beside it that it names."""
+    """TOML and JSON, with or without a byte order mark, as written or resolved, and the files next to it that it names."""
     place = tmp_path / "sub"
     place.mkdir()
     (place / "call.txt").write_text("0.1 100\n0.2 300\n")

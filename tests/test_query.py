@@ -1,4 +1,4 @@
-"""SQL over result folders: the ready questions say what metrics say, and mistakes are told in one message."""
+"""SQL over result folders: the predefined queries agree with the metrics, and mistakes are reported in one message."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_one_value_does_not_take_the_machine(folder: Path, sql: str) -> None:
 
 
 def test_a_question_has_its_time(folder: Path) -> None:
-    """Whether DuckDB hears that it is to stop, as between rows, or does not, as within one function."""
+    """The limit holds if DuckDB can be interrupted, as between rows, and if not, as within one function."""
     for sql in (ENDLESS, "select length(repeat('a', 3000000000))"):
         done = fairlane("query", str(folder), sql, "--seconds", "0.5")
         assert done.returncode == 2 and "took longer than 0.5 s" in done.stderr and done.stderr.count("error") == 1, done.stderr
@@ -203,7 +203,7 @@ def test_a_question_without_end_can_be_stopped(folder: Path) -> None:
     going = subprocess.Popen([sys.executable, "-m", "fairlane", "query", str(folder), ENDLESS], stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(4)
-        assert going.poll() is None, "it goes on"
+        assert going.poll() is None, "the query is still running"
         going.send_signal(signal.SIGINT)
         _, said = going.communicate(timeout=60)
     finally:

@@ -1,4 +1,4 @@
-"""Flows that stop and begin again: a new connection each time, through files and by hand alike.
+"""Flows that stop and reconnect: a new connection each time, through files and `set` alike.
 
 From outside: a flow that begins for the first time at that instant; conservation of packets; sizes of files; tshark on a capture.
 """
@@ -38,7 +38,7 @@ def network(flow, at=(), *, duration="30s", limit="30p", rate="2Mbit/s", other=T
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
 def test_on_and_off_in_a_file_is_on_and_off_by_hand(flow):
-    """As often as wanted, at once or with a start that is put on, in pieces and in branches; the result runs again."""
+    """Any number of times, at once or with a later start, in pieces and in branches; the result runs again."""
     at = [
         ("5s", {"flows.web.stop": "5s"}),
         ("8s", {"flows.web.start": "9s"}),
@@ -66,7 +66,7 @@ def test_on_and_off_in_a_file_is_on_and_off_by_hand(flow):
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
 def test_a_stop_by_a_change_is_that_of_the_flow_itself(flow):
-    """At both ends, where both write: what was asked and answered until then goes on its way, and nothing after it."""
+    """At both ends, if both write: data written until then is delivered, and nothing after it."""
     changed = network(flow, [("5.0137s", {"flows.web.stop": "5.0137s"})]).run(seeds=3)
     own = network(flow, stop="5.0137s").run(seeds=3)
     assert changed.fingerprints == own.fingerprints != network(flow).run(seeds=3).fingerprints
@@ -88,13 +88,13 @@ def test_a_flow_that_begins_again_is_as_good_as_new(flow):
         assert sim.flows["web"].started == 12.0 == new.flows["web"].started
         if "tcp" in flow:
             assert sim.flows["web"].tcp.cwnd == new.flows["web"].tcp.cwnd
-    # Counters go on.
+    # Counters continue.
     assert sim.flows["web"].metrics["packets_sent"] > new.flows["web"].metrics["packets_sent"]
 
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
-def test_packets_of_before_are_carried_and_nobody_hears_them(flow):
-    """It begins again while its queue is full of packets of before: each is counted once, and no byte of them is delivered."""
+def test_packets_of_the_old_connection_are_carried_and_not_delivered(flow):
+    """The flow reconnects while its queue is full of old packets: each is counted once, and no byte of them is delivered."""
     sim = network(flow, limit="60p", rate="500kbit/s").start(seed=3)
     sim.advance(to="10s")
     for _ in range(3):
@@ -126,7 +126,7 @@ def test_a_file_is_sent_again_whole_also_when_it_was_cut_short():
     sim.advance("1ms")
     assert sim.flows["web"].started == 12.0
     sim.advance()
-    # Not a byte of the file that was cut short comes in place of one of the next.
+    # No byte of the interrupted file replaces one of the next.
     assert sim.flows["web"].delivered == cut + 1_000_000
     row = sim.result().flows.row(0, named=True)
     assert first < row["completion_time"] < 1.5 * first, "the second waits behind what is left of the one before it"
@@ -144,7 +144,7 @@ def test_an_amount_is_asked_for_again():
 
 
 def test_members_go_and_come_back():
-    """Of a group by its stop and start, each in its turn, and by its number."""
+    """Members of a group stop and start, each in its turn, and by the number of flows."""
     net = fl.Network(duration="30s").dumbbell(pairs=4, bottleneck={"rate": "8Mbit/s", "delay": "10ms"})
     net.flow("web", "s{i}", "d{i}", count=4, tcp={}, stagger="500ms")
     sim = net.start(seed=1)
@@ -186,7 +186,7 @@ def test_shares_of_what_limits_it_add_up_to_one():
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
 def test_what_limits_it_adds_up_in_both_futures(flow):
-    """Of a flow that begins again twice, with a branch in its first pause that goes another way: to the picosecond, in each."""
+    """A flow reconnects twice, with a branch in its first pause that differs: times add up to the picosecond in each."""
     at = [
         ("4s", {"flows.web.stop": "4s"}),
         ("6s", {"flows.web.start": "8s"}),
@@ -210,7 +210,7 @@ def test_what_limits_it_adds_up_in_both_futures(flow):
 
 @needs_tshark
 def test_a_capture_has_a_connection_each_time(tmp_path):
-    """Begun again with packets of before on their way: other ports, so tshark takes nothing for what it is not."""
+    """The flow reconnects with old packets in flight: other ports, so tshark confuses no connections."""
     file = tmp_path / "c.pcapng"
     at = [
         ("5s", {"flows.web.stop": "5s"}),

@@ -63,7 +63,7 @@ def pages(name: str) -> list[Path]:
 
 
 def says(text: str, name: str) -> bool:
-    """Whether a text names the algorithm, as a word or as part of one: `fq_codel`, `FqCodelParams`, `rfc6817_ledbat`, `H-TCP`."""
+    """True if a text names the algorithm, as a word or as part of one: `fq_codel`, `FqCodelParams`, `rfc6817_ledbat`, `H-TCP`."""
     parts = [re.escape(part) for part in name.split("_")]
     return re.search(rf"(?<![a-z]){'[-_ ]?'.join(parts)}(?![a-z])", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text), re.I) is not None
 
@@ -98,14 +98,14 @@ def missing_check(kind: str, name: str) -> str | None:
         return None
     page = (found or [page_of(name)])[0].relative_to(ROOT)
     return (
-        f"the {kind} `{name}` is held against nothing outside of the code: write a test with numbers of its source (RFC, paper, formula, "
+        f"the {kind} `{name}` is compared with nothing outside the code: write a test with numbers of its source (RFC, paper, formula, "
         f"ns-2, ns-3, Linux) and name its file under Validation in {page}; what runs on every algorithm does not count"
     )
 
 
 @functools.cache
 def used() -> frozenset[tuple[str, str]]:
-    """What the examples use: kind and name, from their scenarios as they are resolved, levels of studies included."""
+    """Returns the algorithms in the examples: kind and name, from their scenarios as they are resolved, levels of studies included."""
     examples = ROOT / "examples"
     trees = [resolve(p) for p in examples.glob("*.toml")]
     studies = [Study.from_file(p).plan() for p in (examples / "studies").glob("*.toml")]
@@ -153,7 +153,7 @@ def test_every_algorithm_is_told_of_checked_and_shown(missing):
 
 
 def test_what_is_missing_is_named():
-    """A name that nobody has ever heard of misses all three, and the message says which file to write."""
+    """An unknown name misses all three, and the message says which file to write."""
     for missing, file in (
         (missing_page, "docs/models/best-of-all.md"),
         (missing_check, "docs/models/best-of-all.md"),

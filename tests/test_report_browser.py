@@ -48,7 +48,7 @@ def plot(browser: Driven, name: str) -> dict[str, float]:
 
 
 def readings(browser: Driven, name: str) -> dict[str, str]:
-    """What the legend of a chart tells at the cursor."""
+    """Returns the legend of a chart at the cursor."""
     items = f"[...document.querySelectorAll('[data-chart={name}] .legend-of button')]"
     return dict(browser.run(f"{items}.map(b => [b.childNodes[1].textContent, b.querySelector('.at').textContent])"))
 

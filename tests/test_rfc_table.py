@@ -35,7 +35,7 @@ def test_rows_are_whole_and_their_tests_exist(number: int) -> None:
 
 @pytest.mark.parametrize("number", rfc.RFCS)
 def test_every_key_word_is_accounted_for(number: int) -> None:
-    """No section of an RFC asks for more than its rows tell, or what is said to be no matter of a sender or receiver."""
+    """Each section of an RFC has as many key words as its rows and its asides (not about a sender or receiver) count."""
     assert rfc.unaccounted(number) == []
     assert all(a.count > 0 and a.about for a in rfc.table(number).aside)
     assert rfc.table(number).words or rfc.table(number).identifiers
@@ -53,7 +53,7 @@ def test_a_test_that_is_not_there_is_found() -> None:
 
 
 def test_key_words_are_counted_by_section() -> None:
-    """Of a text as RFCs are printed: the paragraph on conventions, tables of contents and page breaks do not count."""
+    """In the printed form of an RFC, the paragraph on conventions, tables of contents and page breaks do not count."""
     text = """
 Table of Contents
 

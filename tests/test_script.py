@@ -218,7 +218,7 @@ def test_nagle_holds_small_segments_and_nodelay_does_not() -> None:
 
 
 def test_numbers_of_a_syn_are_those_of_the_wire_and_others_count_from_it() -> None:
-    """As in packetdrill (run_packet.c: no offset for a SYN, the initial number for all others), also across the wrap."""
+    """Sequence offsets are those of packetdrill (run_packet.c: no offset for a SYN, the initial number for all others), also across the wrap."""
     passes(
         "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
         "+0 < S 4294967000:4294967000(0) win 1000 <mss 1000>\n+0 > S. 500:500(0) ack 4294967001 <mss 1460>\n"
@@ -252,7 +252,7 @@ def test_closing() -> None:
         OPEN + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+.1 < . 1:1(0) ack 2 win 257\n+0 < F. 1:1(0) ack 2 win 257\n+0 > . 2:2(0) ack 2\n"
     )
     passes(OPEN + "+0 < F. 1:1(0) ack 1 win 257\n* > . 1:1(0) ack 2\n+.1 read(4, ..., 10) = 0\n+.1 close(4) = 0\n+0 > F. 1:1(0) ack 2\n")
-    # RFC 2525 section 2.17: unread data is told of by a reset.
+    # RFC 2525 section 2.17: a reset reports unread data.
     passes(OPEN + "+0 < P. 1:101(100) ack 1 win 257\n* > . 1:1(0) ack 101\n+0 close(4) = 0\n+0 > R. 1:1(0) ack 101\n")
     passes(OPEN + "+0 < R. 1:1(0) ack 1 win 257\n+0 read(4, ..., 10) = -1 ECONNRESET (Connection reset by peer)\n")
     passes(OPEN + "+0 shutdown(4, SHUT_WR) = 0\n+0 > F. 1:1(0) ack 1\n+0 write(4, ..., 10) = -1 EPIPE (Broken pipe)\n")

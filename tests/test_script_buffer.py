@@ -1,4 +1,4 @@
-"""What a write takes, when a socket is writeable, and where segments end: numbers read off Linux 6.18 (SO_MEMINFO, a TUN device)."""
+"""Bytes that a write accepts, writeable sockets, and ends of segments: numbers read off Linux 6.18 (SO_MEMINFO, a TUN device)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a connection that closed: resets, TIME-WAIT, ports taken again (RFC 9293 section 3.6, RFC 6191, Linux tcp_tw_reuse)."""
+"""Closed connections: resets, TIME-WAIT, ports taken again (RFC 9293 section 3.6, RFC 6191, Linux tcp_tw_reuse)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_port_in_time_wait_is_taken_again_after_a_while() -> None:
     syn = "+0 > S 0:0(0) <mss 1460,sackOK,TS val 2004 ecr 3002,nop,wscale 7>\n"
     passes(again(".99", "TS", on) % taken)
     passes(again("1.001", "TS", on) % free + syn)
-    passes(again("1.001", "", on) % taken)  # Without timestamps an old duplicate could not be told.
+    passes(again("1.001", "", on) % taken)  # Without timestamps an old duplicate could not be recognised.
     passes(again("1.001", "TS", on.replace("reuse=1", "reuse=0")) % taken)
     passes(again(".002", "TS", on.replace("=1000", "=1")) % free)
     passes(again("60.001", "", on) % free)

@@ -180,7 +180,7 @@ def test_symbols_stand_anywhere() -> None:
         run_text(text)
 
 
-# What nobody can do here is refused before anything runs; what is no constant is an error with the nearest one.
+# Unsupported calls are rejected before anything runs; an unknown constant is an error with the nearest one.
 REFUSED = {
     "md5": ("+0 setsockopt(4, SOL_TCP, TCP_MD5SIG, ..., ...) = 0", "not signed"),
     "option": ("+0 setsockopt(4, SOL_TCP, TCP_WONDER, [1], 4) = 0", "TCP_WONDER is not simulated"),

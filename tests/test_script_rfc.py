@@ -1,4 +1,4 @@
-"""What RFCs ask of the options of a handshake: packet scripts, where they have bytes."""
+"""RFC requirements on the options of a handshake: packet scripts, where they have bytes."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def result() -> fl.Result:
 
 
 def test_a_folder_has_the_columns_that_the_core_has(result: fl.Result, tmp_path: Path) -> None:
-    """What was written is what a frame of the same columns is: names, types, order and values; by polars and by Arrow."""
+    """The written columns equal a frame of these columns in names, types, order and values, by polars and by Arrow."""
     folder = result.save(tmp_path / "a[1]*")
     for table in ("flow_series", "link_series"):
         mine = result.table(table)

@@ -106,7 +106,7 @@ def test_versions_are_listed_newest_first(tmp_path):
 
 
 def test_broken_pages_are_seen(tmp_path):
-    """What looks the built pages through below finds each kind of fault, and nothing in a good page."""
+    """The checker of built pages below finds each kind of fault, and nothing in a good page."""
     (tmp_path / "a.html").write_text(
         '<a href="b.html#x">b</a><a href="b.html#y">b</a><a href="c.html">c</a><a href="#z">z</a><a href="https://x.org">x</a>'
     )
@@ -129,7 +129,7 @@ def test_broken_pages_are_seen(tmp_path):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The whole site, and an older version beside it."""
+    """The whole site, and an older version next to it."""
     out = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / "site" / "build.py"), "--out", str(out)], capture_output=True, text=True, check=False

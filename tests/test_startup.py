@@ -1,4 +1,4 @@
-"""What starts quickly loads little, and what needs a library that is not there says so in one line; benches/startup.py has the seconds."""
+"""Fast commands load few modules, and a missing library is one line of error; benches/startup.py has the seconds."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_one_library_is_named_alone(dumbbell):
     assert done.stderr == "error: matplotlib is not installed: pip install 'fairlane[plots]'\n"
 
 
-# --- what is drawn in ----------------------------------------------------------------------------------------
+# --- what is installed ---------------------------------------------------------------------------------------
 
 
 def names(requirements: list[str]) -> set[str]:

@@ -235,7 +235,7 @@ def test_contrasts_are_both_tests_of_scipy_and_the_correction_of_statsmodels(fam
 
 
 def test_no_difference_shown_is_not_called_equal():
-    """A p-value of 0.4 says nothing of equality; equivalence is said where the 90 % interval lies inside of the margin."""
+    """A p-value of 0.4 says nothing of equality; equivalence is reported if the 90 % interval lies inside the margin."""
     noisy, base, near = [10.0, 14.0, 9.0, 13.0, 11.0], [12.0, 10.0, 11.0, 11.0, 10.5], [12.1, 10.0, 11.1, 10.9, 10.5]
     first, second = contrasts([(noisy, base), (near, base)])
     assert first.finding == "inconclusive" and first.words.startswith("no significant difference (p = ") and first.p > 0.3

@@ -10,7 +10,7 @@ from fairlane.base.scenario import checked
 from fairlane.stats import bootstrap, interval, paired, verdict, welch
 
 EXPERIMENTS = 1000
-SERVICE = 0.8e-3  # 1000 byte at 10 Mbit/s
+SERVICE = 0.8e-3  # 1000 bytes at 10 Mbit/s
 
 
 def mm1(load, seeds, *, duration, sample=None):

@@ -13,7 +13,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.M | re.S)
 
 
 def outputs() -> list[tuple[str, str]]:
-    """What each block prints, and what the page says."""
+    """Returns the output of each block, and the output on the page."""
     scope: dict[str, object] = {"__name__": "docs"}
     found = []
     for code, shown in BLOCK.findall(PAGE.read_text("utf-8")):

@@ -101,7 +101,7 @@ def test_the_wheel_has_every_file():
 
 
 def test_a_checkout_without_links_finds_them_too(tmp_path, monkeypatch):
-    """What git leaves where links cannot be made: a file that holds the target."""
+    """A copy as git makes it without symbolic links: a file that holds the target."""
     from fairlane.papers import folders
 
     package = tmp_path / "python" / "fairlane" / "papers"

@@ -1,4 +1,4 @@
-"""What makes a difference in a study: comparisons, ANOVA and the best combination against scipy and statsmodels; pictures and the page."""
+"""Effects of factors in a study: comparisons, ANOVA and the best combination against scipy and statsmodels; pictures and the page."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line
 
 
 def test_a_worker_that_hangs_is_named_and_holds_nobody(plain, cluster, tmp_path, monkeypatch):
-    """It is stopped before it is asked: the others begin without it, and a study with nobody else says why it cannot begin."""
+    """A worker stops before it is asked: the others begin without it, and a study with no other worker says why it cannot begin."""
     from distributed import Client
 
     tasks, expected = plain

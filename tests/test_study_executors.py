@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from executors import CREWS, anew, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
+from executors import CREWS, cluster, dask_cluster, eventually, fate, fates, good, plain, restart, run, spec, tasks_of
 from fairlane.errors import CrewError, FairlaneError
 from fairlane.study.executors import Dask, Given, Mpi, Processes, Threads, choose
 from fairlane.study.one_run import digest_of
@@ -131,7 +131,7 @@ def test_stopping_gives_up_long_runs_at_once(crew, cluster):
     with pytest.raises(Enough):
         run(crew(cluster), long, tick=_enough)
     if isinstance(crew(cluster), Dask):
-        anew(cluster)  # Dask does not end what runs; whoever owns the workers may.
+        restart(cluster)  # Dask does not end running tasks; the owner of the workers may.
 
 
 def test_stopping_takes_back_what_an_executor_that_is_given_has_not_begun():

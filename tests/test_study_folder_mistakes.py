@@ -27,7 +27,7 @@ def change(folder, name, old, new):
 
 
 def refused(capsys, *words):
-    """What `fairlane reproduce mine1999 --quick` says: no more than a key and the one it was meant to be; and it leaves nothing behind."""
+    """Returns the error of `fairlane reproduce mine1999 --quick`: a key and the intended one; the command leaves nothing behind."""
     assert invoke(["reproduce", "mine1999", "--quick", "--json"]) == 2
     out, err = capsys.readouterr()
     assert out == "" and "Traceback" not in err and err.startswith("error") and err.count("error:") <= 2, err

@@ -1,4 +1,4 @@
-"""Studies that are wrong: every mistake is told before anything runs, at its place in the file, with what to write instead."""
+"""Studies that are wrong: every mistake is reported before anything runs, at its place in the file, with what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plug-in imports from outside of installed packages is in the key of its runs, and is loaded anew with it."""
+"""Imports of a plug-in from outside installed packages are in the key of its runs, and are reloaded with it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def mine(tmp_path, monkeypatch):
         imports, name = WAYS[way]
         (tmp_path / "mine.py").write_text(QUEUE.format(folder=str(tmp_path), imports=imports, limit=name))
         for helper in ("helper_of_mine.py", "package_of_mine/helper.py"):
-            # Of one size and one time: whoever trusts a compiled cache takes the old one.
+            # Equal size and time: a compiled cache would give the old one.
             (tmp_path / helper).write_text(f"LIMIT = {limit:02}\n".replace("= 0", "= "[:2] + " "))
             os.utime(tmp_path / helper, (10**9, 10**9))
         return tmp_path / "mine.py"
@@ -151,7 +151,7 @@ def test_a_helper_that_changes_before_it_is_imported_is_told(mine, tmp_path):
 
 
 def test_others_keep_their_modules(mine, tmp_path):
-    """What the plug-in does not import stays what it was, and a plug-in that fails leaves everything as it was."""
+    """Modules that the plug-in does not import stay loaded, and a plug-in that fails changes nothing."""
     mine("import", 12)
     sys.path.insert(0, str(tmp_path))
     (tmp_path / "theirs_of_mine.py").write_text("STATE = []\n")

@@ -1,4 +1,4 @@
-"""What is kept of a run: all numbers of its tables, beside what the tables themselves say; and the run on the thread that asks."""
+"""The stored run: all numbers of its tables, compared with the tables themselves; and the run on the calling thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes of a study: tables against the long files as DuckDB reads them, intervals and tests against scipy, arrays, warnings."""
+"""Results of a study: tables against the long files as DuckDB reads them, intervals and tests against scipy, arrays, warnings."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_the_time_left_weighs_each_combination_by_its_own_runs():
         now[0] += cost / 2  # two cores
         tally.ran(combination, cost)
         tally.done += 1
-    # 9 of 1 s, 9 of 100 s, and 10 that nobody knows: 50.5 s, as the two known ones on average; on two cores.
+    # 9 of 1 s, 9 of 100 s, and 10 of unknown length: 50.5 s, as the two known ones on average; on two cores.
     assert tally.eta == pytest.approx((9 * 1.0 + 9 * 100.0 + 10 * 50.5) / 2)
     assert tally.rate == pytest.approx(2 / 50.5) and tally.fraction == 2 / 30
     tally.ran(1, 0.0)  # a failed run is no longer left, and says nothing about the others

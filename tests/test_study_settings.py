@@ -17,7 +17,7 @@ from fairlane.study import Study, StudyResult, load_study, read_study
 from fairlane.study.plan import make_plan
 from fairlane.study.reader import read_text
 
-# 250 packets of 500 byte a second, 528 with the headers of UDP and IP, on a link that never has two of them: no queueing.
+# 250 packets of 500 bytes per second, 528 with the headers of UDP and IP, on a link that never has two of them: no queueing.
 BITS = 528 * 8
 LINK = """
 [scenario]
@@ -141,7 +141,7 @@ def test_the_folder_alone_gives_the_same_claims(done):
 
 
 def test_a_part_of_the_runs_is_never_surer_than_all_of_them(done):
-    """Of settings that are not run yet nothing is known, whatever the others say."""
+    """Nothing is known of settings that are not run yet, whatever the others say."""
     status = pl.when(pl.col("combination") < 100).then(pl.col("status")).otherwise(pl.lit("open"))
     part = StudyResult(done.spec, done.combinations, done._store, done.index.with_columns(status.alias("status")))
     assert [c.verdict for c in part.claims] == ["inconclusive"] * 4
@@ -261,7 +261,7 @@ def test_a_dry_run_names_what_is_left_open(told):
 # --- what is wrong ----------------------------------------------------------------------------------------
 
 RATE = 'from = "2Mbit/s", to = "20Mbit/s"'
-# What is written in place of what; what the caret marks; the message; the help.
+# Old text; new text; the text that the caret marks; the message; the help.
 BAD = {
     "no range": ('to = "20Mbit/s", why', 'upto = "20Mbit/s", why', "", "upto", "unknown key `upto`"),
     "wrong order": (RATE, 'from = "20Mbit/s", to = "2Mbit/s"', '"2Mbit/s"', "begins", "lower end"),

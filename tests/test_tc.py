@@ -1,4 +1,4 @@
-"""`fairlane tc`: the commands are tc's, their numbers are the scenario's, and what Linux lacks is said."""
+"""`fairlane tc`: the commands are tc's, their numbers are the scenario's, and missing features of Linux are reported."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ FINE = re.compile(
 
 
 def refused(commands: list[str]) -> list[str]:
-    """What tc says about commands, run in a network namespace of their own."""
+    """Returns tc's output for commands, run in a network namespace of their own."""
     script = "ip link set lo up\n" + "\n".join(commands)
     done = subprocess.run(["unshare", "-n", "sh", "-c", script], capture_output=True, text=True, timeout=120, check=False)
     return [line for line in (done.stderr + done.stdout).splitlines() if line.strip() and not FINE.search(line)]
@@ -196,7 +196,7 @@ def test_class_trees_have_parents_children_and_filters():
     assert "parent 10:2 handle 30: sfq" in text
     assert "parent 10:3 handle 40: pfifo" in text
     assert "parent 10: protocol ip prio 1 u32 match ip protocol 6 0xff flowid 10:1" in text
-    # EF is 46 (RFC 3246), which is 0xb8 with the two bits of ECN beside it.
+    # EF is 46 (RFC 3246), which is 0xb8 with the two bits of ECN.
     assert "prio 2 u32 match ip dsfield 0xb8 0xfc flowid 10:1" in text
     assert "prio 3 handle 3 fw classid 10:2" in text
     assert any("voice" in n and "mark" in n for n in one.notes)
@@ -292,7 +292,7 @@ def test_jitter_and_reordering_come_as_netem_has_them():
 
 
 def test_each_impairment_is_translated_or_refused(monkeypatch):
-    """A new impairment that nobody has thought of here is missing, and said to be so."""
+    """A new impairment without a mapping is reported as missing."""
     written = {"loss": 0.01, "duplicate": 0.02, "reorder": {"share": 0.01, "delay": "5ms"}}
     written["jitter"] = {"width": "5ms", "distribution": "uniform", "keep_order": False}
     monkeypatch.setattr(netem, "impairments", lambda: (*impairments(), "corrupt"))

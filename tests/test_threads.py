@@ -1,4 +1,4 @@
-"""One run on several threads: how it is cut is said, and results do not depend on it; `crates/scenario/tests/parallel.rs` has more."""
+"""One run on several threads: the partition is reported, and results do not depend on it; `crates/scenario/tests/parallel.rs` has more."""
 
 from __future__ import annotations
 

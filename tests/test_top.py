@@ -85,7 +85,7 @@ class Terminal:
         fcntl.ioctl(self.main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def until(self, pattern: str, limit: float = 60.0) -> str:
-        """What is shown up to what matches, from here on."""
+        """Returns the output from here on up to the match."""
         end, begun = time.monotonic() + limit, len(self.seen)
         while not re.search(pattern.encode(), self.seen[begun:]):
             assert time.monotonic() < end, self.seen[-2000:]
@@ -123,7 +123,7 @@ def test_keys_pause_step_and_quit():
     t.press("q")
     assert t.end() == 0
     text = t.seen.decode(errors="replace")
-    # The screen of before is back, and the last look stands on it.
+    # The previous screen is back, with the last snapshot on it.
     assert text.count("\x1b[?1049h") == text.count("\x1b[?1049l") == 1
     assert "of 600 s, seed 1" in text.rpartition("\x1b[?1049l")[2] and shown
 

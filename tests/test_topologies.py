@@ -1,4 +1,4 @@
-"""What topology builders make, by what packets see: the delay of a lone packet is the sum of 8 n / C + D over the links of its path."""
+"""Topology builders, tested by packets: the delay of a lone packet is the sum of 8 n / C + D over the links of its path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LENGTH = 1000
 
 
 def links(*each: tuple[float, float]) -> float:
-    """Delay over links of so many Mbit/s and ms, in seconds."""
+    """Returns the delay over links with these Mbit/s and ms, in seconds."""
     return sum(8 * LENGTH / (rate * 1e6) + delay / 1e3 for rate, delay in each)
 
 

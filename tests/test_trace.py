@@ -23,7 +23,7 @@ ECN = {"red": {"min": "5p", "max": "15p", "max_p": 0.1, "limit": "30p", "ecn": T
 
 
 def fairlane(*args: object, code: int = 0) -> str:
-    """What the command says: on standard output, or where it fails on standard error."""
+    """Returns the output of the command: standard output, or standard error if it fails."""
     done = command(*map(str, args))
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout

@@ -102,7 +102,7 @@ def test_a_background_takes_its_share_of_the_link(source, members):
         ({"pairs": {"random": {}}, "tcp": {}}, "expected either a share or a count"),
         ({"pairs": {"random": {"share": 0.0}}, "tcp": {}}, "no node would send"),
         ({"pairs": {"random": {"count": 500}}, "tcp": {}}, "20 nodes have 380 pairs, not 500"),
-        ({"pairs": {"among": ["n0", "nobody"], "random": {"share": 1.0}}, "tcp": {}}, "unknown node `nobody`"),
+        ({"pairs": {"among": ["n0", "absent"], "random": {"share": 1.0}}, "tcp": {}}, "unknown node `absent`"),
         ({"pairs": {"matrix": {}}, "tcp": {}}, "expected either a file or a list of demands"),
         ({"pairs": {"matrix": {"file": "no/such.csv"}}, "tcp": {}}, "cannot read"),
         ({"pairs": {"gravity": {"masses": {}}}, "tcp": {}}, "fewer than two nodes have a mass"),

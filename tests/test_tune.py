@@ -48,7 +48,7 @@ def tree(tmp_path_factory) -> tuple[Path, dict]:
 
 
 def loss_md1k(load: float, waiting: int) -> float:
-    """Share that is lost in M/D/1 with room for `waiting` packets beside the one in service.
+    """Share that is lost in M/D/1 with room for `waiting` packets in addition to the one in service.
 
     From the embedded chain at departures, as in any textbook: arrivals in a service are Poisson, P(loss) = 1 - 1 / (pi_0 + load).
     """

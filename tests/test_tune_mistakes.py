@@ -1,4 +1,4 @@
-"""What is wrong with the file of a search is told with its place and what to write."""
+"""Mistakes in the file of a search are reported with their place and the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search varies: default ranges, and settings inside of them."""
+"""Parameters that a search varies: default ranges, and settings inside them."""
 
 from __future__ import annotations
 

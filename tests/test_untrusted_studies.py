@@ -34,7 +34,7 @@ def changed(file: Path, old: str, new: str) -> None:
 
 
 def told(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """What a command line that fails says."""
+    """Returns the error of a command line that fails."""
     capsys.readouterr()
     assert invoke([*argv]) == 2
     out, err = capsys.readouterr()
@@ -95,7 +95,7 @@ def test_the_results_have_files_of_their_own() -> None:
     assert Picture("index", "", "", []).name == "index" and Experiment("table1/C1", "", "", lambda _: None).id == "table1/C1"
 
 
-# What is wrong with a published table, by line, and what is said of it.
+# Faults of a published table, by line, and their messages.
 TABLES = {
     "a cell of 5 MB": (lambda rows: [*rows[:2], rows[2].replace("DropTail", "x" * 5_000_000), *rows[3:]], 3, "more than 131072 characters"),
     "a quotation mark alone": (lambda rows: [*rows[:2], '"' + rows[2], *rows[3:], "x" * 200_000], 3, "quotation mark"),
@@ -168,7 +168,7 @@ def test_devices_are_checked_in_python_as_on_the_command_line(tmp_path: Path, ca
 
 
 def test_a_file_that_cannot_be_written_does_not_say_that_nothing_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first picture is there, the second is not: what is said is of the second alone."""
+    """The first picture exists, the second does not: the message is about the second alone."""
     import resource
     import subprocess
     import sys

@@ -1,6 +1,6 @@
 """`fairlane watch`: pages that replay, and the server of a page that runs a simulation, in headless Chromium and before hostile clients.
 
-What is recorded is held against the laws of queues and against the counters of the run itself (web/tests/watch.test.mjs).
+Recordings are compared with the laws of queues and with the counters of the run itself (web/tests/watch.test.mjs).
 """
 
 # ruff: noqa: E501
@@ -455,7 +455,7 @@ def test_strangers_get_nothing_and_floods_do_no_harm(server):
                 told = await ask(ws, '{"re": 7, "op": "go", "to": 1000000000, "spend": 50000}')
                 assert told["re"] == 7
                 assert "error" not in told
-                # A flood: the server shuts it out, and asks nobody to wait.
+                # A flood: the server closes the connection, and other clients do not wait.
                 with pytest.raises((ConnectionError, AssertionError)):
                     for _ in range(20_000):
                         await ws.send_str('{"re": 1, "op": "drop"}')

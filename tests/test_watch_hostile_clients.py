@@ -192,7 +192,7 @@ def asked(scenario) -> Session:
 
 
 def test_a_page_is_told_of_no_file(asked, tmp_path):
-    """What is wrong with a file is told with its line: so no path of a change may lead to one."""
+    """Faults of a file are reported with their line: so no path of a change may lead to a file."""
     secret = tmp_path / "secret"
     secret.write_text("a secret: 42\n")
     for path, value in {
@@ -214,7 +214,7 @@ def test_a_page_is_told_of_no_file(asked, tmp_path):
 
 
 def test_names_of_any_kind_are_changed_and_switched(tmp_path):
-    """As the page sends them: written as they are, with markup, blanks, dots and quotation marks."""
+    """Sent as by the page: verbatim, with markup, blanks, dots and quotation marks."""
     odd = '<b onclick="x">a.b</b>'
     file = tmp_path / "odd.toml"
     net = fl.Network(duration="5s").link("a", "b", name=odd, rate="2Mbit/s", delay="10ms").flow(odd, "a", "b", tcp={})

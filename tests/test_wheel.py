@@ -1,4 +1,4 @@
-"""What people install: a wheel in an environment of its own does everything, far from the checkout; the source archive is whole.
+"""The installed package: a wheel in an environment of its own does everything, far from the checkout; the source archive is whole.
 
 `FAIRLANE_WHEEL=file` tests a wheel that is there already; else one is made of what `make build` has compiled.
 """
@@ -57,7 +57,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def run(installed: Path, folder: Path, *words: str, code: int = 0) -> str:
-    """What a command of the installed package prints, in a folder of its own and knowing nothing of the checkout."""
+    """Returns the output of a command of the installed package, in a folder of its own and without the checkout."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV", "FAIRLANE"))}
     done = subprocess.run([installed / words[0], *words[1:]], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stdout + done.stderr

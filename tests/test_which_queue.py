@@ -99,7 +99,7 @@ def test_unequal_round_trips():
 def test_a_call():
     (priority,) = (q for q in queues("voice") if q.startswith("prio"))
     for queue in (*FLOW_QUEUES, priority):
-        # 22 ms of propagation and 0.2 ms of transmission; a full packet under way adds at most 1.2 ms.
+        # 22 ms of propagation and 0.2 ms of transmission; a full packet in transmission adds at most 1.2 ms.
         assert value("voice", queue, "voice", "delay_mean") < 0.0245
         assert value("voice", queue, "voice", "loss") < 1e-4
     for single in ("red", "pie", "codel"):

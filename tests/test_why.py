@@ -1,4 +1,4 @@
-"""What limited flows, against cases in which the answer is known: by the definition of each limit, RFC 6298, and arithmetic."""
+"""Limits of flows, against cases in which the answer is known: by the definition of each limit, RFC 6298, and arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print at 60, 80 and 120 columns: no line is longer, no number is lost, and ± stays with its numbers."""
+"""Output of commands at 60, 80 and 120 columns: no line is longer, no number is lost, and ± stays with its numbers."""
 
 from __future__ import annotations
 

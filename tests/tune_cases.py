@@ -34,7 +34,7 @@ small = "droptail{limit=3p}"
 large = "droptail{limit=100p}"
 """
 
-# A thin stream beside a greedy TCP flow: only a tree keeps its delay low.
+# A thin stream and a greedy TCP flow: only a tree keeps its delay low.
 STREAM = """
 duration = "4s"
 warmup = "1s"

@@ -100,7 +100,7 @@ def unequal() -> fl.Network:
 
 def voice() -> fl.Network:
     """A call and two bulk flows."""
-    net = dumbbell("a call beside bulk TCP", 3).flow("tcp", "s{i}", "d{i}", count=2, spread="1s", tcp=TCP)
+    net = dumbbell("a call and bulk TCP", 3).flow("tcp", "s{i}", "d{i}", count=2, spread="1s", tcp=TCP)
     return net.flow("voice", "s2", "d2", **VOICE)
 
 

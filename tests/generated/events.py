@@ -1,4 +1,4 @@
-"""What holds of the events of any run: every packet begins and ends once, and counters are numbers of rows."""
+"""Invariants of the events of any run: every packet begins and ends once, and counters are numbers of rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from fairlane import _core
 from fairlane.runs.listeners import FIELDS
 
-from .values import value_of
 from .laws import Columns
+from .values import value_of
 
 ROW = np.dtype([(name, f"<u{size}") for name, size in zip(FIELDS, (8,) * 5 + (4,) * 5 + (1,) * 4, strict=True)])
 BACK = 4
@@ -53,10 +53,10 @@ def packets(e: Events, alive: int, copies: bool) -> Iterator[str]:
         yield "packets: one is sent twice under one number"
     if np.unique(ended).size != ended.size:
         yield "packets: one ends twice"
-    # Copies of packets are told of where they are seen first, behind the link that made them.
-    under_way = begun.size - int(np.isin(ended, begun).sum())
-    if under_way > alive if copies else begun.size - ended.size != alive:
-        yield f"packets: {begun.size} sent less {ended.size} that ended is not the {alive} that are under way"
+    # Copies of packets first appear behind the link that made them.
+    in_flight = begun.size - int(np.isin(ended, begun).sum())
+    if in_flight > alive if copies else begun.size - ended.size != alive:
+        yield f"packets: {begun.size} sent less {ended.size} that ended is not the {alive} that are in flight"
 
 
 def counters(e: Events, flows: Columns, links: Columns, warm: int) -> Iterator[str]:
@@ -155,9 +155,9 @@ def queues(e: Events, sim: _core.Simulation, links: list[dict[str, Any]], copies
         if (waiting, size) != (there["packets"], there["bytes"]):
             yield f"queue: link {e.texts['link'][i]}: {waiting} packets, {size} B by rows, {there['packets']} and {there['bytes']} in it"
         left, there = rows["packet"][e.kinds["dequeue"] & mine], rows["packet"][(e.kinds["arrive"] | e.lost) & mine]
-        flying, under_way = left.size - there.size, sim.queue(i)["link"]["in_flight"]
-        if flying != under_way and not copies:
-            yield f"under way: link {e.texts['link'][i]}: {flying} by rows, {under_way} on it"
+        flying, in_flight = left.size - there.size, sim.queue(i)["link"]["in_flight"]
+        if flying != in_flight and not copies:
+            yield f"in flight: link {e.texts['link'][i]}: {flying} by rows, {in_flight} on it"
         gone = mine & e.kinds["dequeue"]
         running = np.cumsum(np.where(mine, step, 0))
         if (bad := running[gone] != rows["queue_packets"][gone]).any():

@@ -1,4 +1,4 @@
-"""What holds of the tables and series of any run, whatever the scenario."""
+"""Invariants of the tables and series of any run, whatever the scenario."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ PARTS = {
     ),
     "network": (("goodput_tcp", "goodput"), ("goodput", "throughput"), ("retransmits", "packets_sent")),
 }
-"""Columns of which the first is never more than the second, whatever was under way when the warm-up ended."""
+"""Columns of which the first is never more than the second, whatever was in flight when the warm-up ended."""
 AT_ONCE = {"flows": (("jitter", "delay_max"),), "links": (("acknowledged", "attempts"), ("drops", "arrivals"))}
-"""The same where there is no warm-up."""
+"""Columns of which the first is never more than the second if there is no warm-up."""
 RISING = ("_p50", "_p95", "_p99", "_max")
 NEGATIVE = {"diff", "queueing_delay", "a"}
 """Inner variables of algorithms that may be below zero."""
 CLOSE = 1e-9
-"""Of sums of floating-point numbers."""
+"""Relative tolerance of floating-point sums."""
 
 
 def table(run: _core.Run, name: str) -> Columns:
@@ -63,7 +63,7 @@ def table(run: _core.Run, name: str) -> Columns:
 
 
 def broken(name: str, t: Columns, warm: int = 0) -> Iterator[str]:
-    """What a table has that no run can have."""
+    """Yields the impossible values of a table."""
     key = next((k for k in ("name", "link", "flow") if k in t), None)
 
     def where(mask: Any, *columns: str) -> str:
@@ -93,7 +93,7 @@ def broken(name: str, t: Columns, warm: int = 0) -> Iterator[str]:
 
 
 def sums(flows: Columns, links: Columns, network: Columns) -> Iterator[str]:
-    """What does not add up among the tables of a run."""
+    """Yields the contradictions between the tables of a run."""
     drops = sum(links[c] for c in links if c.startswith("drops_"))
     if (bad := drops != links["drops"]).any():
         yield f"drops: {links['name'][int(np.flatnonzero(bad)[0])]}: reasons make {drops[bad][0]}, all {links['drops'][bad][0]}"
@@ -120,7 +120,7 @@ def grouped(flows: Columns, groups: Columns, of: list[str]) -> Iterator[str]:
         if not mine.any():
             continue  # nothing of a group without flows is a number
         if int(groups["flows"][i]) != int(mine.sum()):
-            yield f"groups: {name} has {groups['flows'][i]} flows in place of {mine.sum()}"
+            yield f"groups: {name} has {groups['flows'][i]} flows instead of {mine.sum()}"
         for column in ("packets_sent", "packets_received", "packets_lost", "retransmits", "timeouts", "marked", "reordered", "cwnd_cuts"):
             if float(groups[column][i]) != float(flows[column][mine].sum()):
                 yield f"groups: {name}: {column} is {groups[column][i]}, of its flows {flows[column][mine].sum()}"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .values import value_of
 from .events import Events
 from .laws import Columns
+from .values import value_of
 
 EXACT = 1e-6
-"""Of means and rates, which are worked out in another order here."""
+"""Tolerance of means and rates, which are summed in another order here."""
 BIN = 1 / 32
-"""Of percentiles, which come from bins of a 64th of their value."""
+"""Tolerance of percentiles, which come from bins of a 64th of their value."""
 
 
 def near(a: float, b: float, least: float = 0.0) -> bool:

@@ -15,7 +15,7 @@ Tree = dict[str, Any]
 FILE = str(Path(__file__).resolve().parents[2] / "examples" / "generated.json")
 """Where a scenario would be a file, so that it finds the data of the examples."""
 TRIES = 25
-"""What is wrong with one scenario, at the most."""
+"""Most errors of one scenario."""
 
 
 def checked(tree: Tree) -> tuple[_core.Resolved | None, Tree, list[str]]:
@@ -33,13 +33,13 @@ def checked(tree: Tree) -> tuple[_core.Resolved | None, Tree, list[str]]:
         except BaseException as e:
             if isinstance(e, KeyboardInterrupt):
                 raise
-            wrong.append(f"error: {type(e).__name__} in place of a clear message: {str(e)[:300]!r}")
+            wrong.append(f"error: {type(e).__name__} instead of a clear message: {str(e)[:300]!r}")
             break
     return None, tree, wrong
 
 
 def unclear(e: FairlaneError, text: str) -> Iterator[str]:
-    """What a message lacks to be clear."""
+    """Yields the flaws of an error message."""
     said = str(e)
     if any(word in said for word in ("Traceback", "panicked", "unwrap()", "RUST_BACKTRACE", "src/", "report this")):
         yield "it tells of the program, not of the scenario"

@@ -7,8 +7,8 @@ from typing import Any
 
 from fairlane import _core
 
-from .values import DEFS, Draw
 from .repair import checked
+from .values import DEFS, Draw
 
 Tree = dict[str, Any]
 SOURCES = list(DEFS["SourceSpec"]["anyOf"][1]["properties"])
@@ -210,7 +210,7 @@ def control(draw: Draw, flows: Tree) -> Tree:
 
 
 def changes(draw: Draw, tree: Tree, names: list[str], span: int) -> list[Tree]:
-    """What changes while the run goes on."""
+    """Draws the changes during the run."""
     made = []
     for k in range(1 + draw.below(3)):
         link, group = draw.pick(names), draw.pick(sorted(tree["flows"]))

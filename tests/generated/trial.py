@@ -13,9 +13,9 @@ from fairlane import _core
 from fairlane.errors import RunError, ScenarioError
 
 from . import events, laws, numbers
-from .values import Draw
 from .repair import Tree, checked
 from .shapes import ps
+from .values import Draw
 
 MOST = 20_000
 """Events of a run, from which on its scenario is made shorter."""
@@ -27,7 +27,7 @@ STILL = 1_000_000
 
 @dataclass
 class Outcome:
-    """What came of a scenario."""
+    """Outcome of a scenario."""
 
     kind: str
     """run, refused or large."""
@@ -67,7 +67,7 @@ def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
 
 
 def told(e: BaseException) -> list[str]:
-    """What is wrong with an error of a run: it may refuse what cannot be, in one clear message."""
+    """Returns the flaws of a run's error: a run may reject the impossible, in one clear message."""
     if isinstance(e, KeyboardInterrupt):
         raise e
     fine = isinstance(e, RunError) and "inside the simulator" not in str(e) and "Traceback" not in str(e)
@@ -116,7 +116,7 @@ def pieces(resolved: _core.Resolved, seed: int) -> tuple[_core.Simulation, list[
 
 
 def looked_at(resolved: _core.Resolved, sim: _core.Simulation, rows: list[bytes], found: Outcome) -> Iterator[str]:
-    """What breaks a law."""
+    """Yields the broken laws."""
     whole = json.loads(resolved.json())
     expanded, seed = whole["expanded"], whole["seed"]
     air = {c["name"] for c in expanded.get("channels", ())}
@@ -181,7 +181,7 @@ def ways(resolved: _core.Resolved, seed: int, first: _core.Run, found: Outcome) 
 
 
 def differ(what: str, a: _core.Run, b: _core.Run, less: Collection[str] = ()) -> Iterator[str]:
-    """What two runs of one scenario differ in."""
+    """Yields the differences between two runs of one scenario."""
     if a.fingerprint != b.fingerprint:
         yield f"ways: {what} the fingerprint is {b.fingerprint}, not {a.fingerprint}"
         return

@@ -32,7 +32,7 @@ ODD = {
     "fl-len": ("0p", "1p", "1B", "1p", "3p", "39B", "1500B", "1514B", "65535p", "1GB"),
     "fl-rate": ("1bit/s", "300bit/s", "9.6kbit/s", "777777bit/s", "100Mbit/s", "1Gbit/s", "100Gbit/s", "10Tbit/s"),
 }
-"""Those that nobody thinks of."""
+"""Unusual values by format."""
 KINDS = {form: form[3:] for form in USUAL}
 LARGEST = {
     "access_points": 2, "bins": 500, "buckets": 5000, "clients": 4, "columns": 3, "count": 4, "depth": 2, "fanout": 3, "flows": 3000,
@@ -45,7 +45,7 @@ WORDS = {
     "in_profile": ("tcp", "udp", "any", "dscp:af11", "ecn:ect1"),
     "gop": ("I", "IP", "IBBP", "IBBPBBPBBPBB"),
 }
-"""Words that the schema leaves open."""
+"""Words for keys that the schema does not enumerate."""
 OFTEN = ("queue", "propagation")
 """Keys whose algorithms would be met too seldom otherwise."""
 NEVER = {"plugin", "name", "description", "file", "trace", "positions", "association", "seed"}
@@ -54,7 +54,7 @@ NEVER = {"plugin", "name", "description", "file", "trace", "positions", "associa
 
 @cache
 def value_of(kind: str, text: str) -> float:
-    """What a quantity is worth, in the base unit of its kind."""
+    """Returns a quantity in the base unit of its kind."""
     return _core.quantity(kind, text)[0]
 
 

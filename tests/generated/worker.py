@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parents[1]
 
 
 def work() -> None:
-    """Answers each line, a number or a scenario, by what came of it."""
+    """Answers each line, a number or a scenario, with its outcome."""
     import resource
 
     from .shapes import scenario
@@ -42,14 +42,14 @@ def work() -> None:
         print(json.dumps(vars(found)), flush=True)
 
 
-class Crew:
-    """That process, begun again where it ended."""
+class Worker:
+    """The worker process, restarted if it ends."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._read = b""
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> Worker:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -64,7 +64,7 @@ class Crew:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
 
     def ask(self, what: int | dict[str, Any]) -> Outcome:
-        """What came of the scenario of a number, or of this one."""
+        """Returns the outcome of a scenario, given by its number or as a tree."""
         process = self._process = self._process or self._begin()
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(json.dumps(what).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What an editor must mark: each mistake has the kind of error that the checker finds there, and `make lint` fails if it finds none."""
+"""Mistakes that an editor must mark: each has the kind of error that the checker finds there, and `make lint` fails if it finds none."""
 
 import fairlane as fl
 from fairlane.settings import PipeTable

@@ -1,4 +1,4 @@
-"""What the checker must let pass: each way of writing that the scenario file and the guides know."""
+"""Code that the checker must accept: each way of writing that the scenario file and the guides know."""
 
 import fairlane as fl
 from fairlane.settings import Announced, PipeTable, QueueName
