@@ -1,4 +1,4 @@
-"""Runs the tests of a package after a change: `make check PACKAGE=study`, or `make check` for all packages that differ from the last commit.
+"""Runs the tests of a package: `make check PACKAGE=study`, or `make check` for all packages that differ from the last commit.
 
 For a crate its tests run, and those of the registry over all algorithms; for a Python package the files of `FILES` and its doctests.
 """

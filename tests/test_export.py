@@ -86,9 +86,7 @@ def test_another_implementation_reads_qlog(control: str, marks: bool, tmp_path: 
     assert (result.links["marks"].sum() > 0) == marks
     ends = {t["title"]: t["vantage_point"]["type"] for t in json.loads(path.read_bytes())["traces"]}
     assert ends == {f"{EVIL}.0": "client", f"{EVIL}.1": "client", "web": "server"}
-    assert counts["+tcp_state"] == counts["quic:connection_state_updated"], (
-        "each state has TCP's name as well, and nothing else is custom"
-    )
+    assert counts["+tcp_state"] == counts["quic:connection_state_updated"], "each state has TCP's name as well, and nothing else is custom"
 
 
 @pytest.mark.parametrize(

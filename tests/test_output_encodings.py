@@ -156,7 +156,7 @@ def test_every_command_writes_in_every_encoding(name: str, place: Path, monkeypa
 
 
 def _known(text: str, encoding: str) -> list[str] | str:
-    """Returns the part that is equal in two runs: a document without its numbers, or the words of a text, fitted to the encoding, without times."""
+    """Returns the part that is equal in two runs: a document without its numbers, or the words of a text in the encoding, without times."""
     text = text.removeprefix("\ufeff")
     if text.startswith(("{", "[")) and text.rstrip().endswith(("}", "]")):
         return json.dumps(_fixed(json.loads(text)))

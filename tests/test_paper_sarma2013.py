@@ -63,7 +63,7 @@ def test_ns2_gives_the_same_in_that_setting(ours):
 
 @pytest.mark.parametrize(("queue", "traffic"), [("DropTail", "TCP"), ("RED", "TCP"), ("RED", "UDP"), ("DropTail", "TCP-UDP")])
 def test_the_delay_from_the_router_on_is_that_of_each_packet_followed(queue, traffic, tmp_path):
-    """The study takes it from the wait at the shared link. The hop probe follows each packet; packets in flight at the end are not in it."""
+    """The study takes it from the wait at the shared link. The hop probe follows each packet; packets in flight at the end are excluded."""
     combination = next(c for c in PAPER.combinations() if c.factors == (("clients", "10"), ("queue", queue), ("traffic", traffic)))
     file = tmp_path / "combination.toml"
     file.write_text(toml.dumps(combination.tree(1)))

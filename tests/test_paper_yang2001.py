@@ -122,7 +122,7 @@ def test_the_declared_setting_is_the_base_but_for_two_values():
 
 
 def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
-    """TCP without control, behind RED, against the published values: buffer or timer alone increase the deviation, both together remove it."""
+    """TCP without control, behind RED, against the published values: buffer or timer alone add to the deviation, both remove it."""
     paper = papers.load("yang2001")
     published = {(r["env"], r["queue"], r["traffic"], r["flow"]): float(r["value"]) for r in read_csv(DATA / "table4.csv")}
     classes = [f"TCP{i}" for i in (1, 2, 3, 4)]

@@ -218,7 +218,7 @@ def test_nagle_holds_small_segments_and_nodelay_does_not() -> None:
 
 
 def test_numbers_of_a_syn_are_those_of_the_wire_and_others_count_from_it() -> None:
-    """Sequence offsets are those of packetdrill (run_packet.c: no offset for a SYN, the initial number for all others), also across the wrap."""
+    """Sequence offsets are those of packetdrill (run_packet.c: none for a SYN, the initial number for all others), also across the wrap."""
     passes(
         "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
         "+0 < S 4294967000:4294967000(0) win 1000 <mss 1000>\n+0 > S. 500:500(0) ack 4294967001 <mss 1460>\n"

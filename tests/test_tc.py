@@ -54,7 +54,7 @@ def test_a_queue_that_nobody_has_described_is_said_to_be_absent(monkeypatch):
     monkeypatch.delitem(ABSENT, "blue")
     (link,) = export(network({"blue": {}}), "x")
     assert (link.supported, link.commands) == (False, [])
-    assert any("blue is not in Linux: nobody has said what comes nearest" in n for n in link.notes)
+    assert any("blue is not in Linux: no equivalent is known" in n for n in link.notes)
 
 
 def defaults_run(name: str) -> bool:

@@ -243,7 +243,7 @@ def test_ctrl_c_says_how_to_go_on(where):
     finally:
         running.kill()
     assert running.returncode == 130 and out == ""
-    assert "the same command goes on from there" in err and "Traceback" not in err
+    assert "the same command resumes" in err and "Traceback" not in err
 
 
 # --- costs, against numbers worked out by hand ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ WRONG = [
     ('red = "auto"', 'red = { min = { from = "5p" } }', "`to` is missing", "from ="),
     ('red = "auto"', "red = { max_p = { from = 0, to = 1, scale = \"log\" } }", "a logarithmic range begins above zero", "linear"),
     ('red = "auto"', "red = { max_p = { from = 2, to = 3 } }", "out of range", "0"),
-    ('red = "auto"', "red = { max = { of = \"mim\", from = 2, to = 3 } }", "`mim` is not a number or range beside `max`", "same table"),
+    ('red = "auto"', "red = { max = { of = \"mim\", from = 2, to = 3 } }", "`mim` is not a number or range next to `max`", "same table"),
     ('red = "auto"', "tbf = \"auto\"", "it needs a rate", "write its parameters"),
     ('"flows.tcp.goodput"', '"flows.tcp.godput"', "godput", "goodput"),
     ('"flows.tcp.goodput"', '"flows.tpc.goodput"', "tpc", "did you mean 'tcp'"),

@@ -160,7 +160,7 @@ class Built:
 
 
 def copy() -> None:
-    """Copies the files that git does not ignore, and adds the examples. Generated files of the copy stay, since `cargo dev gen` rewrites them."""
+    """Copies the files that git does not ignore, and adds the examples. Its generated files stay: `cargo dev gen` rewrites them."""
     listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
     ours = [file for file in listed.stdout.split("\0") if file and (ROOT / file).exists() and not file.startswith("tests/minimal/")]
     changed = {file: text for example in ALL.values() for file, text in example.files.items()} | dict(with_examples())

@@ -212,7 +212,8 @@ def page() -> str:
     tables = {n: table(n) for n in RFCS}
     yes, preset, no = (sum(t.number(answer) for t in tables.values()) for answer in ANSWERS)
     out += [
-        f"TCP is checked against {len(RFCS)} RFCs. Of {yes + preset + no} requirements on a sender or receiver the preset `rfc` meets {yes}.",
+        f"TCP is checked against {len(RFCS)} RFCs. Of {yes + preset + no} requirements on a sender or receiver "
+        f"the preset `rfc` meets {yes}.",
         f"Another preset or a parameter meets {preset}, and {no} are not met, each with the reason.",
         "",
         "The column *here* says `yes` (preset `rfc`), `preset` (another preset or a parameter) or `no`; the last column names the test, or",

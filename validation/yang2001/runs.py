@@ -1,7 +1,8 @@
 """The environments of Yang and Fu 2001.
 
-Parameters that the paper does not state follow from its numbers: MB = 10^6 bytes, packets of 1000 bytes with nothing added for headers, 50 ms a link,
-the plain TCP agent of ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, UDP that sends until the receiver has all of it.
+Parameters that the paper does not state follow from its numbers: MB = 10^6 bytes, packets of 1000 bytes without headers,
+50 ms a link, the plain TCP agent of ns-2.1b5 with a window of 20, CBR of 2 Mbit/s with jitter, UDP that sends
+until the receiver has all of it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ export function cell(value) {
   return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
-/** Returns headings and rows as a CSV file that begins with the UTF-8 byte-order mark. */
+/** Returns headings and rows as a UTF-8 CSV file with a byte order mark. */
 export function csv(rows) {
   return "\ufeff" + rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }

@@ -107,7 +107,7 @@ class Parser:
                     if isinstance(base, Range) and not base.of:
                         continue
                     if v.of == k or isinstance(base, (Range, Pick)) or quantity(base) is None:
-                        self.fail((*keys, k, "of"), f"`{v.of}` is not a number or range beside `{k}`", "name a parameter of the same table")
+                        self.fail((*keys, k, "of"), f"`{v.of}` is not a number or range next to `{k}`", "name a parameter of the same table")
                 else:
                     self.siblings(v, (*keys, k))
         elif isinstance(node, list):

@@ -65,18 +65,18 @@ export class Player {
     this.tableName = make("h2", { class: "plain" }, "Inspect a queue or flow");
     this.names = make("select", { "aria-label": "Inspect" }, make("option", { value: "" }, "none"), ...model.links.map((l, i) => make("option", { value: `link ${i}` }, `queue ${l.name}`)), ...model.flows.slice(0, 500).map((f, i) => make("option", { value: `flow ${i}` }, `flow ${f.name}`)));
     this.names.addEventListener("change", () => this.choose(this.names.value || null));
-    const beside = make("aside", {}, make("section", { class: "card", "aria-label": "State" }, this.tableName, this.names, this.table));
+    const aside = make("aside", {}, make("section", { class: "card", "aria-label": "State" }, this.tableName, this.names, this.table));
     if (source.live) {
       this.side = make("select", { "aria-label": "Apply to" }, make("option", { value: 0 }, "original"));
       this.acts = new Acts(model, source, (what) => this.change(what));
       this.acts.place.prepend(make("label", { class: "side", hidden: true }, "Apply to ", this.side));
       this.side.addEventListener("change", () => this.pick());
-      beside.append(this.acts.place);
+      aside.append(this.acts.place);
     }
     this.dialog = make("dialog", { "aria-label": "Keys" }, make("h2", { class: "plain" }, "Keys"), make("dl", {}, ...KEYS.flatMap(([k, w]) => [make("dt", {}, k), make("dd", {}, w)])), this.button("Esc", "close", "Close help", () => this.dialog.close()));
     this.place.replaceChildren(
       make("div", { class: "bar", role: "toolbar", "aria-label": "Time and speed" }, ...bar), ...(source.live ? [] : [this.line]),
-      make("div", { class: "middle" }, make("div", { class: "stage" }, this.scene, this.legend, this.curves.place), beside), this.spoken, this.dialog,
+      make("div", { class: "middle" }, make("div", { class: "stage" }, this.scene, this.legend, this.curves.place), aside), this.spoken, this.dialog,
     );
     this.signs();
     addEventListener("keydown", (e) => this.key(e));

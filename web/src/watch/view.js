@@ -280,9 +280,9 @@ export class View {
       const words = n.name.length > 14 ? `${n.name.slice(0, 13)}…` : n.name;
       const wide = ctx.measureText(words).width;
       const side = n.end ? (x < this.wide * 0.4 ? -1 : x > this.wide * 0.6 ? 1 : 0) : 0;
-      const beside = side !== 0 && x + side * (r + 6 + wide) > 2 && x + side * (r + 6 + wide) < this.wide - 2;
-      const tx = beside ? x + side * (r + 6 + wide / 2) : Math.min(Math.max(x, wide / 2 + 2), this.wide - wide / 2 - 2);
-      this.label(words, tx, beside ? y : y - r * 1.1 - size * 0.8, colour("ink"));
+      const sideways = side !== 0 && x + side * (r + 6 + wide) > 2 && x + side * (r + 6 + wide) < this.wide - 2;
+      const tx = sideways ? x + side * (r + 6 + wide / 2) : Math.min(Math.max(x, wide / 2 + 2), this.wide - wide / 2 - 2);
+      this.label(words, tx, sideways ? y : y - r * 1.1 - size * 0.8, colour("ink"));
     });
   }
 
