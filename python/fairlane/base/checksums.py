@@ -102,7 +102,7 @@ def _feed(digest: Any, f: BinaryIO, to: int) -> None:
 
 
 def seal_text(data: bytes, mark: bytes = MEMBER) -> bytes:
-    """Returns a text with its checksum in place of the `BLANK` after `mark`."""
+    """Returns a text with its checksum instead of the `BLANK` after `mark`."""
     at = data.index(mark + BLANK.encode(), 0, _HEAD) + len(mark)
     digest = hashlib.sha256(data[:at])
     digest.update(data[at + DIGITS :])

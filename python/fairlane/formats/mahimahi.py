@@ -1,7 +1,7 @@
 """mahimahi export: the milliseconds at which a link can carry 1500 bytes.
 
 Source: R. Netravali et al., Mahimahi: Accurate Record-and-Replay for HTTP (USENIX ATC 2015), and `mm-link`: a line for each opportunity,
-and the file begins anew at its
+and the file repeats from its
 last time. Read, they are the `trace` of a link (docs/models/link-traces.md).
 """
 

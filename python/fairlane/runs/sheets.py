@@ -125,7 +125,7 @@ _Weight = tuple[float, float, float]
 
 
 def _busy_links(result: ResultData) -> tuple[list[tuple[dict[str, str], dict[str, Interval]]], int]:
-    """Returns the busiest links with their metrics, and the number of all links."""
+    """Returns the links with the highest utilisation with their metrics, and the number of all links."""
     weighed = ("drops", "queue_mean", "utilisation")
     if len(result.info) != 1 or len(runs := [c for c in columns(result, "links") if c]) != 1:
         rows = list(link_loads(result))

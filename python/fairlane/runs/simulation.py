@@ -298,7 +298,7 @@ class Branches(Sequence[Simulation]):
 
 
 class _Numbered:
-    """Run with the number of its branch in place of the seed."""
+    """Run with the number of its branch instead of the seed."""
 
     def __init__(self, run: _core.Run, number: int) -> None:
         self._run, self.seed = run, number
