@@ -140,8 +140,8 @@ class Emulated:
             f"An emulator ({of}) predicts how many values would be within {100 * self.least:.0f} % in settings that were not run. It uses "
             f"{self.settings} full reruns. Its leave-one-out error is {self.error:.0f} values (the settings differ by {self.spread:.0f}), "
             f"and {100 * self.inside:.0f} % of the values are in the predicted 95 % interval. Of {self.tried} predicted settings, half "
-            f"sampled from all ranges and half around the best, the best one has {self.best:.0f} ± {self.best_spread:.0f} values (one standard "
-            "deviation)."
+            f"sampled from all ranges and half around the best, the best one has {self.best:.0f} ± {self.best_spread:.0f} values "
+            "(one standard deviation)."
         )
         ruled = "values are within three standard deviations of the prediction (history matching)"
         if not self.possible:
