@@ -79,13 +79,15 @@ fn name(file: &str) -> Option<String> {
 fn faults(file: &str, text: &str) -> Vec<String> {
     let ending = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or_default();
     let mut found = Vec::new();
-    let mut inside = false;
+    let (mut inside, mut text_block) = (false, false);
     for (n, line) in text.lines().enumerate() {
         let doc = opening(ending, line, &mut inside);
         if let Some(word) = doc.and_then(|d| OPENINGS.into_iter().find(|o| begins(d, o))) {
             found.push(format!("{file}:{}: a doc comment begins with \"{word}\"; begin with a verb or a noun", n + 1));
         }
-        let prose = prose(ending, line);
+        let quotes = line.matches("\"\"\"").count();
+        let prose = if text_block || quotes > 0 { line.replace("instead of before", "") } else { prose(ending, line) };
+        text_block ^= ending == "py" && quotes % 2 == 1;
         let lists = if ending == "rs" || ending == "md" { &[PHRASES][..] } else { &[PHRASES, PUBLISHED] };
         for (phrases, plain) in lists.iter().copied().flatten() {
             let hits = phrases.iter().filter(|p| says(&prose, p));
@@ -117,13 +119,15 @@ fn opening<'a>(ending: &str, line: &'a str, inside: &mut bool) -> Option<&'a str
     }
 }
 
-/// The part of a line that people read: in Rust and JavaScript comments and literals, else all of it.
+/// The part of a line that people read: of code comments and literals, else all of it.
 fn prose(ending: &str, line: &str) -> String {
     let line = line.replace("instead of before", "");
-    if !matches!(ending, "rs" | "js" | "ts") {
-        return line;
-    }
-    let (code, comment) = line.find("//").map_or((line.as_str(), ""), |at| line.split_at(at));
+    let mark = match ending {
+        "rs" | "js" | "ts" => "//",
+        "py" | "pyi" => "#",
+        _ => return line,
+    };
+    let (code, comment) = line.find(mark).map_or((line.as_str(), ""), |at| line.split_at(at));
     let literals = code.split('"').skip(1).step_by(2);
     literals.chain([comment]).collect::<Vec<_>>().join("\n")
 }
@@ -181,6 +185,7 @@ mod tests {
         assert!(says("// Once more.", "once more") && says("a toy.", "toy"));
         assert!(!says("renewed anews", "anew") && !says("tests/toys/x.rs", "toys") && !says("toy.py", "toy"));
         assert!(faults("a.rs", "for x in draws in 1..2 { beside() }").is_empty() && faults("a.rs", "f(\"beside\"); // anew").len() == 2);
+        assert!(faults("a.py", "beside = f(x)\n").is_empty() && faults("a.py", "\"\"\"A\n\nbeside it.\n\"\"\"\n").len() == 1);
         assert!(faults("a.md", "A world.").is_empty() && faults("a.j2", "A world.").len() == 1);
         assert!(bytes_without_plural("of 1500 byte") && !bytes_without_plural("1500 bytes, a 40-byte header, 1 byte, P4 byte"));
     }

@@ -1,4 +1,4 @@
-"""Settings: one value for each thing that a paper, or a scenario, leaves open.
+"""Parameter settings: one value for each parameter that a paper does not state, or that a study varies.
 
 Unstated parameters are declared with their plausible values (`Open`, `Span`, `Levels`); `design` draws settings from all of them
 together, `near` more around some of them; `share` says in how many a claim holds, `changes_at` where it changes, `judge` the word for it,

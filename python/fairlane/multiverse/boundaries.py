@@ -5,9 +5,9 @@ regression tree (Breiman et al., Classification and Regression Trees, 1984), and
 pure chance, too, so each is compared with the best ones of outcomes dealt again: a permutation test over all parameters and all splits
 together, whose level is shared by all that is looked at in a layer of the tree. So of claims that depend on nothing at most one in a
 hundred has a boundary, however many things are open. Outcomes are dealt until the answer is sure (Besag and Clifford, Biometrika 78, 1991):
-most chance finds are told after a few.
+most chance finds are recognised after a few.
 
-Which parameters matter at all is told by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28, 2022),
+The parameters that matter at all are found by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28, 2022),
 which needs no further runs.
 """
 
@@ -76,7 +76,7 @@ class _Split:
 
 
 def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
-    """The ways of cutting a parameter in two that the settings at hand tell apart."""
+    """Returns the ways of cutting a parameter in two that the settings distinguish."""
     there = np.unique(x)
     if len(there) < 2:
         return []

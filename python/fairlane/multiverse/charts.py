@@ -1,4 +1,4 @@
-"""A claim in many settings as pages draw it: the specification curve, the map of where it changes, and the curve alone beside a word."""
+"""A claim in many settings as pages draw it: the specification curve, the map of where it changes, and the curve alone next to a word."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Open:
-    """Something that a paper, or a researcher, leaves open."""
+    """Parameter that a paper does not state, or that a study varies."""
 
     name: str
     """Its name in a word or two: "access limit"."""

@@ -1,7 +1,7 @@
-"""Reproductions of published studies: run every table and figure again and put it beside the published numbers.
+"""Reproductions of published studies: run every table and figure again and compare it with the published numbers.
 
 What a study is made of (`Paper`, `Combination`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is
-all that the code of a study uses of fairlane, beside `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
+all that the code of a study uses of fairlane, besides `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
 
 >>> from fairlane.papers import keys
 >>> "sarma2013" in keys()
@@ -131,7 +131,7 @@ def reproduce(
     replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it, so
     a second call resumes where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
     reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `settings`: how many settings are drawn
-    from what the paper leaves open, and all run; by default the settings that the study records, of which some are run again, and as many
+    from the unstated parameters, and all run; by default the settings that the study records, of which some are run again, and as many
     as settle in what share of them each claim holds where it records none or one comes out otherwise. `replays`: up to four runs that move
     in the page, with what limited their flows, named by their factors ("queue=RED flows=10"). `why`: what limited the flows of each
     scenario, from its first run made again; of more than twelve scenarios, of those few that have every level of each factor between them.

@@ -70,7 +70,7 @@ def named(combination: Combination) -> str:
 
 
 def covering(combinations: Sequence[Combination], most: int = MOST) -> list[Combination]:
-    """So many of these scenarios, in their order, that they have every level of each factor between them, as far as they go; all if few.
+    """Returns the first scenarios that together have every level of each factor; all of them if they are few.
 
     Taken is always the one with most levels that none before it has, then with most pairs of levels, of equals the first.
     """

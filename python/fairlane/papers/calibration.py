@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--on",
         action="store_true",
-        help="goes on from the recorded settings, instead of a sample: adds those around the published values alone",
+        help="continues from the recorded settings, instead of a sample: adds those around the published values alone",
     )
     parser.add_argument("--again", action="store_true", help="runs only the recorded settings again, whatever has changed since")
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")

@@ -139,7 +139,7 @@ class RunTables:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another choice for something the paper leaves open: all combinations are run again with it."""
+    """Another value of an unstated parameter: all combinations are run again with it."""
 
     name: str
     """The changed choice, for instance "TCP window 20"."""

@@ -27,7 +27,7 @@ class Distance:
     near: int
     """Values that are near, as `Compared.close` has it."""
     n: int
-    """Published values with one of ours beside them."""
+    """Published values for which we have one of ours."""
 
 
 def fitted(row: Compared) -> bool:

@@ -2,7 +2,7 @@
 
 The mean is a second-degree polynomial of each parameter (its levels, where it has a few), without products; what that leaves is a
 smooth function of all together, and noise (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2.7). Its four
-scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one setting after another (the same,
+scales are those of the greatest marginal likelihood, and its error is measured by leaving out one setting after another (the same,
 5.4.2). History matching asks such an emulator which settings can be ruled out (Vernon, Goldstein and Bower 2010).
 """
 

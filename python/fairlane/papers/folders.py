@@ -74,7 +74,7 @@ def load(name: str | PathLike[str]) -> Paper:
 
 
 class _Uncached(SourceFileLoader):
-    """Reads code as it is now and leaves nothing beside it: a folder may be read-only, or edited within a second."""
+    """Reads code as it is now and writes no file next to it: a folder may be read-only, or edited within a second."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)

@@ -1,7 +1,7 @@
 """A study's own tables in other settings, whole.
 
 A setting of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.full_reruns KEY`
-runs all that its published tables and its claims need, in the declared setting and in others. It records our values beside the published
+runs all that its published tables and its claims need, in the declared setting and in others. It records our values next to the published
 ones in `full_reruns.csv`, and what each claim does there in `full_rerun_settings.csv`: each setting when it has run, so that nothing is
 lost with the next.
 """
@@ -42,7 +42,7 @@ VALUES, SETTINGS = "full_reruns.csv", "full_rerun_settings.csv"
 DECLARED = "declared"
 """How the declared setting is called there; any other by what it has otherwise."""
 CHANCE = "declared, another seed"
-"""The declared setting once more: what differs from it there is chance alone."""
+"""The declared setting with other seeds: its differences are chance alone."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ def setting_of(paper: Paper, text: str) -> Setting:
                 f'"{next(iter(opens))}={text_of(next(iter(setting.values())))}"'
             )
         if name not in opens:
-            raise suggest(name, list(opens), f"thing that {paper.called} leaves open")
+            raise suggest(name, list(opens), f"unstated parameter of {paper.called}")
         setting[name] = opens[name].over.read(value)
     return check_setting(paper.opens(), setting)
 
@@ -124,7 +124,7 @@ def kinds_of(paper: Paper, settings: Sequence[Setting], drawn: int) -> list[Kind
 
 
 def combinations_of(paper: Paper, setting: Setting) -> list[Combination]:
-    """The combinations that the published tables need in a setting, and those that its claims read beside."""
+    """The combinations that the published tables need in a setting, and those that its claims read in addition."""
     there = copy.copy(paper)
     there.declared = {k: x for k, x in setting.items() if x != base_of(paper.opens())[k]}
     published = [e for e in there.experiments() if is_tidy(paper.published(e.id))]
@@ -143,7 +143,7 @@ def run_whole(
 ) -> Whole:
     """Runs the published tables and the claims whole in the declared setting, there with another seed, and in these.
 
-    `folder` keeps the runs. Settings that `before` has are not run again, and `then` is told after each of the others. `drawn`: how many of
+    `folder` keeps the runs. Settings in `before` are not run again, and `then` is called after each of the others. `drawn`: how many of
     the sample are known as such, if not those that the study allows.
     """
     seeds = tuple(paper.setting_seeds)

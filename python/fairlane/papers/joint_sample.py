@@ -35,7 +35,7 @@ class Joint:
     asked: int
     """Settings of the sample that the study allows, or that were asked for."""
     earlier: Sequence[Mapping[str, str]] = ()
-    """Rows of `attainable.csv` for those of the settings that were recorded, if it goes on from a record."""
+    """Rows of `attainable.csv` for those of the settings that were recorded, if it continues from a record."""
     again: int = 0
     """Settings of a record that were run again and came out as recorded; none if all were run here."""
     whole: Whole | None = None

@@ -236,7 +236,7 @@ def _grid(part: Key, rows: Sequence[Compared], layout: Layout, orders: Mapping[s
 def _levels(
     keys: Sequence[Key], names: Key, said: Mapping[str, str], units: Sequence[str], plain: bool = False
 ) -> list[list[Head]]:  # fmt: skip
-    """Headings level by level: keys that agree up to a level share one. Where the name stands beside them (`plain`) numbers do."""
+    """Headings level by level: keys that agree up to a level share one. If the name is next to them (`plain`), numbers suffice."""
     levels = []
     for level, name in enumerate(names):
         out: list[Head] = []

@@ -73,7 +73,7 @@ class ReproductionOutcome:
     watched: list[Watched] = field(default_factory=list)
     """Runs of which it says what limited their flows, if that was asked for."""
     of_all: bool = True
-    """Those are of every scenario, not only of some that have all levels between them."""
+    """True if every scenario was run, not only some that have all levels together."""
     notes: list[str] = field(default_factory=list)
     """Notes for the user about the contents of the folder, such as damaged files whose runs were repeated."""
 

@@ -113,7 +113,7 @@ def _shown(picture: Picture) -> dict[str, Any]:
 
 
 def _main(r: ReproductionOutcome, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The section whose picture stands at the top: as paper.toml says, else the first with published values beside ours."""
+    """The section whose picture stands at the top: as paper.toml says, else the first with published values and ours."""
     drawn = [s for s in sections if s["built"].pictures and not s["setup"]]
     beside = [s for s in drawn if any(x.published is not None and x.ours is not None for x in s["built"].comparison.rows)]
     said = [s for s in drawn if s["id"] == r.paper.words.get("picture")]

@@ -15,7 +15,7 @@ from .runner import Progress, Runner
 from .settings import SAMPLED, Kind, Seen, Settings, nearest, refine, sample
 
 SAMPLE, NEAREST = 16, 8
-"""So many of the sample, the first, and so many of those nearest to the published values are run again."""
+"""Numbers of settings that are run again: the first of the sample, and those nearest to the published values."""
 
 
 def to_repeat(rows: Sequence[Seen]) -> list[Seen]:
@@ -30,11 +30,11 @@ class Which:
     """Which settings a reproduction has. Without a wish: those that the study records, some of them run again, else a sample."""
 
     sample: int | None = None
-    """So many of the sample; None takes as many as settle every share, at most what the study allows."""
+    """Number of settings of the sample; None takes as many as settle every share, at most what the study allows."""
     refine: int | None = None
     """So many around those nearest to the published values (default: a quarter of the sample) of the sample."""
     on: bool = False
-    """Goes on from the recorded settings, which are not run again."""
+    """True to continue from the recorded settings, which are not run again."""
     these: Sequence[tuple[Kind, Setting]] = ()
     """These and no others, each of its kind."""
     record: bool = True

@@ -127,7 +127,7 @@ def recorded(paper: Paper) -> list[Seen]:
 
 
 def read_settings(paper: Paper, path: Path, by: str = "calibration") -> list[Seen]:
-    """The settings of a file that `csv_of` made, without our values beside the published ones. `by` is the module that makes it."""
+    """The settings of a file that `csv_of` made, without our values. `by` is the module that makes it."""
     if not path.exists():
         return []
     opens, ids, number = paper.opens(), _ids(paper), partial(number_in, path)

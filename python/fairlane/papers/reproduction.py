@@ -106,7 +106,7 @@ def _measured(
         nonlocal hops
         hops += run.packet_hops
         told = [w for w in run.warnings if not any(words in w for words in paper.meant)]
-        for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are told together
+        for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are reported together
             warnings[w] = warnings.get(w, 0) + 1
         values = paper.measure(run, job.combination)
         check_measures(paper, job.combination, job.seed, values, first.setdefault(job.combination.factors, values))

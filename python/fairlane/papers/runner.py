@@ -35,7 +35,7 @@ class Job:
     combination: Combination
     seed: int
     place: str = ""
-    """Where it belongs beside its combination, in words that follow on the combination's: a setting."""
+    """Setting of the run, in words that follow those of its combination."""
 
 
 class _Scenario:
@@ -103,7 +103,7 @@ class Runner:
     ) -> list[Any]:
         """Runs all jobs; what `use` makes of each, in their order; by default its tables.
 
-        `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished.
+        `progress` gets fractions from `span`. Ctrl-C stops at once and keeps what is finished.
         """
         work, store = list(jobs), self._store
         planned: list[Task] = []

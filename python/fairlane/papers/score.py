@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """Published values with one of ours beside them, how many of them are near, and the median of their relative differences."""
+    """Published values for which we have one of ours, how many of them are near, and the median of their relative differences."""
 
     compared: int
     near: int

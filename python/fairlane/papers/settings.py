@@ -21,9 +21,9 @@ BATCH = 8
 LOOKS = (128, 256, 512, 1024, 2048, 4096)
 """Sizes of the sample at which it is looked whether every share is settled."""
 REFINED = 4
-"""One setting of refinement for so many of the sample."""
+"""Settings of the sample per setting of refinement."""
 AROUND = 4
-"""Refinement goes on around so many of the settings nearest to the published values."""
+"""Number of settings nearest to the published values around which refinement continues."""
 WIDTHS = (0.5, 0.25, 0.1)
 """How far from them, as a share of each span, in one round after another, over and over."""
 FEW = 4
@@ -49,7 +49,7 @@ class Seen:
     """By how much, from -1 to 1."""
     distance: Distance
     ours: tuple[float | None, ...] = ()
-    """Our values beside the published results, in the order of `published_results`."""
+    """Our values, in the order of `published_results`."""
 
 
 def check_settings(paper: Paper) -> None:
@@ -221,7 +221,7 @@ def _refined(n: int, asked: int | None) -> int:
 def refine(settings: Settings, seen: Sequence[Seen], n: int, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
     """These settings, the declared one, and `n` more, which come nearer to the published values from round to round: an evolution strategy.
 
-    It starts from the settings nearest to the published values and from the declared one, and goes on from any of its rounds: more settings
+    It starts from the settings nearest to the published values and from the declared one, and resumes from any round: more settings
     of refinement begin with those that fewer have. By what is nearer the values that choose say alone; the others test it.
     """
     out, declared = list(seen), settings.paper.declared_setting

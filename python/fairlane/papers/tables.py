@@ -182,7 +182,7 @@ def compare(
     peer: Sequence[Mapping[str, str]] = (),
     impossible: Mapping[Factors, int] | None = None,
 ) -> Comparison:
-    """Puts our rows beside the published ones with the same factors and metric, in the order of our table, then published rows we lack."""
+    """Pairs our rows with the published ones of the same factors and metric, in the order of our table, then published rows we lack."""
     impossible = impossible or {}
     used: set[int] = set()
     out = Comparison()

@@ -1,4 +1,4 @@
-"""A reproduction on a terminal: published tables with ours beside, verdicts, how near it all is."""
+"""A reproduction on a terminal: published and our tables, verdicts, and the agreement."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def percent(share: float) -> str:
 
 
 def share_of(j: Judged) -> str:
-    """The share that stands beside a verdict; empty if there is none."""
+    """Returns the share of a verdict; empty if there is none."""
     if j.share is not None:
         return percent(j.share.share)
     return percent(j.support) if j.support is not None else ""

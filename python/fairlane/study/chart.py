@@ -37,7 +37,7 @@ _MOST_NUMBERS = 150
 _MARKS = ("o", "s", "D", "^", "v")
 _DASHES = ("-", "--", ":", "-.")
 _LONGEST = 26
-"""Letters of a label beside a picture."""
+"""Letters of a label next to a picture."""
 
 
 def numeric(factor: Factor) -> bool:
@@ -47,7 +47,7 @@ def numeric(factor: Factor) -> bool:
 
 @dataclass(frozen=True)
 class _Scale:
-    """A metric on an axis: what to multiply with, and what stands beside it."""
+    """A metric on an axis: its factor and its unit."""
 
     factor: float
     label: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .verdicts import StudyClaim
 
 MARKS = {"holds": "●", "fails": "○", "depends": "◐", "inconclusive": "?"}
-"""Beside the words, which say the same."""
+"""Drawn next to the words."""
 
 
 def range_text(o: VariedParameter) -> str:

@@ -27,7 +27,7 @@ _held: weakref.WeakSet[Lock] = weakref.WeakSet()
 class Lock:
     """The file `lock` in a folder, there as long as somebody works in it; its content tells who.
 
-    The lock is that of `flock`, not the file: a file left by a process that is gone stands in nobody's way.
+    The lock is that of `flock`, not the file: a file left by a process that is gone blocks no process.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -51,7 +51,7 @@ class Lock:
             try:
                 if fcntl is not None:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Whoever had the file before may have removed it between our opening and our locking it: that lock would guard nothing.
+                # The former owner of the file may have removed it between our opening and our locking it: that lock would guard nothing.
                 if os.path.samestat(os.fstat(fd), self.path.stat()):
                     return fd
             except FileNotFoundError:

@@ -22,7 +22,7 @@ from .one_run import engine, key_of, planned
 from .settings import SETTING
 
 _WORDS = ("name", "description", "seed")
-"""Parts of a resolved scenario that decide no result; the seed is named beside it."""
+"""Parts of a resolved scenario that decide no result; the seed is named separately."""
 _MANY = 5_000
 """Combinations from which on a sample is looked at first."""
 _PROBES = 500

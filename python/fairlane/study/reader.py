@@ -46,7 +46,7 @@ def read_study(
     """Reads a study file; raises `FairlaneError` (`ScenarioError` with all places) if anything in it is wrong.
 
     `sets` are the paths and values of `--set`, laid over the file's own `[set]`; `seeds` replaces its seeds; `plugins` are loaded
-    beside its own. What only shows when the scenarios are made (`make_plan`) is not found here.
+    besides its own. What only shows when the scenarios are made (`make_plan`) is not found here.
     """
     try:
         text, name, form = read_scenario(path)
@@ -93,7 +93,7 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     if isinstance(tree.get("open"), dict):
         properties["open"] = _shape(tree["open"], of=("OpenRange", "Open"))
     if isinstance(tree.get("zip"), list):
-        # One schema for the items of a list: the tables are told apart by their paths.
+        # One schema for the items of a list: their paths distinguish the tables.
         items: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
         for table in tree["zip"]:
             if isinstance(table, dict):

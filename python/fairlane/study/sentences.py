@@ -59,7 +59,7 @@ def read_claims(
     out: list[Claim] = []
     labels = [m.label for m in metrics]
     taken = [SETTING, *(o.name for o in settings.opens)] if settings is not None else []
-    sound = not troubles.found  # what is wrong elsewhere would be told again as an unknown name
+    sound = not troubles.found  # an error elsewhere would be reported again as an unknown name
     for i, table in enumerate(written):
         place: Place = ("claims", str(i))
         id = str(table.get("id", f"C{i + 1}"))

@@ -46,7 +46,7 @@ def open_of(spec: VariedParameter) -> Open:
 
 
 def opens_of(settings: Settings) -> list[Open]:
-    """All that a study leaves open."""
+    """Varied parameters of a study."""
     return [open_of(o) for o in settings.opens]
 
 

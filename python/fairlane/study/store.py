@@ -1,9 +1,9 @@
 """Where the results of runs are kept: a folder that a study may be torn out of at any instant, and lose no result and double none.
 
-* `runs/KEY.parquet`: one file a run, written beside and renamed. The name is the run's content hash, so a result that comes twice is
+* `runs/KEY.parquet`: one file per run, written elsewhere and renamed. The name is the run's content hash, so a result that comes twice is
   the same file twice.
 * `parts/*.parquet`: the same rows of many runs, made of small files so that ten thousand runs are opened in a moment. A part is on the
-  disk, and named in the index, before its small files go; whoever reads takes each key from one file, so a key that is in two does not
+  disk, and named in the index, before its small files go; readers take each key from one file, so a key that is in two does not
   count twice.
 * `index.parquet`: one row per run, with the file that holds it.
 
@@ -61,7 +61,7 @@ def opened(folder: str | PathLike[str]) -> Iterator[Store]:
             try:
                 yield store
             except FairlaneError:
-                if made and not store:  # while nobody else can begin to write in it
+                if made and not store:  # while no other process can begin to write in it
                     shutil.rmtree(path, ignore_errors=True)
                 raise
     except FairlaneError:

@@ -138,7 +138,7 @@ class Study:
         Raises:
             ScenarioError: the study or one of its combinations is wrong. Then nothing was run or written.
             FolderError: the folder is in use, cannot be written, or its disk is full. Finished runs are kept, as after the next two.
-            CrewError: nobody is left who could run anything.
+            CrewError: no worker is left.
             Interrupted: Ctrl-C; a `KeyboardInterrupt`.
         """
         workers = crew or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
@@ -153,7 +153,7 @@ class Study:
             if isinstance(e, Interrupted):
                 raise Interrupted("nothing is kept, as the study has no folder; name one (out) to resume later") from None
             raise
-        # Gone when nobody can ask the result any more, at the latest with the process.
+        # Removed when the result is unreachable, at the latest with the process.
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
         return result
 

@@ -1,4 +1,4 @@
-"""Ranges to search in where nobody gives any: what people set, from a tenth to ten times the usual value.
+"""Default ranges of a search: usual values, from a tenth to ten times the usual value.
 
 The ranges that the engine accepts (`fairlane explain red`) are far wider: a target of 100 s is valid, and no choice.
 """

@@ -204,7 +204,7 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
     if difference.mean is None:
         sentence = f"not comparable with {who}: neither has a value"
         return Verdict(rival, "inconclusive", "constraint", difference, percent, *ps, sentence, objectives)
-    word = {"more": "worse", "less": "better", "undecided": "inconclusive"}.get(test.finding, test.finding)
+    word = {"more": "worse", "less": "better"}.get(test.finding, test.finding)
     costs = f"cost {chosen.cost:.3g} instead of {rival.cost:.3g}"
     if difference.half_width is not None:
         costs += f", difference {quantity(difference, '')}"

@@ -41,7 +41,7 @@ class Parser:
     def _pick(self, node: dict[str, Any], keys: Path) -> Any:
         others = [k for k in node if k != "choices"]
         if others:
-            self.fail((*keys, others[0]), f"unknown key `{others[0]}` beside `choices`", "a list of choices stands alone", True)
+            self.fail((*keys, others[0]), f"unknown key `{others[0]}` next to `choices`", "a list of choices stands alone", True)
             return None
         options = node["choices"]
         if not isinstance(options, list) or not options:
@@ -99,7 +99,7 @@ class Parser:
         return Range(low, high, unit, scale == "log", whole and not of, of)
 
     def siblings(self, node: Any, keys: Path) -> None:
-        """Checks that what `of` names stands beside it and is a number."""
+        """Checks that `of` names another parameter, which is a number."""
         if isinstance(node, dict):
             for k, v in node.items():
                 if isinstance(v, Range) and v.of:
@@ -107,7 +107,9 @@ class Parser:
                     if isinstance(base, Range) and not base.of:
                         continue
                     if v.of == k or isinstance(base, (Range, Pick)) or quantity(base) is None:
-                        self.fail((*keys, k, "of"), f"`{v.of}` is not a number or range next to `{k}`", "name a parameter of the same table")
+                        self.fail(
+                            (*keys, k, "of"), f"`{v.of}` is not a number or range next to `{k}`", "name a parameter of the same table"
+                        )
                 else:
                     self.siblings(v, (*keys, k))
         elif isinstance(node, list):

@@ -36,7 +36,7 @@ class Threads(Crew):
         self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="run")
 
     def close(self, *, hurry: bool) -> None:
-        """Runs under way end within a tenth of a second, in the code of a plug-in, too; only that of one in C is left to itself."""
+        """Current runs end within a tenth of a second, in the code of a plug-in, too; only that of one in C is not interrupted."""
         self._halt.set()
         self._executor.shutdown(wait=False, cancel_futures=True)
         if self._halt.end(PATIENCE if self._own else None):

@@ -43,9 +43,9 @@ class Crew(ABC):
 
     name: ClassVar[str]
     workers: int
-    """How many runs run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
+    """How many runs run at once; 0 while no worker is there, and workers are waited for (`look` says how long)."""
     apart: Callable[[], Crew] | None = None
-    """Makes a crew of one to run a suspect, whose death concerns nobody else; None: a suspect has this crew for itself."""
+    """Makes a crew of one to run a suspect, whose death affects no other run; None: a suspect has this crew for itself."""
     proof: ClassVar[int] = 2
     """A run is taken for the culprit after so many deaths of a worker that had nothing else to do."""
 
@@ -65,7 +65,7 @@ class Crew(ABC):
 
     @abstractmethod
     def close(self, *, hurry: bool) -> None:
-        """Ends what was opened. With `hurry`, runs under way are given up at once."""
+        """Ends what was opened. With `hurry`, current runs are abandoned at once."""
 
     @abstractmethod
     def submit(self, task: Task) -> Future[Outcome]:
@@ -87,7 +87,7 @@ class Crew(ABC):
         """Called now and then, to see who came and who went."""
 
     def run(self, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]) -> None:
-        """Runs what `feed` gives until it gives nothing and nothing is under way; `done` hears of each, in the calling thread.
+        """Runs what `feed` gives until it gives nothing and no run is left; `done` hears of each, in the calling thread.
 
         `feed` is asked again after each outcome, so it may depend on results. `tick` is called about ten times a second.
         """
@@ -107,7 +107,7 @@ class _Loop:
         self.landed: SimpleQueue[Future[Outcome]] = SimpleQueue()
         self.again: deque[Task] = deque()
         self.suspects: deque[Task] = deque()
-        """Runs that were under way when a worker died; each runs by itself from then on."""
+        """Runs that were in progress when a worker died; each runs by itself from then on."""
         self.deaths: Counter[str] = Counter()
         """Workers that died while they had nothing but this run."""
         self.refusals: Counter[str] = Counter()
@@ -218,7 +218,7 @@ class _Loop:
         self.done(Outcome(task.key, task.seed, error=why, kind="Crash"))
 
     def _mend(self) -> None:
-        """The executor is broken: everything that was under way on it is suspect, and it is renewed."""
+        """The executor is broken: every run that was in progress on it is suspect, and it is renewed."""
         mine = [f for f, flight in self.flights.items() if flight.crew is self.crew]
         wait(mine, timeout=10)
         for f in mine:

@@ -102,7 +102,7 @@ class Dask(Crew):
             ) from e
 
     def close(self, *, hurry: bool) -> None:
-        """Takes back what is under way, and leaves the cluster as it is."""
+        """Takes back the current runs, and leaves the cluster as it is."""
         try:
             client, self._client = self._client, None
             if client is None:
@@ -130,7 +130,7 @@ class Dask(Crew):
         return CrewError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
 
     def refused(self, outcome: Outcome) -> bool:
-        """Somebody came whom we have not asked yet, or has another plug-in: go on with those that are left, or wait for one."""
+        """A worker is new, or has another plug-in: continue with the others, or wait for one."""
         if outcome.kind == one_run.PLUGIN:
             for a, name in self._names.items():
                 if name == outcome.worker and self._known.get(a) == one_run.engine():
@@ -141,7 +141,7 @@ class Dask(Crew):
         return True
 
     def look(self) -> None:
-        """Who came, who went; raises `CrewError` when nobody is there for too long."""
+        """Notes workers that came or went; raises `CrewError` if there is none for too long."""
         now = time.monotonic()
         if now - self._looked < LOOK:
             return
@@ -247,7 +247,7 @@ class Mpi(Crew):
         self.workers = self._executor.num_workers
 
     def close(self, *, hurry: bool) -> None:
-        """Ends the runs under way; the processes themselves end with this one."""
+        """Ends the current runs; the processes themselves end with this one."""
         if hurry:
             for rank in range(1, self._setting.Get_size()):
                 self._setting.isend(None, dest=rank, tag=HALT)
