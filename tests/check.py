@@ -34,7 +34,7 @@ FILES = {
         "first_minute",
     ),
     "comparison": ("compare", "compare_factors", "which_queue"),
-    "docs": ("docs", "package", "registry", "site"),
+    "docs": ("docs", "glossary", "package", "readme", "registry", "site"),
     "examples": ("examples", "docs", "notebooks"),
     "formats": ("hostile_files", "import", "export", "nam", "ns2_trace"),
     "graphs": ("draw", "graph_files", "graphs", "traffic_matrix"),

@@ -175,7 +175,7 @@ def test_what_comes_in_the_place_of_a_result_meanwhile_is_kept(tmp_path, monkeyp
     real = files.exchange
 
     def late(temp: Path, path: Path) -> bool:
-        # Between the last look and the step somebody puts a folder of his own there.
+        # Between the last check and the rename another process creates a folder there.
         if not (path / "mine").exists() and not (temp / "mine").exists():
             path.rename(tmp_path / "away")
             path.mkdir()

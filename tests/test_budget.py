@@ -1,4 +1,4 @@
-"""Whatever comes in has an end: errors, files that are none, plug-ins that end the program, names with spaces."""
+"""Any input ends the program cleanly: errors, special files, plug-ins that end the process, names with spaces."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_memory_of_errors_does_not_grow_with_their_number() -> None:
     assert many < 2 * few, (few, many)
 
 
-# --- files that are none ----------------------------------------------------------------------------
+# --- special files ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_a_run_within_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_may_begin_where_progress_is_told() -> None:
-    """The function that hears of the progress is no part of the run."""
+    """An error in the progress callback is not an error of the run."""
     inner: list[float] = []
 
     def progress(_fraction: float, _runs: int, _events: int) -> bool:

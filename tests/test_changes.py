@@ -58,7 +58,7 @@ def test_a_change_in_the_file_is_a_change_by_hand(queue, change):
     sim.advance()
     assert sim.fingerprint == plain.fingerprints[0]
     assert repr(frames(sim.result())) == repr(frames(plain))
-    # The result tells of it, and runs again.
+    # The result has the change, and runs again.
     again = sim.result()
     assert again.scenario["at"][0]["time"] == "5s"
     same.advance()

@@ -1,4 +1,4 @@
-"""The language of claims: by how much a check holds, told from what its comparisons are worth."""
+"""The language of claims: the margin of a check follows from its comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks of the topology builders against graph theory: networkx, closed formulas, and the laws that the sources state."""
+"""Networks of the topology builders against graph theory: networkx, closed formulas, and the laws in their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every reader over files of a stranger: cut short, huge, deeply nested, in another encoding. One error each, and no traceback.
+"""Every reader with hostile files: truncated, huge, deeply nested, in another encoding. One error each, and no traceback.
 
 A reader gives a result or raises `FairlaneError`; what it says names the file and is short, whatever the file holds.
 """

@@ -1,4 +1,4 @@
-"""The kernel's own TCP through our queue: the stored results, and, where namespaces are allowed, a short live run."""
+"""The kernel's TCP through our queue: the stored results, and, where namespaces are allowed, a short live run."""
 
 from __future__ import annotations
 

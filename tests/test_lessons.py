@@ -1,4 +1,4 @@
-"""Lessons: each scenario runs, its page is there, and its questions have the answers that the simulation gives."""
+"""Lessons: each scenario runs and has a page, and the answers of its questions are those of the simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes end with the one that started them, whatever killed it."""
+"""Processes end with their parent, whatever killed it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, how, start):
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "tune.toml").write_text(TUNE)
     (tmp_path / "script.py").write_text(SCRIPT)
-    # A queue of one's own that never comes back holds Python's lock as code of a library may: no thread of the worker gets a turn.
+    # A user-defined queue that never returns holds Python's lock as code of a library may: no thread of the worker gets a turn.
     stuck = FATE.replace('word, _, rest = self.fate.partition(":")', 'import re; re.match(r"(a+)+$", "a" * 40 + "b"); word = rest = ""')
     (tmp_path / "fate.py").write_text(textwrap.dedent(stuck))
     (tmp_path / "plugin.toml").write_text(STUDY + 'plugins = ["fate.py"]\n[set]\n"links.a-b.queue" = "Fate"\n')

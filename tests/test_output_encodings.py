@@ -1,4 +1,4 @@
-"""Every command writes what can be written where standard output is not UTF-8: nothing fails, documents are the same documents."""
+"""Every command works if standard output is not UTF-8: characters are replaced, and documents stay the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study of one's own: the skeleton runs as it is, and the study made from the guide judges its claims."""
+"""A user-defined study: the skeleton runs as it is, and the study made from the guide judges its claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide's claim: the same queue in Python, in a Rust crate of one's own, and built in, gives identical runs."""
+"""The guide's claim: the same queue in Python, in a separate Rust crate, and built in, gives identical runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that cannot be are not told: no goodput above the throughput, no link above its rate, and series that add up to the metrics."""
+"""Impossible numbers are not reported: no goodput above the throughput, no link above its rate, and series that add up to the metrics."""
 
 from __future__ import annotations
 

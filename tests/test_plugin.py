@@ -1,4 +1,4 @@
-"""Queues written in Python: used by name like built-in ones, with the same results, and honest about their faults."""
+"""Queues written in Python: used by name like built-in ones, with the same results, and clear errors."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ PAGES = {
     "udp": "udp-and-sources",
     "waxman": "topologies",
 }
-"""Algorithms on a page that tells of several; all others have a page of their name."""
+"""Algorithms that share a page; all others have a page of their name."""
 GENERAL = re.compile(r"conformance|(^|/)tests/(registry|queues|sources|golden)\.rs$")
 """Tests that run on every algorithm without knowing what it should do."""
 SOURCES = {".rs", ".py", ".toml", ".tcl", ".cc"}
@@ -109,7 +109,7 @@ def used() -> frozenset[tuple[str, str]]:
     examples = ROOT / "examples"
     trees = [resolve(p) for p in examples.glob("*.toml")]
     studies = [Study.from_file(p).plan() for p in (examples / "studies").glob("*.toml")]
-    trees += [json.loads(point.resolved) for plan in studies for point in plan.points]
+    trees += [json.loads(combination.resolved) for plan in studies for combination in plan.combinations]
     return frozenset(pair for tree in trees for pair in _used(tree))
 
 

@@ -1,4 +1,4 @@
-"""The table of what the RFCs ask for: whole, true to the tests that there are, and its page fresh."""
+"""The table of RFC requirements: complete, with existing tests, and its page up to date."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_key_word_is_accounted_for(number: int) -> None:
 
 
 def test_a_test_that_is_not_there_is_found() -> None:
-    """The check can fail: names that there are not, and tests that are about something else."""
+    """The check fails for names that do not exist, and for tests of another section."""
     assert "acks(4)" in rfc.text("connection::delayed_ack") and rfc.text("connection::delayed_ack").startswith("/// RFC 5681 section 4.2")
     assert rfc.text("src/scoreboard_tests::sums_equal_definitions") and rfc.text("py/test_script_rfc::test_window_scaling_needs_both")
     for name in ("connection::delayed", "nowhere::delayed_ack", "pkt/nothing", "py/test_script::nothing", "connection::lines"):

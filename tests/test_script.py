@@ -1,4 +1,4 @@
-"""Packet scripts: what the notation means, what is wrong with a script, and the scripts that come with the package."""
+"""Packet scripts: the notation, errors in scripts, and the scripts in the package."""
 
 from __future__ import annotations
 

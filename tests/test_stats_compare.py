@@ -142,7 +142,7 @@ def test_margins():
     for bad in ("5", "x%", "-2%", 0.0, -1.0, math.nan):
         with pytest.raises(FairlaneError, match="margin"):
             tost(a, b, bad)
-    with pytest.raises(FairlaneError, match="the mean is zero"):
+    with pytest.raises(FairlaneError, match="mean is zero"):
         tost([1.0, -1.0], [1.0, -1.0], "2%")
     with pytest.raises(FairlaneError, match=r"above 0\.5"):
         tost(a, b, 0.5, confidence=0.4)

@@ -115,7 +115,7 @@ def test_a_checkout_without_links_finds_them_too(tmp_path, monkeypatch):
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """A study of one's own, in the current folder."""
+    """A user-defined study in the current folder."""
     from fairlane.papers.template import new_paper
 
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Where runs run: the same results everywhere, and what becomes of workers that die, refuse or are stopped."""
+"""Executors of runs: equal results everywhere, and workers that die, refuse or are stopped."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_runs_are_the_same_bytes_in_an_mpi_job_and_it_can_be_stopped(tmp_path):
     assert done.stdout.splitlines() == ["True 2", "stopped"], done.stderr
 
 
-# --- asking for a crew -------------------------------------------------------------------------------------
+# --- choosing an executor ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("module", "crew", "extra"), [("distributed", Dask("tcp://h:1"), "cluster"), ("mpi4py", Mpi(), "mpi")])

@@ -1,4 +1,4 @@
-"""A study that is killed again and again ends with exactly the results of one that was left alone."""
+"""A study that is killed again and again ends with exactly the results of an uninterrupted one."""
 
 from __future__ import annotations
 

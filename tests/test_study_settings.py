@@ -1,4 +1,4 @@
-"""Studies over settings: claims whose share is known by a formula, the same wherever and in how many goes they ran, and what is wrong."""
+"""Studies over settings: claims whose share is known by a formula, on any executor and after interruptions, and mistakes."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_a_dry_run_names_what_is_left_open(told):
     assert not (told / "other").exists()
 
 
-# --- what is wrong ----------------------------------------------------------------------------------------
+# --- mistakes ---------------------------------------------------------------------------------------------
 
 RATE = 'from = "2Mbit/s", to = "20Mbit/s"'
 # Old text; new text; the text that the caret marks; the message; the help.

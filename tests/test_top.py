@@ -1,4 +1,4 @@
-"""`fairlane top`: the run as it goes. What it shows is that of the run; keys and the size of the terminal are followed."""
+"""`fairlane top`: its values are those of the run; it follows keys and the size of the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sends to whom, and how much: pairs drawn at random, from a matrix, by gravity; a share of a link."""
+"""Traffic matrices and loads: pairs drawn at random, from a matrix, by gravity; a share of a link."""
 
 from __future__ import annotations
 

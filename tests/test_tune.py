@@ -1,4 +1,4 @@
-"""`fairlane tune`: it finds known answers, gives the same on any crew and after an interruption, and names mistakes in its file."""
+"""`fairlane tune`: it finds known answers, gives the same on any executor and after an interruption, and names mistakes in its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies and plug-ins of strangers: what runs their code and what does not, names that lead out of a folder, numbers that are none."""
+"""Untrusted studies and plug-ins: commands that run their code and those that do not, names that leave a folder, invalid numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = (
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study of one's own in the current folder."""
+    """A user-defined study in the current folder."""
     monkeypatch.chdir(tmp_path)
     assert invoke(["new", "paper", "mine"]) == 0
     return tmp_path / "mine"

@@ -1,4 +1,4 @@
-"""`--verbose`: what was read, what is doubtful and where, what took how long; documents and numbers stay what they are."""
+"""`--verbose`: files read, warnings with their place, times; documents and numbers do not change."""
 
 from __future__ import annotations
 

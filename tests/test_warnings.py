@@ -1,4 +1,4 @@
-"""Warnings before the run: each comes when its doubt is there, says what mends it, and is gone once that is done."""
+"""Warnings before the run: each appears with its cause, names the remedy, and disappears with it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TRIES = 25
 
 
 def checked(tree: Tree) -> tuple[_core.Resolved | None, Tree, list[str]]:
-    """The scenario as the core runs it without what was refused, its tree, and what is wrong with the messages that refused something."""
+    """Returns the scenario without its rejected parts as the core runs it, its tree, and the flaws of the rejections."""
     tree, wrong = deepcopy(tree), []
     for _ in range(TRIES):
         text = json.dumps(tree)

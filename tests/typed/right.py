@@ -5,13 +5,13 @@ from fairlane.settings import Announced, PipeTable, QueueName
 
 
 class Mine(fl.Qdisc):
-    """A queue of one's own."""
+    """A user-defined queue."""
 
     limit = fl.Parameter("50p", "What waits.")
 
 
 class Own(fl.CongestionControl):
-    """A congestion control of one's own."""
+    """A user-defined congestion control."""
 
 
 def built(names: list[str]) -> fl.Network:

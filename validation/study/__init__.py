@@ -1,1 +1,1 @@
-"""Drills of studies: what is kept when they are killed."""
+"""Drills of studies: stored runs after kills."""
