@@ -1,4 +1,4 @@
-"""Links that fail and come back, against shortest paths of networkx, arithmetic and RFC 6298; and per-packet load balancing over equal paths."""
+"""Link failures, against shortest paths of networkx, arithmetic and RFC 6298; and per-packet load balancing over equal paths."""
 
 from __future__ import annotations
 
