@@ -56,19 +56,19 @@ BAD = {
     "unknown link in a path": (
         replaced('"links.bottleneck.rate"', '"links.bottelneck.rate"'),
         '"links.bottelneck.rate"',
-        "the scenario has no link `bottelneck`",
+        "unknown link `bottelneck`",
         "did you mean `bottleneck`",
     ),
     "unknown link in a bare path": (
         replaced('"links.bottleneck.rate"', "links.bottelneck.rate"),
         "bottelneck",
-        "the scenario has no link `bottelneck`",
+        "unknown link `bottelneck`",
         "did you mean `bottleneck`",
     ),
     "unknown flow in a path": (
         replaced(RATE, '"flows.tpc.count" = [1, 2]'),
         '"flows.tpc.count"',
-        "the scenario has no flow `tpc`",
+        "unknown flow `tpc`",
         "did you mean `tcp`",
     ),
     "unknown section": (
@@ -265,8 +265,8 @@ BAD = {
         "",
     ),
     "a bad name": (replaced("seeds", 'name = "a/b"\nseeds'), '"a/b"', "cannot name a study", ""),
-    "precision too wide": (replaced("seeds", 'precision = "200%"\nseeds'), '"200%"', "no precision", "2%"),
-    "precision in words": (replaced("seeds", 'precision = { relative = "narrow" }\nseeds'), '"narrow"', "no precision", "2%"),
+    "precision too wide": (replaced("seeds", 'precision = "200%"\nseeds'), '"200%"', "is not a precision", "2%"),
+    "precision in words": (replaced("seeds", 'precision = { relative = "narrow" }\nseeds'), '"narrow"', "is not a precision", "2%"),
     "precision of an unknown metric": (
         replaced("seeds", 'precision = { relative = 0.1, metrics = ["jian"] }\nseeds'),
         '"jian"',
