@@ -209,7 +209,7 @@ class Scenarios(Paper):
         """The network with the queue of the first case."""
         return self._combination(self._case(CASES[0]), change_to(self.declared_setting), STEP).tree(1)
 
-    # Other choices for what the paper leaves open
+    # Other choices for unstated parameters
 
     def alternatives(self) -> list[Alternative]:
         """Single changes that a sentence of ours needs; the joint sample has all of them together."""
@@ -238,10 +238,10 @@ class Scenarios(Paper):
             of(EXAMPLE, "the base of the joint fit: what would be taken if Table 1 said nothing", example),
             of(STATED, "drop tail 25, RED 15 to 25 with weight 0.02 and max_p 0.03, the classic gaps", {**declared, **named}),
             of(STATED_LASTING, "these, and connections that do not end", {**declared, **named, **lasting}),
-            of(TOGETHER, "nobody tells them to wait", {**declared, "apart": "0s"}),
+            of(TOGETHER, "nothing tells them to wait", {**declared, "apart": "0s"}),
             of(LONG, "most transfers do not end within the 200 s", {**declared, "data": "10000kB"}),
             of(LASTING, "as in the reference runs", {**example, **lasting}),
             of(SHORT_RED, "the thresholds of the two-queue rows", {**declared, "single RED from": "5p", "single RED width": "10p"}),
             of(GREEDY, "beyond what is called three quarters: hardly anything is left for TCP", declared, load(0.99)),
-            of(BURST, "fills its queue at once, whoever is served first", declared, burst),
+            of(BURST, "fills its queue at once, whichever is served first", declared, burst),
         ]

@@ -1,4 +1,4 @@
-"""Nowak et al. 2009: what the paper leaves open, and its cases in a setting with one value for each."""
+"""Nowak et al. 2009: parameters that the paper does not state, and its cases in a setting with one value for each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPENS = (
     ),
     Open("segment", "1024B", Levels(("536B", "1024B", "1460B")), "not named: the simulator's default, that of RFC 1122, and Ethernet's"),
     Open("window", "64p", Span("14p", "128p", "log"), "not named: 14 segments are the simulator's default, 64 those of its example"),
-    Open("first threshold", "64p", Span("16p", "128p", "log"), "not named: 65535 byte in the simulator, whatever the segments are"),
+    Open("first threshold", "64p", Span("16p", "128p", "log"), "not stated: 65535 bytes in the simulator, whatever the segments are"),
     Open(
         "first window",
         "1p",
@@ -38,10 +38,10 @@ OPENS = (
     Open("first timeout", "3s", Levels(("1s", "3s")), "not named: 3 s in the simulator and in RFC 2988, 1 s in its successor"),
     Open("delayed ACKs", False, Levels((False, True)), "not named: off in the simulator, on in most receivers"),
     Open("timed", "one", Levels(("one", "every")), "not named which segments are timed: one a window in the simulator, or every one"),
-    Open("data", "880kB", Span("400kB", "10000kB", "log"), "not named, but finite: the video is said to wait until TCP is done"),
+    Open("data", "880kB", Span("400kB", "10000kB", "log"), "not stated, but finite: the video waits until TCP is done"),
     Open("apart", "3s", Span("0s", "5s"), "not named when connections start: in the example the second source opens at 3 s"),
     Open("spread", "1s", Levels(("0s", "1s", "10s")), "not named either: chance in the starts"),
-    Open("video share", 0.746, Span(0.7, 0.8), "about three quarters of the link are named; 1000 byte every 7.4 ms are 74.6 %"),
+    Open("video share", 0.746, Span(0.7, 0.8), "about three quarters of the link are named; 1000 bytes every 7.4 ms are 74.6 %"),
     Open("frame", "1000B", Span("600B", "1400B"), "not named; turns of one packet each give half of the link, so about as long as TCP's"),
     Open("jitter", 0.0, Span(0.0, 1.0), "a simple video is named, not how even its frames come"),
     Open(
@@ -61,8 +61,8 @@ OPENS = (
         "15 is named, and contradicts the published means of 6.9 to 11; 5 in the simulator's example",
     ),
     Open("TCP RED width", "10p", Span("5p", "20p"), "between the thresholds: 10 packets are named, and in the simulator's example"),
-    Open("RED weight", 0.002, Levels((0.002, 0.02)), "0.02 is named beside thresholds that contradict the table; 0.002 in the example"),
-    Open("RED max_p", 0.02, Levels((0.02, 0.03)), "0.03 is named beside thresholds that contradict the table; 0.02 in the example"),
+    Open("RED weight", 0.002, Levels((0.002, 0.02)), "0.02 is stated with thresholds that contradict the table; 0.002 in the example"),
+    Open("RED max_p", 0.02, Levels((0.02, 0.03)), "0.03 is stated with thresholds that contradict the table; 0.02 in the example"),
     Open("RED gaps", CLASSIC, Levels((CLASSIC, WIDE)), "not named: how many packets lie between drops, in the classic law and in ns-2"),
     Open("RED limit", THRESHOLD, Levels((THRESHOLD, "1000p")), "not named: the simulator's RED has no room above its upper threshold"),
     Open(

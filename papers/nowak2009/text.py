@@ -128,7 +128,7 @@ def round_trips(r: Results, published: Sequence[Mapping[str, str]]) -> list[str]
         f"{shorter(theirs, waits)} % shorter. With our queues it takes {_listed(own)} s, and over all segments we have "
         f"{_listed(_of(r, 'rtt_all', c) for c in FIFOS)} s; but a mean over one segment a window, as it is recorded, is {_listed(ours)} s, "
         f"{shorter(ours, own)} % shorter: a small window counts as much as a large one, and waits less.",
-        f"The third connection of C6 is unexplained: its smoothed round trip is {smoothed[2]:g} s in the mean, its measured one "
+        f"The third connection of C6 is not reproduced: its smoothed round trip is {smoothed[2]:g} s in the mean, its measured one "
         f"{measured[2]:g} s, but a filter that begins at 0 gives each sample a weight below one. If the measured ones of the first and the "
         f"third have changed places, the smoothed are {ratios(smoothed, measured[::-1])} of the measured; with us they are "
         f"{ratios(_trips(r, 'C6', 'srtt'), _trips(r, 'C6'))}.",

@@ -59,7 +59,7 @@ class Studies(Shows):
             "The reference runs have RED's drops as ns-2 spaces them, 1/p to 2/p packets apart (wait_): with RED 5 to 50 the queue "
             f"holds {wide:.0f} packets that way. With the classic law, 1 to 1/p packets apart, which is that of the paper's simulator, "
             f"it holds {classic:.0f}: at the same average that law drops about three times as often. ns-2.35 with wait_ off agrees "
-            f"({ns2:.1f} packets); its values stand beside the rows with the classic law. Round trips here are means over all segments."
+            f"({ns2:.1f} packets); its values follow the rows with the classic law. Round trips here are means over all segments."
         )
         return built
 
@@ -151,12 +151,12 @@ class Studies(Shows):
         )
         built.notes.append(
             "The search is not run again for this page. It is run by fairlane tune papers/nowak2009/tune.toml: "
-            f"{self._search.trials} settings of its own beside the paper's cases, {len(self._search.training_scenarios)} training "
+            f"{self._search.trials} settings in addition to the paper's cases, {len(self._search.training_scenarios)} training "
             "scenarios, a minute or "
-            "two on two cores. What it chose is kept in papers/nowak2009/chosen.toml; that queue is run here, beside the paper's."
+            "two on two cores. What it chose is kept in papers/nowak2009/chosen.toml; that queue is run here, next to the paper's."
         )
         built.notes.append(
-            f"Beside the paper's own choice, C8: the same delay for the video, a round trip of {1e3 * mean('rtt_all', 'chosen'):.0f} in "
+            f"Compared with the paper's choice, C8: the same delay for the video, a round trip of {1e3 * mean('rtt_all', 'chosen'):.0f} in "
             f"place of {1e3 * mean('rtt_all', 'C8'):.0f} ms for TCP, and "
             f"{100 * (mean('tcp_goodput', 'chosen') / mean('tcp_goodput', 'C8') - 1):+.1f} % goodput."
         )

@@ -60,12 +60,12 @@ def _field(t: Tree) -> None:
 CHOICES = (
     Choice("RTS before all frames", "QualNet's threshold is 0: every frame behind an RTS", _channel(rts_threshold="1B")),
     Choice("11 Mbit/s", "QualNet's other common rate, with its sensitivity of −83 dBm", _channel(rate="11Mbit/s", sensitivity_dbm=-83)),
-    Choice("all to one node", "node 0 as a gateway, in place of random pairs", _gateway),
+    Choice("all to one node", "node 0 as a gateway, instead of random pairs", _gateway),
     Choice("field of 1000 m", "more stations hear one another, and paths have fewer hops", _field),
     Choice("capture", "a receiver changes to a frame that is 10 dB stronger", _channel(capture_db=10)),
     Choice("reception at 4 dB", "a signal is taken at 4 dB above noise and interference, not at 10", _channel(threshold_db=4)),
     Choice(
-        "QualNet's TCP, three queues", "Reno, 512 byte, 16 384 byte, timeouts from 1 s: the bases of what is open", lambda _: None, True
+        "QualNet's TCP, three queues", "Reno, 512 bytes, 16 384 bytes, timeouts from 1 s: the bases of what is open", lambda _: None, True
     ),
 )
 _OF = {c.name: c for c in CHOICES}

@@ -24,7 +24,7 @@ SHOWN = (
 )
 """The metrics of the page; the others are in the table of results."""
 WIRED = ("throughput", "loss_rate", "mean_time_in_queue", "one_way_delay", "jitter")
-"""Those that are the same thing in a wired network, and do not count packets of another stretch of time."""
+"""Metrics with equal meaning in a wired network that do not count packets of another time span."""
 CLAMP = (
     "A station with ModRED lowers the windows of the acknowledgments that reach it over the air while its queue is between the thresholds, "
     "as a router does on its line."
@@ -55,7 +55,7 @@ def _of(r: Results, metric: str, n: int, load: int = LOAD, queue: int = LIMIT, a
 
 
 def beside_wired(r: Results, n: int) -> list[Compared]:
-    """The metrics against the load with 100 packets, beside those of the wired network where it has that combination."""
+    """Returns the metrics by load with 100 packets, next to those of the wired network if it has that combination."""
     rows = []
     for metric in SHOWN:
         for load in LOADS:
@@ -174,11 +174,11 @@ def _limits(r: Results, n: int) -> list[str]:
         ("mean_time_in_queue", "its time in queue", "ms", 0),
     ):
         here = [_of(r, metric, n, LOAD, q) for q in LIMITS]
-        beside = [_of(r, metric, n, LOAD, q, "DropTail", "bulk") for q in LIMITS] if wired else []
+        wired_values = [_of(r, metric, n, LOAD, q, "DropTail", "bulk") for q in LIMITS] if wired else []
         text = f"With 25, 100 and 250 packets {words} {course(here)}: {told(here, digits)} {unit}"
-        if beside:
-            verdict = "as on the wire" if course(beside) == course(here) else f"where on the wire it {course(beside)}"
-            text += f", {verdict} ({told(beside, digits)} {unit})"
+        if wired_values:
+            verdict = "as on the wire" if course(wired_values) == course(here) else f"where on the wire it {course(wired_values)}"
+            text += f", {verdict} ({told(wired_values, digits)} {unit})"
         made.append(f"{text}.")
     given = [_of(r, "air_loss", n, LOAD, q) for q in LIMITS]
     made[0] += f" What the air gives up {course(given, 0.2)}: {told(given, 2)} % of what is sent."
@@ -203,10 +203,10 @@ def _nodes(r: Results) -> str:
     wired = [n for n in NETWORKS if r.has(**_at(n, LOAD, LIMIT, "RED", "bulk"))]
     on_wire = [_of(r, "loss_rate", n, aqm="RED", traffic="bulk") for n in wired]
     nodes = ", ".join(map(str, wired))
-    beside = f" Dropped on the wire with {nodes}: {told(on_wire, 2)} %." if len(wired) > 1 else ""
+    on_wire_text = f" Dropped on the wire with {nodes}: {told(on_wire, 2)} %." if len(wired) > 1 else ""
     return (
         f"More nodes, {', '.join(map(str, NETWORKS))}, at {LOAD} % load: what RED drops in queues {course(queue)} ({told(queue, 2)} %), "
-        f"what the air gives up {course(lost)} ({told(lost, 2)} %), and {told(retried, 0)} % of the attempts are retries.{beside}"
+        f"what the air gives up {course(lost)} ({told(lost, 2)} %), and {told(retried, 0)} % of the attempts are retries.{on_wire_text}"
     )
 
 

@@ -66,7 +66,7 @@ def _fields(r: Results, n: int, metric: str, scale: float) -> dict[int, list[cha
 
 @dataclass(frozen=True)
 class AgainstLoad:
-    """A metric against the load, a field for each queue limit beside the others, all to one scale."""
+    """Plots a metric by load, one panel for each queue limit, all to one scale."""
 
     title: str
     y: str
@@ -269,7 +269,7 @@ class Field:
 
 def field(there: air.Stations, n: int, name: str, title: str) -> Picture:
     """A wireless network."""
-    caption = f"{n} stations of 802.11b in a field of 1500 m; a line joins two that decode one another where nobody else sends."
+    caption = f"{n} stations of 802.11b in a field of 1500 m; a line joins two that decode one another if no other station sends."
     return Picture(name, title, caption, [Field(there, f"{n} stations")])
 
 

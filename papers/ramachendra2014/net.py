@@ -80,7 +80,7 @@ def tree_of(base: Tree, blocks: Tree, c: Combination, seed: int, values: Mapping
 
 
 def _count_colours(t: Tree) -> None:
-    """One receiver for all, behind a meter that counts colours; the sources end early, so that nothing is under way at the end.
+    """One receiver for all, behind a meter that counts colours; the sources end early, so that nothing is in flight at the end.
 
     The receiver's link is as fast as the bottleneck, so nothing waits there, as nothing waits before receivers of their own.
     """

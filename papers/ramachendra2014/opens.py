@@ -22,7 +22,7 @@ HEADER = 40
 def opens() -> list[Open]:
     """In the order in which the text comes to them. Bases are the defaults of QualNet, and the guesses that need nothing else."""
     return [
-        Open("priority queues", 3, Levels((1, 3)), "several are drawn, no number is given: QualNet has three; a queue limit is told of "
+        Open("priority queues", 3, Levels((1, 3)), "several are drawn, no number is given: QualNet has three; a queue limit is given for "
         "one"),
         Open("queue limits are", "each queue's", Levels(("each queue's", "the router's")), "25, 100 and 250 packets are called the "
         "queue size"),
@@ -31,7 +31,7 @@ def opens() -> list[Open]:
              "not propagation at all (then any wired network)"),
         Open("round trips", "equal", Levels(("equal", UNIFORM)), "the conclusion speaks of uniformly distributed ones, without a range"),
         Open("segment", "512B", Levels(("512B", "1000B", "1460B")), "not given: QualNet's default, and two common ones"),
-        Open("window", "16384B", Span("4096B", "65535B", "log"), "not given: QualNet's default is 16384 byte; up to the most without "
+        Open("window", "16384B", Span("4096B", "65535B", "log"), "not given: QualNet's default is 16384 bytes; up to the most without "
         "scaling"),
         Open("acknowledged", "every second packet", Levels(("every second packet", EVERY)), "not given: receivers may delay "
         "acknowledgments"),

@@ -57,7 +57,7 @@ class Ramachendra2014(Paper):
     """The study and how it is rebuilt."""
 
     minutes = 2.5
-    single_runs = True  # nothing is said of replications
+    single_runs = True  # replications are not stated
     setting_seeds = (1,)
     most_settings = 72
     declared = opens.DECLARED
@@ -88,7 +88,7 @@ class Ramachendra2014(Paper):
         return opens.opens()
 
     def combinations(self) -> list[Combination]:
-        """The matrix, and the combinations beside it."""
+        """Returns the matrix and the extra combinations."""
         return [*self._with([*net.matrix(), *net.special()]), *self._on_air(air.combinations())]
 
     def quick_combinations(self) -> list[Combination]:
@@ -103,7 +103,7 @@ class Ramachendra2014(Paper):
         return net.with_trees(self.scenario("net.toml"), self.scenario("combinations.toml"), combinations, values or self.declared_setting)
 
     def _on_air(self, combinations: Sequence[Combination]) -> list[Combination]:
-        """Beside all settings: the tables' own, with another medium."""
+        """Returns choices outside the settings: those of the tables, with another medium."""
         wired = (self.scenario("net.toml"), self.scenario("combinations.toml"))
         return air.with_trees(self.scenario("air.toml"), wired, combinations, self.declared_setting, {o.name: o.base for o in self.opens()})
 
@@ -169,7 +169,7 @@ class Ramachendra2014(Paper):
     # The tables that claims read
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
-        """Those named in claims.toml, of the combinations at hand."""
+        """Returns the tables that claims.toml names, for the available combinations."""
         tables = {
             "results": self._results(results, _matrix),
             "bursty": self._gains(results),
@@ -310,7 +310,7 @@ class Ramachendra2014(Paper):
         return Built(Comparison(rows), [], [turned(self.folder, self.title_of("fig4.1"))])
 
     def _network(self, r: Results, n: int) -> Built:
-        """A network on the air: drawn, its metrics beside those of the wired one, and the choices where they were varied."""
+        """A wireless network: a drawing, its metrics next to those of the wired one, and the varied choices."""
         name = _CAPTIONS[n]
         there = air.stations(self.folder / "air.toml", n)
         rows = [Compared(factors_of(of="network"), "nodes", "", None, float(len(there.at)))]

@@ -110,7 +110,7 @@ def findings(r: Results) -> list[str]:
         f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where "
         f"0.36 "
         f"and 0 "
-        "are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 byte, windows of "
+        "are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 bytes, windows of "
         "50 kbyte "
         "and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Others reach them, too: four "
         "numbers do not fix what is open.",

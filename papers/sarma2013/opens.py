@@ -1,4 +1,4 @@
-"""Sarma 2013: what the paper leaves open, and the study in a setting with one value for each."""
+"""Sarma 2013: parameters that the paper does not state, and the study in a setting with one value for each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPENS = (
         "not named: ns-2.34 derives them from the link, most scripts set 5 and 15",
     ),
     Open(
-        "RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 takes a packet for 500 byte unless told; the paper's have 1500"
+        "RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 assumes packets of 500 bytes by default; the paper's have 1500"
     ),
     Open("RED max_p", 0.1, Span(0.02, 0.1, "log"), "not named: 0.1 is ns-2.34's default, 0.02 the value of RED's authors in 1993"),
     Open("RED gentle", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),

@@ -64,7 +64,7 @@ def _measured(factors: Factors, name: str, row: Row) -> Compared:
 def _after_access(run: RunTables) -> float:
     """Mean delay of the packets from the router on, plus 3 ms, in ms: what the published numbers count (contradiction 1).
 
-    All packets of the shared link come from clients, so it is their mean wait there, the transmission of a packet (40 byte more with TCP)
+    All packets of the shared link come from clients, so it is their mean wait there, the transmission of a packet (40 bytes more with TCP)
     and 13 ms of propagation.
     """
     f = run.flows
@@ -98,7 +98,7 @@ class Sarma2013(Paper):
         return self._combinations(change_to(values), float(values["TCP share"]))
 
     def combinations(self) -> list[Combination]:
-        """Those of the declared setting."""
+        """Returns the values of the declared setting."""
         return self.setting(self.declared_setting)
 
     def _combinations(self, change: Change, tcp_share: float) -> list[Combination]:
@@ -184,7 +184,7 @@ class Sarma2013(Paper):
         return {tuple(zip(names, combination, strict=True)): number for combination, number in _SUSPECT.get(table, {}).items()}
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
-        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as published."""
+        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 bytes per packet, as published."""
         return [dict(r) for r in self.published("ns2_declared") if r["metric"] == metric]
 
     def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
@@ -204,7 +204,7 @@ class Sarma2013(Paper):
         built = self._side_by_side(r, "table3", "throughput_per_client", "kbit/s")
         wire = [row for row in r.rows("throughput_on_wire", "throughput_on_wire", "kbit/s") if dict(row.factors)["traffic"] == "TCP"]
         built.more = compare(wire, []).rows
-        built.more_title = "TCP throughput counting all 1540 byte of a packet on the wire"
+        built.more_title = "TCP throughput counting all 1540 bytes of a packet on the wire"
         return built
 
     def _loss_table(self, r: Results) -> Built:
@@ -321,7 +321,7 @@ class Sarma2013(Paper):
         rows = [
             Compared(factors_of(link=s.name, threshold=t), "average queue", "byte", ours=x)
             for s in settings
-            for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer, in packets of 500 byte", s.limit))
+            for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer, in packets of 500 bytes", s.limit))
         ]
         overflow = r.mean("router_overflow_share", clients=50, queue="RED", traffic="TCP")
         note = (
@@ -370,7 +370,7 @@ class Sarma2013(Paper):
             of(SHORT, "the published delays of too much UDP are those of three waiting packets", server_limit="4p"),
             of(PROMPT, "an answer to every packet: the other of ns-2's sinks", delayed_ACKs=False),
             of("TCP window 20", "the default of ns-2", window="20p"),
-            Alternative(ROOMY, "1500 byte for each packet of the limit, not 500", lambda: self._combinations(with_room, share)),
+            Alternative(ROOMY, "1500 bytes for each packet of the limit, not 500", lambda: self._combinations(with_room, share)),
             of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts="0s"),
         ]
 

@@ -67,7 +67,7 @@ def _with_room(others: Mapping[str, Results]) -> str:
     rates = zip(_tcp(o, _RATE, "RED"), _tcp(o, _RATE, "DropTail"), strict=True)
     apart = [100 * (a / b - 1) for a, b in rates]
     return (
-        f" With the room of DropTail, 1500 byte for each packet of its limit, RED loses more in {_where(_more(o))} and carries "
+        f" With the room of DropTail, 1500 bytes for each packet of its limit, RED loses more in {_where(_more(o))} and carries "
         f"{min(apart):+.1f} to {max(apart):+.1f} % of what DropTail does."
     )
 
@@ -112,7 +112,7 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
         f"clients, published {_published(published, 'DropTail', _DELAY, (8, 10), 2, 'UDP')}." + _shorter(others, published),
         f"The queues trade delay against throughput, as the paper says: with 50 TCP clients a packet needs {slow:.1f} ms with DropTail and "
         f"{fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more.",
-        f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 byte, so that its buffer is a third of DropTail's, "
+        f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 bytes, so that its buffer is a third of DropTail's, "
         f"and {_overflows(r)} of its drops at the router are overflows of that, not early drops." + _with_room(others),
         "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost.",
         "Up to 5 clients the access links are the limit. A TCP packet waits in its own client's queue: "

@@ -35,11 +35,11 @@ def opens() -> list[Open]:
         Open("access links differ by", "20us", Span("1us", "1ms", "log"), "part 2 speaks of almost the same latencies and gives none: "
         "more than "
              "nothing, and less than what would be called another latency"),
-        Open("queue of part 2", "10p", Span("10p", "100p", "log"), "the 10 packets are told of the congested link of part 1"),
+        Open("queue of part 2", "10p", Span("10p", "100p", "log"), "the 10 packets are stated for the congested link of part 1"),
         Open("other queues", "50p", Levels(("10p", "50p")), "ns-2's default, or the limit that is stated, on every link"),
         Open("RED", AUTOMATIC, Levels((AUTOMATIC, NAMED)), "a threshold and a maxthreshold are named without values: if they were not "
         "set, ns-2 "
-             "takes 5 and 15 units of 500 byte, a weight from the link, and a limit in those units, too"),
+             "takes 5 and 15 units of 500 bytes, a weight from the link, and a limit in those units, too"),
         Open("RED threshold", "5p", Span("1p", "30p", "log"), "named without a value, where RED counts packets"),
         Open("RED maxthreshold", "3 times", Levels(("2 times", "3 times")), "at least twice the threshold, say RED's authors; ns-2 has "
         "three times"),
@@ -47,26 +47,26 @@ def opens() -> list[Open]:
         Open("RED weight", 0.002, Span(0.001, 0.02, "log"), "not named: 0.002 is RED's own, ns-2 takes more on slow links"),
         Open("TCP segment", "1000B", Levels(("512B", "1000B", "1460B")), "not given: ns-2's default and two common ones"),
         Open("TCP window", "20p", Span("8p", "128p", "log"), "not given: ns-2's default is 20, older examples have 8, 64 kbyte are 128 "
-        "of 512 byte"),
+        "of 512 bytes"),
         Open("timers", "ns-2.35", Levels(("ns-2.35", "ns-2 before 2.27")), "the version is not given: older ones tick every 100 ms and "
         "wait 1 s"),
         Open("Vegas alpha and beta", "1 and 3", Levels(tuple(VEGAS)), "not given: ns-2's values, and those of Vegas's authors"),
         Open("Fack", "plain", Levels(("plain", "ramp-down and overdamping")), "not given: ns-2 has both extensions as switches, off by "
         "default"),
         Open("CBR streams", 5, Span(1, 5), "inferred from 22 nodes; two are enough to overload the link at 3 Mbit/s"),
-        Open("CBR packet", "1000B", Levels(("210B", "500B", "1000B")), "not given: ns-2's default is 210 byte, its examples have 500 "
+        Open("CBR packet", "1000B", Levels(("210B", "500B", "1000B")), "not given: ns-2's default is 210 bytes, its examples have 500 "
         "and 1000"),
         Open("CBR jitter", False, Levels((False, True)), "not given: ns-2's random_ lets intervals vary by half"),
         Open("CBR phases", "together", Levels(("together", "each its own")), "not given: all streams of a script may start at once"),
         Open("CBR begins", "1 s after TCP", Levels(tuple(BEGINS)), "not given; the paper shows windows that grow before they fall"),
-        Open("mixed flows over", "RED", Levels(("RED", "DropTail")), "the pairs of part 2 are told without a queue; both are used in "
+        Open("mixed flows over", "RED", Levels(("RED", "DropTail")), "the pairs of part 2 are described without a queue; both are used in "
         "that part"),
-        Open("longer path", "98ms", Span("10ms", "200ms", "log"), "flows with a longer delay are told of without a number"),
+        Open("longer path", "98ms", Span("10ms", "200ms", "log"), "flows with a longer delay are mentioned without a number"),
         Open("flows of part 3", "Sack and Fack", Levels(tuple(THIRDS)), "Fig. 11 does not say whose throughput it is"),
         Open("RED's room in part 3", "the threshold", Levels(("the threshold", "50p")), "the axis is called threshold: RED's own limit "
         "may go "
              "along with it or stay at ns-2's default"),
-        Open("steps of delay in part 3", "10ms", Span("2ms", "50ms", "log"), "connections with different delays are told of without "
+        Open("steps of delay in part 3", "10ms", Span("2ms", "50ms", "log"), "connections with different delays are mentioned without "
         "numbers"),
     ]  # fmt: skip
 

@@ -78,7 +78,7 @@ class Syla2022(Figures):
         return opens()
 
     def combinations(self) -> list[Combination]:
-        """Three parts: one flow against CBR, five flows and pairs of flows, Management beside RED; and two unit experiments."""
+        """Three parts: one flow against CBR, five flows and pairs of flows, Management against RED; and two unit experiments."""
         return list(self._own)
 
     @cached_property

@@ -60,7 +60,7 @@ def findings(r: Results) -> list[str]:
         f"Five flows with almost the same latency: Jain's index is {_list(_five(r, 'jain'), 3)} for Vegas, Sack and Fack over RED in "
         f"this setting. "
         "How fair they are, and whether one stands out, turns with microseconds of difference between their links (see the claims).",
-        "Management is ns-2's DropTail under another name: run beside it, every packet has the same fate. Against RED with the same "
+        "Management is ns-2's DropTail under another name: run next to it, every packet has the same fate. Against RED with the same "
         "threshold it "
         f"carries {', '.join(f'{x:+.1f}' for x in ahead)} % at 5 to 30. With unequal delays Jain's index goes from "
         f"{_range(fair['Management'], 2)} "
@@ -69,12 +69,12 @@ def findings(r: Results) -> list[str]:
 
 
 def outcomes(r: Results) -> str:
-    """How often Vegas gets less than the flow beside it."""
+    """Returns how often Vegas gets less than the competing flow."""
     told = []
     for other in ("Fack", "Sack"):
         combination = r.combination(part="mixed", pair=f"Vegas-{other}")
         own, theirs = (r.samples(combination, f"throughput_{i}") for i in (0, 1))
-        told.append(f"beside {other} in {sum(a < b for a, b in zip(own, theirs, strict=True))} of {len(own)} replications")
+        told.append(f"against {other} in {sum(a < b for a, b in zip(own, theirs, strict=True))} of {len(own)} replications")
     return f"Vegas gets the smaller share {' and '.join(told)}."
 
 

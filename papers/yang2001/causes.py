@@ -84,7 +84,7 @@ def _last(r: Results) -> str:
 
 
 def _law(r: Results, v: Values, sd: Values) -> str:
-    """UDP of S2 in cc/be beside 8 s for each UDP flow, over the ratios at hand."""
+    """Returns UDP of S2 in cc/be against 8 s for each UDP flow, over the available ratios."""
     got = [t["cc/be", "FCFS", 2, f] for t in (v, sd) for f in UDP]
     flows = [100 - n for n in Means(r).ratios]
     law = [8 * take([k for k in flows if k >= least]) for take in (fmean, pstdev) for least in (1, 2)]

@@ -23,7 +23,7 @@ _DRAWN: Mapping[str, tuple[drawings.Blocks, str]] = {
             ],
             [Arrow(0, 1), Arrow(1, 2, "packets"), _back(2, 3, "loss"), _back(3, 4), _back(4, 1)],
         ),
-        f"{_BUILT} Held flows of the best remaining class go on when the better class is over, or after 5 s without a signal.",
+        f"{_BUILT} Held flows of the best remaining class resume when the better class is over, or after 5 s without a signal.",
     ),
     "fig4": (
         Blocks(

@@ -25,7 +25,7 @@ _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 @dataclass(frozen=True)
 class Dots:
-    """One environment: the classes of both sources along the axis, queues beside one another."""
+    """One environment: the classes of both sources along the axis, queues next to one another."""
 
     title: str
     ours: Mapping[str, Mapping[Place, Row]]

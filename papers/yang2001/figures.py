@@ -127,7 +127,7 @@ def ratios(paper: Paper, rows: list[Row]) -> Built:
 
 
 def against(paper: Paper, rows: list[Row]) -> Built:
-    """Fig. 9: cc beside ts."""
+    """Fig. 9: cc next to ts."""
     panels: list[Panel] = []
     table = []
     for cc, ts in (("cc/cc", "ts/ts"), ("cc/be", "ts/be")):

@@ -41,7 +41,7 @@ def _score(paper: Paper, r: Results) -> str:
 
 
 def _controls(v: Values, p: Values) -> list[str]:
-    """The two mechanisms, and UDP beside them."""
+    """The two mechanisms, and UDP."""
     ts = list(apart(v, p, lambda k: k[0] == "ts/ts").values())
     cc = list(apart(v, p, lambda k: k[0] == "cc/cc" and k[1] != "DRR").values())
     udp = [v["cc/be", q, 2, f] for q in ("FCFS", "RED") for f in _UDP]
@@ -52,7 +52,7 @@ def _controls(v: Values, p: Values) -> list[str]:
         "every queue.",
         "The congestion signal acts as strict priority among the flows of a source: FCFS, RED and SFQ lie between "
         f"{signed(min(cc))} and {signed(max(cc))} of the published means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
-        f"Beside a source without control, holding back costs time: under ts even TCP of priority 1 needs {own2:.0f} s (FCFS), more than "
+        f"Next to a source without control, holding back costs time: under ts even TCP of priority 1 needs {own2:.0f} s (FCFS), more than "
         f"the {none:.0f} s of no control at all; under cc it needs {own1:.0f} s, and the lower classes pay for it. The paper's table says "
         "the same.",
         f"UDP without control takes the whole link with FCFS and RED: k flows of 1 MB need 8 k s, {fmean(udp):.1f} s as mean here. "
@@ -84,7 +84,7 @@ def _red(r: Results, v: Values, p: Values) -> str:
     return (
         f"TCP of the second source with RED is slower than published wherever that source is not controlled: {words}. A RED buffer of 18 "
         "packets and a longest timeout of 64 s together bring be/be and ts/be within 10 %, each alone takes be/be farther off; DRR then "
-        "misses by a third, and cc/be stays, unexplained."
+        "misses by a third, and cc/be is not reproduced."
     )
 
 
@@ -118,7 +118,7 @@ def _spreads(paper: Paper, r: Results) -> list[str]:
     total, settled, agree = (sum(x) for x in zip(*((c.comparisons, c.settled, c.agree) for c in found.values()), strict=True))
     held = sum(true_in(sd, SPREADS[i])[0] for i in names)
     return [
-        f"Most rankings of queues and classes by deviation (Table 6, claims Y26 to Y30) cannot be told from chance: of {total} published "
-        f"comparisons {total - settled} differ by less than twice what such a difference varies by here between series of runs with other "
+        f"Most rankings of queues and classes by deviation (Table 6, claims Y26 to Y30) cannot be distinguished from chance: of {total} "
+        f"published comparisons {total - settled} differ by less than twice what such a difference varies by here between series of runs with other "
         f"seeds. Of the other {settled} our runs agree with {agree}; in all {held} of {total} are true here."
     ]

@@ -1,4 +1,4 @@
-"""The combinations of Yang and Fu 2001: the factorial of environments, queues, sizes and ratios, and the runs beside it."""
+"""The combinations of Yang and Fu 2001: the factorial of environments, queues, sizes and ratios, and the extra runs."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class Network:
         """The factorial over environments and queues."""
         return [self.combination("grid", e, q, size, n) for size in sizes for e in ENVS for q in queues for n in ratios]
 
-    def beside(self, times: Iterable[int] = TIMES) -> list[Combination]:
-        """The runs beside the factorial."""
+    def extra(self, times: Iterable[int] = TIMES) -> list[Combination]:
+        """Returns the runs outside the factorial."""
 
         def lasting(seconds: int) -> Change:
             def edit(t: Tree, _: Combination) -> None:
@@ -158,7 +158,7 @@ class Network:
         return out
 
 
-# Changes of what is left open
+# Changes of unstated parameters
 
 
 def tcp(**values: object) -> Change:

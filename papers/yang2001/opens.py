@@ -35,7 +35,7 @@ OPENS = (
     ),
     Open(
         "start spread", "0s", Levels(("0s", "10ms", "100ms", "500ms")),
-        "Table 1 says simultaneously; of the rest nothing is said, and scripts often spread starts.",
+        "Table 1 says simultaneously; nothing is stated for the rest, and scripts often spread starts.",
     ),
     Open("TCP variant", "tahoe", Levels(("tahoe", "reno", "newreno")), "The paper says TCP and slow start; ns-2's plain agent is Tahoe."),
     Open("TCP window", "20p", Span("15p", "40p"), "Not stated: ns-2's default is 20; ts/ts needs 15 at least; up to twice the default."),
@@ -65,7 +65,7 @@ OPENS = (
     ),
     Open(
         "DRR limit", "25000B", Span("8000B", "50000B", "log"),
-        "Not stated: ns-2's default is 25000 byte for all queues together; scripts set others.",
+        "Not stated: ns-2's default is 25000 bytes for all queues together; scripts set others.",
     ),
     Open("DRR drop", "tail", Levels(("head", "tail")), "Not told: ns-2.35 drops the first packet of the longest queue, others the last."),
     Open(
@@ -74,8 +74,8 @@ OPENS = (
         "here to hold anybody.)",
     ),
     Open("cc hold", "lower", Levels(("lower", "worst")), "The paper stops flows of lower priority: all of them, or the lowest first."),
-    Open("cc release after", "5s", Span("1s", "30s", "log"), "Not told: when held flows go on if no further signal comes."),
-    Open("cc release", "best", Levels(("best", "all")), "Not told: whether the best held class goes on first, or all."),
+    Open("cc release after", "5s", Span("1s", "30s", "log"), "Not stated: when held flows resume if no further signal comes."),
+    Open("cc release", "best", Levels(("best", "all")), "Not stated: whether the best held class resumes first, or all."),
     Open("ts slot", "100ms", Span("90ms", "110ms"), "Not stated: the published times of ts/ts say 0.1 s to a tenth."),
     Open("ts order", "file", Levels(("file", "interleaved")), "Not told: all TCP flows and then all UDP flows in a round, or alternately."),
     Open(

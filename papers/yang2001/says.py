@@ -111,7 +111,7 @@ def count(v: Values, says: Margins) -> str:
 
 @dataclass(frozen=True)
 class Chance:
-    """The comparisons of a claim beside what a comparison varies by between runs that differ in nothing but their seeds."""
+    """Returns the comparisons of a claim with the variation of each between runs that differ in their seeds only."""
 
     comparisons: int
     settled: int

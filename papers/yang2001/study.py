@@ -85,20 +85,20 @@ class Yang2001(Paper):
         n = self._network(values)
         kinds = {"table1", "fig2", "slots", "unit"}
         aged = {("aging", "cc/cc", x) for x in ("short", "long")}
-        few = n.beside([t for t in net.TIMES if t <= 100])
-        beside = [c for c in few if c["part"] in kinds or (c["part"], c["env"], c["what"]) in aged]
+        few = n.extra([t for t in net.TIMES if t <= 100])
+        extra = [c for c in few if c["part"] in kinds or (c["part"], c["env"], c["what"]) in aged]
         small = [n.combination("grid", e, "FCFS", "10KB", r) for e in ("cc/cc", "ts/ts", "ts/be") for r in SMALL]
-        return [*beside, *n.grid(("1MB",), (MIDDLE,)), *small]
+        return [*extra, *n.grid(("1MB",), (MIDDLE,)), *small]
 
     def combinations(self) -> list[Combination]:
-        """The whole factorial, and the runs beside it."""
+        """Returns the whole factorial, and the extra runs."""
         n = self._network()
-        return [*n.beside(), *n.grid(SIZES, RATIOS)]
+        return [*n.extra(), *n.grid(SIZES, RATIOS)]
 
     def quick_combinations(self) -> list[Combination]:
         """Nine of the nineteen ratios, three with 10 KB; Fig. 2 without its two last times."""
         n = self._network()
-        return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
+        return [*n.extra([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
     def topology(self) -> Tree:
         """Two sources without control."""
@@ -192,7 +192,7 @@ class Yang2001(Paper):
         return built
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
-        """Those named in claims.toml, of the combinations at hand."""
+        """Returns the tables that claims.toml names, for the available combinations."""
         r, m = results, Means(results)
         return {
             "table1": table1(r), "fig2": fig2(r), "table4": m.rows("table4"), "table6": m.rows("table6"), "fig7": fig7(r),

@@ -59,7 +59,7 @@ def signed(x: float, digits: int = 0) -> str:
 
 
 def beyond(v: Values, p: Values, percent: float = 15) -> dict[Key, float]:
-    """Those of the combinations without control that are farther from the published values than so many percent."""
+    """Returns the combinations without control that differ from the published values by more than this percentage."""
     return {k: x for k, x in apart(v, p, lambda k: k[0] == "be/be").items() if abs(x) > percent}
 
 
@@ -86,7 +86,7 @@ def notes(name: str, r: Results | None, paper: Paper | None = None, rows: Sequen
 
 
 def _best_effort(v: Values, p: Values) -> str:
-    """Each row of be/be beside the published one."""
+    """Returns each row of be/be next to the published one."""
     rows = []
     for q in QUEUES:
         for s in (1, 2):
