@@ -119,6 +119,7 @@ def _spreads(paper: Paper, r: Results) -> list[str]:
     held = sum(true_in(sd, SPREADS[i])[0] for i in names)
     return [
         f"Most rankings of queues and classes by deviation (Table 6, claims Y26 to Y30) cannot be distinguished from chance: of {total} "
-        f"published comparisons {total - settled} differ by less than twice what such a difference varies by here between series of runs with other "
+        f"published comparisons {total - settled} differ "
+        f"by less than twice what such a difference varies by here between series of runs with other "
         f"seeds. Of the other {settled} our runs agree with {agree}; in all {held} of {total} are true here."
     ]
