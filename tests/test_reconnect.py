@@ -294,7 +294,7 @@ def test_flows_are_switched_off_and_on_again():
         return {g for g, on in asked.do({"op": "knobs", "link": "l", "future": future})[1]["flows"].items() if on}
 
     sim._core.advance(1_000_000_000_123)
-    for group, on, words in (("f", True, "run already"), ("late", False, "do not run")):
+    for group, on, words in (("f", True, "run already"), ("late", False, "are not running")):
         with pytest.raises(InvalidRequest, match=words):
             switch(group, on)
     assert runs() == {"f", "udp"}
