@@ -255,7 +255,7 @@ BAD = {
         r"1001 settings, more than 1000",
     ),
     "a scenario by itself": (["lan.toml", "--tcp", "cubic,reno"], r"a scenario is an option, --scenario lan.toml"),
-    "another's fault": (["--vary", "flows.tcp.count=2,9"], r"no node `s6`.*with count 9"),
+    "another's fault": (["--vary", "flows.tcp.count=2,9"], r"unknown node `s6`.*with count 9"),
 }
 
 

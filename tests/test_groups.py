@@ -167,7 +167,7 @@ def test_command_line(file, capsys):
     sheet = out.split("bottleneck")[0]
     assert "tcp" in sheet and "finished" in sheet
     assert "tcp.0" not in sheet
-    for option, said in ((("--why",), "per flow"), (("--flows",), "row for each flow")):
+    for option, said in ((("--why",), "per flow"), (("--flows",), "one row per flow")):
         assert invoke(["run", str(file), "--set", "report=groups", *option]) == 2
         assert said in capsys.readouterr().err
     assert invoke(["run", str(file), "--set", "report=group"]) == 2

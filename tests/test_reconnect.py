@@ -346,7 +346,7 @@ def test_a_flow_under_a_control_begins_again(control):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ([("5s", {"flows.web.start": "7s"})], "let it stop first, with flows.web.stop"),
+        ([("5s", {"flows.web.start": "7s"})], "stop it first, with flows.web.stop"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.stop": "7s"})], 'flows.web.start = "6s", or later'),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "4s"})], "cannot start at 4s: the time is 6s"),
         ([("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "0s"})], "has stopped at 5s"),
