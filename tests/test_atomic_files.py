@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fairlane as fl
-from conftest import fairlane
+from conftest import started as fairlane
 from fairlane.base import files, partial_files, rename
 from fairlane.errors import FolderError
 

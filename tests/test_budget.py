@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL, fairlane
+from conftest import DUMBBELL
+from conftest import started as fairlane
 from fairlane import _core
 from fairlane.base.files import read_input
 from fairlane.base.paths import join, split

@@ -14,7 +14,8 @@ import jsonschema
 import pytest
 
 import fairlane as fl
-from conftest import fairlane, shown_on
+from conftest import shown_on
+from conftest import started as fairlane
 from fairlane.base.document import json_schema
 from fairlane.cli import invoke
 

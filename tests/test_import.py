@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import fairlane
+from conftest import started as fairlane
 from fairlane.runs.query import query
 
 CAPTURES = Path(__file__).parent / "captures"

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import fairlane
+from conftest import started as fairlane
 from fairlane.runs.query import query
 
 pytest.importorskip("duckdb")

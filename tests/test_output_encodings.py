@@ -12,7 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from conftest import ROOT, fairlane
+from conftest import ROOT
+from conftest import started as fairlane
 from fairlane.cli import invoke
 from fairlane.cli.encodings import encodable, plain_sign
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import fairlane
+from conftest import started as fairlane
 from test_own_queue import FOLDER
 from test_own_queue_c import QUEUE
 

@@ -15,7 +15,8 @@ from typing import ClassVar
 import pytest
 
 import fairlane as fl
-from conftest import ROOT, fairlane
+from conftest import ROOT
+from conftest import started as fairlane
 from fairlane import plugin, tcp
 
 FOLDER = ROOT / "examples" / "own_cc"
@@ -312,7 +313,7 @@ def test_tables_that_break_the_rules_are_refused(compiled, more, words):
 
 
 def test_files_that_are_no_libraries(tmp_path, compiled):
-    with pytest.raises(plugin.PluginLoadError, match="not found: give a Python file"):
+    with pytest.raises(plugin.PluginLoadError, match="plug-in file .*not found"):
         fl.load_cc(tmp_path / "none.so")
     (tmp_path / "text.so").write_text("not a library")
     with pytest.raises(plugin.PluginLoadError, match="cannot load the shared library"):

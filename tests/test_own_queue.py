@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, fairlane
+from conftest import ROOT
+from conftest import started as fairlane
 
 FOLDER = ROOT / "examples" / "own_queue"
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 import fairlane as fl
-from conftest import ROOT, fairlane
+from conftest import ROOT
+from conftest import started as fairlane
 from fairlane.own import plugin
 from test_own_cc import TABLE
 from test_own_queue import FOLDER, fingerprint, guide

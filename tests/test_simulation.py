@@ -202,7 +202,7 @@ def test_futures_are_compared_pair_by_pair():
     one = fl.compare(base[0], changed[0])
     assert one.value("throughput", link="out").difference.n == 1 and one.value("throughput", link="out").difference.low is None
     assert "no differences" in repr(fl.compare(base[0], base[0].branch()))
-    with pytest.raises(fl.FairlaneError, match="other random numbers"):
+    with pytest.raises(fl.FairlaneError, match="different random numbers"):
         fl.compare(base[0], base[1])
     with pytest.raises(fl.FairlaneError, match="advance both"):
         fl.compare(sim, sim_at(sim))

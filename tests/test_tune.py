@@ -22,7 +22,8 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import ROOT, fairlane
+from conftest import ROOT
+from conftest import started as fairlane
 from fairlane.base.document import json_schema
 from fairlane.base.scenario import resolve
 from fairlane.study import Level, Study

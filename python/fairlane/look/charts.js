@@ -1,4 +1,4 @@
-/* fairlane: web/src 62014cad9a829fe6c33386077a30ae7e1b618b9a93f0debf744ae54428c230d4, with uPlot 1.6.32:
+/* fairlane: web/src 1bd8dbfa56288d1ba94258e161954e1943cf96b6f95b63fcad662a5be4a40ac6, with uPlot 1.6.32:
 
 The MIT License (MIT)
 

@@ -1,4 +1,4 @@
-/* fairlane: web/src/watch af1ba032384ec8da09a1e5866e1db20301ff0345fe7815b8d436f11c4a5327c2, with uPlot 1.6.32:
+/* fairlane: web/src/watch a6671fa6bb8ced18082196039adfb1ea0358ff45c11c072e90a677b4f0154077, with uPlot 1.6.32:
 
 The MIT License (MIT)
 
