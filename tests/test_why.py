@@ -7,7 +7,7 @@ import json
 import pytest
 
 import fairlane as fl
-from conftest import started as fairlane as command
+from conftest import started as command
 
 
 def one(source="bulk", *, duration="20s", rate="10Mbit/s", delay="50ms", queue=None, warmup="0s", loss=None, **tcp) -> fl.Network:
