@@ -239,4 +239,4 @@ def test_what_is_to_be_run_shows_itself():
     goals = {"links.bottleneck.sojourn_p99": "min", "flows.tcp.goodput": "max"}
     search = fl.Tuning(network(), link="bottleneck", objectives=goals, search={"droptail": {"limit": {"from": "2p", "to": "50p"}}})
     shown = Tags(search._repr_html_())
-    assert "b" not in shown.seen and "more is better" in shown.words and "Among: droptail." in shown.words
+    assert "b" not in shown.seen and "higher is better" in shown.words and "Among: droptail." in shown.words

@@ -313,7 +313,7 @@ def test_tables_that_break_the_rules_are_refused(compiled, more, words):
 
 
 def test_files_that_are_no_libraries(tmp_path, compiled):
-    with pytest.raises(plugin.PluginLoadError, match="plug-in file .*not found"):
+    with pytest.raises(plugin.PluginLoadError, match=r"plug-in file .*not found"):
         fl.load_cc(tmp_path / "none.so")
     (tmp_path / "text.so").write_text("not a library")
     with pytest.raises(plugin.PluginLoadError, match="cannot load the shared library"):
