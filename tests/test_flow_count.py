@@ -64,7 +64,7 @@ def test_fewer_stop_and_more_begin_at_the_instant():
     sim = network(2, 4).start(seed=1)
     sim.advance("5s")
     assert sim.flows["web.3"].started is None
-    with pytest.raises(fl.FairlaneError, match="only room"):
+    with pytest.raises(fl.FairlaneError, match="does not exist yet"):
         _ = sim.flows["web.3"].metrics
     sim.set("flows.web.count", 4)
     sim.advance("1ms")

@@ -208,7 +208,7 @@ def test_the_chosen_queue_beats_every_case_on_traffic_the_search_did_not_see(par
     assert len(mixes) == 5
 
     def cost(case):
-        means = {q: np.mean([r.samples(r.combination(set="unseen", mix=m, case=case), q) for m in mixes]) for q in scales}
+        means = {q: np.mean([r.samples(r.combination(set="unseen", scenario=m, case=case), q) for m in mixes]) for q in scales}
         complaints = [(means[q] - good) / (bad - good) for q, (good, bad) in scales.items()]
         return max(complaints) + 0.05 * sum(complaints)
 

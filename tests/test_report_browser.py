@@ -253,7 +253,7 @@ def test_names_with_markup_do_nothing(browser, tmp_path):
             browser.run(f"document.querySelectorAll('.live details')[{details}].open = true")
         browser.settle()
         assert browser.console == [] and browser.run("document.querySelectorAll('img, main u, main b b, script:not([type])').length") == 1
-        assert browser.run("document.title").endswith(("run", "report"))
+        assert browser.run("document.title").endswith(("run", "comparison"))
     # The CSV file of a chart, as it would be saved.
     browser.open(tmp_path / "one.html")
     browser.run("window.saved = []; HTMLAnchorElement.prototype.click = () => {}")

@@ -144,4 +144,4 @@ def test_two_bottlenecks_of_different_rates_are_fair_everywhere(tmp_path):
         net, factors={"links.slow.delay": ["5ms", "6ms"]}, metrics={"all": "flows.*.goodput.jain", "one": "network.jain"}, seeds="1..2"
     )
     done = study.run(tmp_path / "s")
-    assert all(x > 0.999 for x in done.cells()["all"].to_list() + done.cells()["one"].to_list())
+    assert all(x > 0.999 for x in done.runs()["all"].to_list() + done.runs()["one"].to_list())

@@ -146,7 +146,7 @@ DRIVER = """
 import sys
 from fairlane.study.executors import Processes
 sys.path.insert(0, {tests!r})
-from test_study_crew import spec, tasks_of
+from test_study_executors import spec, tasks_of
 
 if __name__ == "__main__":
     tasks = iter(tasks_of(spec(["droptail"], seeds=4, duration="400000s")))
@@ -185,7 +185,7 @@ MPI_DRIVER = """
 import sys
 from fairlane.study.executors import Mpi
 sys.path.insert(0, {tests!r})
-from test_study_crew import Enough, PLAIN, Threads, _enough, good, run, spec, tasks_of
+from test_study_executors import Enough, PLAIN, Threads, _enough, good, run, spec, tasks_of
 
 if __name__ == "__main__":
     tasks = tasks_of(PLAIN)
