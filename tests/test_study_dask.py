@@ -39,9 +39,9 @@ def test_a_dask_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(pl
 
 
 OTHER_ENGINE = """
-from fairlane.study import run
+from fairlane.study import one_run
 
-run.engine = lambda: "0.0.0+another"
+one_run.engine = lambda: "0.0.0+another"
 """
 
 

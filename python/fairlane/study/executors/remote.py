@@ -240,8 +240,8 @@ class Mpi(Crew):
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
 
-        self._setting = MPI.COMM_WORLD
-        if self._setting.Get_size() < 2:
+        self._communicator = MPI.COMM_WORLD
+        if self._communicator.Get_size() < 2:
             raise CrewError("there is no other MPI process: start with mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi")
         self._executor = MPIPoolExecutor()
         self.workers = self._executor.num_workers
@@ -249,8 +249,8 @@ class Mpi(Crew):
     def close(self, *, hurry: bool) -> None:
         """Ends the current runs; the processes themselves end with this one."""
         if hurry:
-            for rank in range(1, self._setting.Get_size()):
-                self._setting.isend(None, dest=rank, tag=HALT)
+            for rank in range(1, self._communicator.Get_size()):
+                self._communicator.isend(None, dest=rank, tag=HALT)
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
