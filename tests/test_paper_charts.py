@@ -37,7 +37,7 @@ def test_a_long_series_keeps_its_peaks_and_its_names():
     assert len(line.x) < 1300 and max(line.high) == 99 and min(line.low) == 1
     assert line.hue == 1  # RED has its colour on all pages
     assert (chart.levels, chart.spans, chart.from_zero) == (((7.0, ""),), [(0, 9, "SS")], False)
-    assert "mean of 5 s" in chart.caption
+    assert "mean over 5 s" in chart.caption
 
 
 def test_what_is_published_stands_hollow_beside_ours_and_is_crossed_where_it_cannot_be_right():

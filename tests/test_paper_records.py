@@ -79,7 +79,7 @@ def test_recorded_settings_stand_for_a_sample_if_some_come_out_again(made, tmp_p
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
     assert [(x.near, x.settings, x.low) for x in again.reach] == [(x.near, x.settings, pytest.approx(x.low, rel=1e-5)) for x in r.reach]
     page = again.page.read_text("utf-8")
-    assert f"{again.joint.again} of them, the first of the sample" in page
+    assert f"{again.joint.again} settings (the first of the sample" in page
     assert "on record" not in r.page.read_text("utf-8")
     assert tables_in(page)[1:] == tables_in(r.page.read_text("utf-8"))[1:]
 

@@ -101,7 +101,7 @@ def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fairlane", "run", str(file), "--threads", "2"]
     for options, why in (
         ([], "the run is too short for threads to pay" if available_threads() > 1 else "there is one core"),
-        (["--why"], "what happens in it is recorded" if available_threads() > 1 else "there is one core"),
+        (["--why"], "events, packets or limits are recorded" if available_threads() > 1 else "there is one core"),
         (["--quiet"], None),
         (["--json"], None),
     ):
@@ -109,5 +109,5 @@ def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
         with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=side):
             os.close(side)
             told = shown_on(main).decode()
-        assert re.findall(r"note: the run takes one thread: ([^\r\n]*)", told) == ([] if why is None else [why]), (options, told)
+        assert re.findall(r"note: the run uses one thread: ([^\r\n]*)", told) == ([] if why is None else [why]), (options, told)
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""

@@ -6,7 +6,8 @@ use crate::table::{AckC, Config, EventC, LostC, NONE, RateC, Read, RecoveryC, fl
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
 use fairlane_tcp::cc::{
-    AckSample, CcPlugin, CcContext, CongestionControl, CongestionEvent, CongestionKind, CustomCc, LostSample, RateSample, RecoveryExit, Wants,
+    AckSample, CcContext, CcPlugin, CongestionControl, CongestionEvent, CongestionKind, CustomCc, LostSample, RateSample, RecoveryExit,
+    Wants,
 };
 use fairlane_tcp::{CcConfig, EcnMode, LossBasis, Scheme};
 use fairlane_units::{Dur, Rate, Time};

@@ -7,7 +7,7 @@ use fairlane_cabi::{Code, Wanted, running, watch};
 use fairlane_engine::Stream;
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
-use fairlane_tcp::cc::{self, CcPlugin, CcContext, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
+use fairlane_tcp::cc::{self, CcContext, CcPlugin, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
 use fairlane_tcp::{CcConfig, EcnMode, LossBasis, Scheme};
 use fairlane_units::{Dur, Rate, Time};
 use pyo3::exceptions::PyValueError;

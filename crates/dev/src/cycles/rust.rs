@@ -64,9 +64,8 @@ fn code(text: &str) -> String {
             }
             '\'' => {
                 out.push(c);
-                if rest.next_if_eq(&'\\').is_some() {
-                    rest.next();
-                } else if rest.peek() == Some(&'"') {
+                // An escape, or a quotation mark as a character; the other characters do no harm.
+                if rest.next_if_eq(&'\\').is_some() || rest.peek() == Some(&'"') {
                     rest.next();
                 }
             }

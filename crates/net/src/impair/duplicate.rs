@@ -1,6 +1,6 @@
 //! Duplication: packets that arrive twice.
 
-use super::{At, Outcome, Impairment, Draws, Work};
+use super::{At, Draws, Impairment, Outcome, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

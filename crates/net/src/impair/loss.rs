@@ -6,7 +6,7 @@
 //!   it begins in the good state;
 //! - every n-th packet, or packets of given numbers, counted from 1 among all that cross the link (ns-2's ErrorModel/List and /Periodic).
 
-use super::{At, Outcome, Finding, Impairment, Draws, Work};
+use super::{At, Draws, Finding, Impairment, Outcome, Work};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
 use schemars::JsonSchema;

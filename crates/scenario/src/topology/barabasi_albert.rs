@@ -1,6 +1,6 @@
 //! Barabasi-Albert network: preferential attachment, few hubs, many nodes with few links.
 
-use super::{Builder, Graph, MOST_LINKS, InvalidParameter, too_many_links, with_defaults};
+use super::{Builder, Graph, InvalidParameter, MOST_LINKS, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use fairlane_engine::Stream;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Dumbbell: pairs of hosts on the two sides of one bottleneck.
 
-use super::{Builder, Graph, InvalidParameter, row_position, plain, large_queue};
+use super::{Builder, Graph, InvalidParameter, large_queue, plain, row_position};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate, name};
 use schemars::JsonSchema;

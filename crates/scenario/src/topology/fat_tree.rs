@@ -1,6 +1,6 @@
 //! Fat-tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
 
-use super::{Builder, Graph, InvalidParameter, row_position, plain};
+use super::{Builder, Graph, InvalidParameter, plain, row_position};
 use crate::spec::QueueTable;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;

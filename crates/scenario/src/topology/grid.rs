@@ -1,6 +1,6 @@
 //! Grid: links to the neighbours left, right, above and below.
 
-use super::{Builder, Graph, MOST_LINKS, InvalidParameter, too_many_links, with_defaults};
+use super::{Builder, Graph, InvalidParameter, MOST_LINKS, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Leaf-spine network: the folded Clos network of two layers.
 
-use super::{Builder, Graph, MOST_LINKS, InvalidParameter, row_position, too_many_links, plain};
+use super::{Builder, Graph, InvalidParameter, MOST_LINKS, plain, row_position, too_many_links};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Parking lot: a chain of bottlenecks, one flow along all of them and one across each.
 
-use super::{Builder, Graph, InvalidParameter, plain, large_queue};
+use super::{Builder, Graph, InvalidParameter, large_queue, plain};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Star: clients and one server around a router.
 
-use super::{Builder, Graph, InvalidParameter, row_position, plain};
+use super::{Builder, Graph, InvalidParameter, plain, row_position};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Balanced tree: hosts below switches, level by level.
 
-use super::{Builder, Graph, MOST_LINKS, InvalidParameter, row_position, too_many_links, with_defaults};
+use super::{Builder, Graph, InvalidParameter, MOST_LINKS, row_position, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;

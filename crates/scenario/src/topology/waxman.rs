@@ -1,7 +1,7 @@
 //! Waxman's random network: near nodes are more likely to be joined.
 
 use super::field::{Field, FieldParams, Pair};
-use super::{Builder, Graph, MOST_LINKS, InvalidParameter};
+use super::{Builder, Graph, InvalidParameter, MOST_LINKS};
 use fairlane_engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
