@@ -374,8 +374,13 @@ class Paper(ABC):
         return []
 
     def setting(self, values: Mapping[str, Value]) -> Sequence[Combination]:
-        """All combinations of the study in the setting with these values of what is open; the same factors as `combinations`."""
-        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and setting() does not make its combinations")
+        """Returns all combinations of the study with these values of the unstated parameters; factors are those of `combinations`.
+
+        A study whose `opens` lists parameters defines it. No default can: only the study knows which part of a scenario a value changes.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__}.opens() lists unstated parameters: define setting(), which returns their combinations"
+        )
 
     @property
     def declared_setting(self) -> dict[str, Value]:
