@@ -282,9 +282,9 @@ def run(
 
         save_bytes(html, result.page(out or "").encode(), new=not force)
     if as_json:
-        from ..runs.document import json_chunks as pieces
+        from ..runs.document import json_chunks
 
-        emit_pieces(pieces(result))
+        emit_pieces(json_chunks(result))
     elif not quiet:
         from ..runs.terminal import run_report
 

@@ -31,9 +31,7 @@ def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json
     from ..base.files import save_bytes
     from ..base.outputs import new_file
     from ..base.scenario import resolve
-    from ..graphs import FORMATS, document
-    from ..graphs import graph_of as of_scenario
-    from ..graphs import render_graph as drawn
+    from ..graphs import FORMATS, document, graph_of, render_graph
 
     ending = ".svg" if out is None else Path(out).suffix.lower()
     if ending not in FORMATS:
@@ -44,8 +42,8 @@ def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json
         resolved = resolve(source, assignments(sets))
     except ScenarioError as e:
         raise other_kind(file, e, "scenario") from None
-    graph = of_scenario(resolved, Path(file).stem if file != "-" else "")
-    text = drawn(graph, ending) if target is not None or not as_json else ""
+    graph = graph_of(resolved, Path(file).stem if file != "-" else "")
+    text = render_graph(graph, ending) if target is not None or not as_json else ""
     if target is not None:
         save_bytes(target, text.encode("utf-8"), new=not force)
     if as_json:

@@ -202,7 +202,7 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     from ..runs.plots import KINDS
     from ..runs.plots.quantity import kind_of
     from ..runs.result import run_resolved
-    from ..runs.tables import missing_table as absent
+    from ..runs.tables import missing_table
     from ..runs.trace import Trace
     from .figures import check_quantities
     from .log import given
@@ -223,7 +223,7 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     own = KINDS.get(kind)
     if own is None:
         check_quantities(source, changes, tree["duration"], [kind], lambda first, name: kind_of([first], name, link=bool(run.links)))
-    elif own.flows and (why := absent("flows", tree.get("report") or "flows")):
+    elif own.flows and (why := missing_table("flows", tree.get("report") or "flows")):
         raise FairlaneError(why)
     events = ",".join(x for x in (own.trace, own.more) if x) if own is not None else ""
     trace, pcap = None, None

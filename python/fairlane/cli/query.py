@@ -100,9 +100,9 @@ def _bound(memory: int) -> None:
 
 def _answer(folder: str, question: str, limits: Limits, *, as_csv: bool, as_json: bool) -> None:
     from ..look.sheet import Sheet
-    from ..runs.query import stream_query as asked
+    from ..runs.query import stream_query
 
-    with asked(folder, question, limits) as (heads, some):
+    with stream_query(folder, question, limits) as (heads, some):
         if as_csv:
             _print_csv(heads, some)
         elif as_json:

@@ -169,7 +169,7 @@ def _command() -> str:
 def _built_in(flows: int | None, udp: str | None) -> Network:
     """Returns the built-in dumbbell with the given values."""
     from .. import _core
-    from ..comparison import default_network as mixed
+    from ..comparison import default_network
 
     if udp is not None and udp != "none":
         try:
@@ -181,8 +181,8 @@ def _built_in(flows: int | None, udp: str | None) -> Network:
             ) from None
 
     if flows is None:
-        return mixed() if udp is None else mixed(udp=udp)
-    return mixed(flows=flows) if udp is None else mixed(flows=flows, udp=udp)
+        return default_network() if udp is None else default_network(udp=udp)
+    return default_network(flows=flows) if udp is None else default_network(flows=flows, udp=udp)
 
 
 def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:

@@ -75,9 +75,9 @@ def _save(
     source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *,
     new: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    from ..watch import record as film
+    from ..watch import record
 
-    made = film(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
+    made = record(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
     made.save(target, new=new)
     if as_json:
         emit_json(made.document(str(target), target.stat().st_size))

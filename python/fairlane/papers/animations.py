@@ -12,8 +12,7 @@ from .. import _core
 from ..base.cores import available_threads
 from ..errors import suggest
 from ..runs.result import Result
-from ..watch.inset import Inset, inset
-from ..watch.inset import parse_replays as asked
+from ..watch.inset import Inset, inset, parse_replays
 from .definition import Combination, Paper
 from .runner import Stopped
 
@@ -42,7 +41,7 @@ class Watched:
 def chosen(paper: Paper, combinations: Sequence[Combination], replays: Sequence[str]) -> list[Combination]:
     """The first combination with each of these levels ("queue=red load=0.8"); raises what is wrong, before anything runs."""
     out = []
-    for where in asked(replays):
+    for where in parse_replays(replays):
         left = list(combinations)
         for name, level in where.items():
             factors = [dict(c.factors) for c in combinations]

@@ -378,9 +378,7 @@ class Paper(ABC):
 
         A study whose `opens` lists parameters defines it. No default can: only the study knows which part of a scenario a value changes.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__}.opens() lists unstated parameters: define setting(), which returns their combinations"
-        )
+        raise NotImplementedError(f"{type(self).__name__}.opens() lists unstated parameters: define setting() for their combinations")
 
     @property
     def declared_setting(self) -> dict[str, Value]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import templates
 from ..look.panels import live_of
-from ..look.rerun import code_warning as said_code
+from ..look.rerun import code_warning
 from ..look.web_charts import Charts
-from ..runs.summary import limit_section as why_told
+from ..runs.summary import limit_section
 from ..watch.inset import scripts
 from . import unstated, verdicts
 from .folders import comes_with_us
@@ -63,7 +63,7 @@ def render(r: ReproductionOutcome) -> str:
     results = results_of(r)
     return templates.render(
         "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
-        called=shlex.quote(r.paper.called), code=said_code([] if comes_with_us(r.paper.folder) else [f"{r.paper.called}/study.py"]),
+        called=shlex.quote(r.paper.called), code=code_warning([] if comes_with_us(r.paper.folder) else [f"{r.paper.called}/study.py"]),
         sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims},
         score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
@@ -71,7 +71,7 @@ def render(r: ReproductionOutcome) -> str:
         open=unstated.of_paper(r.joint) if r.joint else None, fewest=unstated.FEWEST,
         not_reproduced=[j for j in r.claims if j.verdict == "not_reproduced"],
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
-        whys=[(w.name, told) for w in r.watched if (told := why_told(w.result)) is not None], whys_seed=r.seeds[0],
+        whys=[(w.name, told) for w in r.watched if (told := limit_section(w.result)) is not None], whys_seed=r.seeds[0],
         pictures=pictures, live=Charts((c for p in pictures.values() for c in p["live"]), scripts(r.moving)),
     )  # fmt: skip
 

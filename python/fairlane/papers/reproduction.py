@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base import sha256sums as sums
+from ..base import sha256sums
 from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
@@ -79,7 +79,7 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
 def _folder(path: Path, selected: Sequence[Experiment], page: str) -> Path:
     """The folder to write, made; an error before anything is run if something in it is in the way, or it is somebody else's."""
     tables = [f"{e.id}.csv" for e in selected]
-    room_for(path, (page, "reproduction.json", sums.NAME, *tables), ("figures", "runs"))
+    room_for(path, (page, "reproduction.json", sha256sums.NAME, *tables), ("figures", "runs"))
     there = {p.name for p in path.iterdir() if not p.name.startswith(".")} if path.is_dir() else set()
     if there and "runs" not in there:
         raise FolderError(f"{path} is not the folder of a reproduction, and not empty: choose another folder")
@@ -305,7 +305,7 @@ def _write(r: Reproduction, runs: Sequence[str]) -> None:
     from ..look import theme
     from . import page
 
-    with sums.listed(r.folder) as put:
+    with sha256sums.listed(r.folder) as put:
         put(f"runs/{run_list.NAME}", run_list.document(runs))
         for experiment, b in r.experiments:
             if b.rows:

@@ -13,17 +13,14 @@ import polars as pl
 from .. import _core
 from ..base.format import number, quantity
 from ..errors import FairlaneError
-from ..graphs import inline_network as inlined
+from ..graphs import inline_network
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO
+from ..look.rerun import MOST_SCENARIO, code_warning, seed_range
 from ..look.rerun import Rerun as Again
-from ..look.rerun import code_warning as said_code
-from ..look.rerun import seed_range as said_seeds
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Charts
-from ..runs.summary import limit_section as why_told
-from ..runs.summary import limits_sheet
+from ..runs.summary import limit_section, limits_sheet
 from ..stats import MARGIN, Interval, margin_text
 from ..watch.inset import scripts
 from . import claim_views, combinations, contrast, labels, live, plots, replay, terminal
@@ -76,7 +73,7 @@ def _limits(result: StudyAnalysis, *, why: bool) -> tuple[list[Any], list[Any], 
         return [], [], True
     of_all = result.index.filter(pl.col("status") == "done")["combination"].n_unique() <= replay.MOST
     if why:
-        found = [(combinations.named(result, p), why_told(r)) for p, _, r in replay.watched(result)]
+        found = [(combinations.named(result, p), limit_section(r)) for p, _, r in replay.watched(result)]
         return [(name, told) for name, told in found if told is not None], [], of_all
     if not of_all or result.spec.keep == "selected" or result.spec.settings is not None:
         return [], [], of_all
@@ -89,7 +86,7 @@ def _topology(result: StudyAnalysis) -> Any:
     spec = result.spec
     try:
         tree = resolve_base(spec, (s for f in spec.factors for s in f.levels[0].sets))
-        return inlined(tree, "topology")
+        return inline_network(tree, "topology")
     except FairlaneError:
         return None
 
@@ -118,10 +115,10 @@ def _again(result: StudyAnalysis, command: str) -> Again:
         command = command or shlex.join(["fairlane", "study", named, "--out", str(result.folder)])
         if len(text) <= MOST_SCENARIO:
             hint, saved = "The study file:", saved_link(text, file, file, "application/toml")
-    seeds = said_seeds(sorted(result.index["seed"].unique().to_list()))
+    seeds = seed_range(sorted(result.index["seed"].unique().to_list()))
     base = spec.base if len(spec.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("engine", engine()), ("fairlane", _core.version())]
-    return Again("", command, hint, base, saved, facts, "The base scenario", said_code(spec.plugins))
+    return Again("", command, hint, base, saved, facts, "The base scenario", code_warning(spec.plugins))
 
 
 def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:

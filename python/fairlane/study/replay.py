@@ -9,8 +9,7 @@ from .. import _core
 from ..base.cores import available_threads
 from ..errors import FairlaneError, suggest
 from ..runs.result import Result
-from ..watch.inset import Inset, inset
-from ..watch.inset import parse_replays as asked
+from ..watch.inset import Inset, inset, parse_replays
 from .combinations import chosen, meant, named
 from .model import Combination
 from .one_run import load_plugins, planned
@@ -26,7 +25,7 @@ MOST = 12
 
 def check(spec: StudySpec, replays: Sequence[str]) -> None:
     """Raises what is wrong with the runs that are to move, before anything runs."""
-    for where in asked(replays):
+    for where in parse_replays(replays):
         for name, level in where.items():
             factor = next((f for f in spec.factors if f.name == name), None)
             if factor is None:
@@ -39,7 +38,7 @@ def check(spec: StudySpec, replays: Sequence[str]) -> None:
 def insets(study: StudyTables, replays: Sequence[str]) -> list[Inset]:
     """The runs that are to move: of each the first combination with these levels of which a run is done, and its first seed."""
     out = []
-    for where in asked(replays):
+    for where in parse_replays(replays):
         combination, seed, fingerprint = _first(study, where)
         found = inset(_scenario(study, combination), seed, named(study, combination))
         _same(study, combination, fingerprint, found.fingerprint)

@@ -11,7 +11,7 @@ import polars as pl
 
 from ..base.extras import need
 from ..errors import FairlaneError, suggest
-from ..runs.tables import missing_table as absent
+from ..runs.tables import missing_table
 from ..stats import interval
 from . import frames
 from .model import Combination, Factor, Selector, StudySpec
@@ -169,7 +169,7 @@ class StudyTables:
         return self._wide(f"{of[:-1]}_series")
 
     def _wide(self, table: str) -> pl.DataFrame:
-        told = {absent(table, p.reports) for p in self.combinations}
+        told = {missing_table(table, p.reports) for p in self.combinations}
         if told and "" not in told:
             raise FairlaneError(told.pop())
         frame = frames.wide(table, self.spec, self.combinations, self._store, self._done)

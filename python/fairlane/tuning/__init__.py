@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..base import sha256sums as sums
+from ..base import sha256sums
 from ..base.extras import need
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
@@ -125,7 +125,7 @@ class Tuning:
         from .search import Search
 
         if out is not None:
-            room_for(Path(fspath(out)), (*FILES, sums.NAME))
+            room_for(Path(fspath(out)), (*FILES, sha256sums.NAME))
         crew = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place, opened(place if out is None else out) as store:
             search = Search(self.spec, store)

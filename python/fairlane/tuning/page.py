@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO
+from ..look.rerun import MOST_SCENARIO, code_warning, seed_range
 from ..look.rerun import Rerun as Again
-from ..look.rerun import code_warning as said_code
-from ..look.rerun import seed_range as said_seeds
 from ..look.templates import render, saved_link, svg_link
 from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
@@ -59,10 +57,10 @@ def _again(r: TuneOutcome) -> Again:
     text, name, _ = s.study.source or (s.study.base, "<tuning>", "toml")
     own = name.startswith("<")
     file = f"tune.{'json' if text.lstrip()[:1] == '{' else 'toml'}" if own else PurePath(name).name
-    seeds, held = said_seeds(s.seeds), said_seeds(s.holdout_seeds)
+    seeds, held = seed_range(s.seeds), seed_range(s.holdout_seeds)
     options = ["--trials", str(s.trials), "--seeds", seeds, *(["--holdout-seeds", held] if held else [])]
     hint, saved = ("The tune file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
     command = shlex.join(["fairlane", "tune", file, *options])
-    return Again("", command, hint, base, saved, facts, "The base scenario", said_code(s.study.plugins))
+    return Again("", command, hint, base, saved, facts, "The base scenario", code_warning(s.study.plugins))
