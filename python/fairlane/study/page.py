@@ -15,8 +15,7 @@ from ..base.format import number, quantity
 from ..errors import FairlaneError
 from ..graphs import inline_network
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, code_warning, seed_range
-from ..look.rerun import Rerun as Again
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Charts
@@ -105,7 +104,7 @@ def _factor(f: Factor) -> dict[str, Any]:
     return {"name": f.name, "paths": paths, "levels": [labels.level(f, level.label) for level in f.levels]}
 
 
-def _again(result: StudyAnalysis, command: str) -> Again:
+def _again(result: StudyAnalysis, command: str) -> Rerun:
     """Returns the command that reproduces the study, with the study file of the folder if there is one."""
     spec, hint, saved = result.spec, "", None
     if spec.source is not None:
@@ -118,7 +117,7 @@ def _again(result: StudyAnalysis, command: str) -> Again:
     seeds = seed_range(sorted(result.index["seed"].unique().to_list()))
     base = spec.base if len(spec.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("engine", engine()), ("fairlane", _core.version())]
-    return Again("", command, hint, base, saved, facts, "The base scenario", code_warning(spec.plugins))
+    return Rerun("", command, hint, base, saved, facts, "The base scenario", code_warning(spec.plugins))
 
 
 def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:

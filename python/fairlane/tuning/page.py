@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, code_warning, seed_range
-from ..look.rerun import Rerun as Again
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
 from ..look.templates import render, saved_link, svg_link
 from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
@@ -49,7 +48,7 @@ def page(r: TuneOutcome) -> str:
     )  # fmt: skip
 
 
-def _again(r: TuneOutcome) -> Again:
+def _again(r: TuneOutcome) -> Rerun:
     """Returns the command that repeats the search, with its file."""
     from .. import _core
 
@@ -63,4 +62,4 @@ def _again(r: TuneOutcome) -> Again:
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
     command = shlex.join(["fairlane", "tune", file, *options])
-    return Again("", command, hint, base, saved, facts, "The base scenario", code_warning(s.study.plugins))
+    return Rerun("", command, hint, base, saved, facts, "The base scenario", code_warning(s.study.plugins))
