@@ -83,6 +83,8 @@ class Comparison:
     right: float
     true: bool
     looked_up: tuple[str, ...] = ()
+    unit: str = ""
+    """The unit of both sides, where they are entries of tables, or one is and the other a constant."""
 
 
 def _parsed(text: str) -> ast.Expression:
@@ -160,20 +162,28 @@ class Check:
         """The comparisons of numbers, each with the table entries read for it; `all` and `any` go through all their members."""
         made: list[Comparison] = []
         read: list[str] = []
+        values: list[tuple[object, str]] = []
 
         def noted(fetch: Callable[..., Any]) -> Callable[..., Any]:
             def call(table: str, **factors: object) -> Any:
                 value = fetch(table, **factors)
                 read.append(f"{table}[{', '.join(str(x) for x in factors.values())}]")
+                values.append((value, tables.unit(table, factors)))
                 return value
 
             return call
 
+        def unit(left: float, right: float) -> str:
+            of = [next((u for x, u in values if not isinstance(x, list) and x == side), None) for side in (left, right)]
+            known = {u for u in of if u is not None}
+            return known.pop() if len(known) == 1 and (None not in of or len(values) == 1) else ""
+
         def see(left: Any, sign: str, right: Any) -> bool:
             true = bool(_COMPARE[sign](left, right))
             if all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (left, right)):
-                made.append(Comparison(float(left), sign, float(right), true, tuple(read)))
+                made.append(Comparison(float(left), sign, float(right), true, tuple(read), unit(left, right)))
             read.clear()
+            values.clear()
             return true
 
         whole = {"all": lambda xs: all(list(xs)), "any": lambda xs: any(list(xs))}

@@ -126,6 +126,12 @@ class Tables:
             raise ValueError(f"{table} {factors}: {len(values)} rows, one expected")
         return values[0]
 
+    def unit(self, table: str, factors: Mapping[str, object]) -> str:
+        """The unit of the matching rows; empty if they differ, or have none."""
+        rows = self._rows.get(table, [])
+        units = {rows[i].get("unit", "") for i in self.find(table, factors)}
+        return units.pop() if len(units) == 1 else ""
+
     def series(self, table: str, **factors: object) -> list[tuple[float, float]]:
         """The matching (t, value) pairs in order of time."""
         values, rows = self._values.get(table, []), self._rows.get(table, [])

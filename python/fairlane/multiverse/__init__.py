@@ -15,10 +15,19 @@ from __future__ import annotations
 
 from .boundaries import Boundaries, changes_at, matters
 from .design import design, key_of, near, size
+from .grades import GRADES, VERDICTS, Verdict, elsewhere, grade, grades, same_everywhere, settled, summarise
 from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, text_of, told
-from .verdicts import WORDS, Boundary, Judgement, Share, Word, judge, settled, share
+from .verdicts import WORDS, Boundary, Judgement, Share, Word, judge, share
 
 __all__ = [
+    "GRADES",
+    "VERDICTS",
+    "Verdict",
+    "elsewhere",
+    "grade",
+    "grades",
+    "same_everywhere",
+    "summarise",
     "Judgement",
     "Levels",
     "Open",

@@ -13,6 +13,7 @@ which needs no further runs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -53,17 +54,18 @@ class _Split:
         """Which of the numbers lie above, or are of these levels."""
         return np.isin(x, self.levels) if self.levels else x > self.at
 
-    @property
-    def _value(self) -> str:
-        unit = getattr(self.open.over, "unit", "")
-        return text_of(written(self.at / SI[unit], unit, False))
+    def _value(self, above: bool) -> str:
+        """The value above or below which a side lies; between whole numbers the one that the side begins after."""
+        unit, whole = getattr(self.open.over, "unit", ""), getattr(self.open.over, "whole", False)
+        at = self.at / SI[unit]
+        return text_of(written(float(math.floor(at) + (not above)) if whole else at, unit, whole))
 
     def words(self, inside: bool) -> str:
         """One of the two sides."""
         if isinstance(self.open.over, Levels):
             chosen = [text_of(v) for i, v in enumerate(self.open.over.values) if (i in self.levels) == inside]
             return f"{self.open.name} {' or '.join(chosen)}"
-        return f"{self.open.name} {'above' if inside else 'below'} {self._value}"
+        return f"{self.open.name} {'above' if inside else 'below'} {self._value(inside)}"
 
     def boundary(self, share_in: float, share_out: float, where: str, n: int) -> Boundary:
         """The split as a boundary, seen from the side on which the claim holds more often."""
@@ -72,7 +74,7 @@ class _Split:
         if isinstance(self.open.over, Levels):
             levels = tuple(text_of(v) for i, v in enumerate(self.open.over.values) if (i in self.levels) == inside)
             return Boundary(self.open.name, levels, "with", there, other, where, n)
-        return Boundary(self.open.name, self._value, "above" if inside else "below", there, other, where, n)
+        return Boundary(self.open.name, self._value(inside), "above" if inside else "below", there, other, where, n)
 
 
 def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
@@ -126,15 +128,24 @@ def changes_at(
     x = np.array([[o.number(settings[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
     rng = np.random.default_rng(seed)
     found: list[tuple[float, Boundary]] = []
-    within = _grown(opens, x, y, "", DEPTH, rng, found)
+    within = _grown(opens, x, y, {}, DEPTH, rng, found)
     found.sort(key=lambda g: -g[0])
     return Boundaries(tuple(t for _, t in found), max(0.0, 1.0 - within / total))
 
 
 def _grown(
-    opens: Sequence[Open], x: _Matrix, y: _Matrix, where: str, depth: int, rng: np.random.Generator, found: list[tuple[float, Boundary]]
+    opens: Sequence[Open],
+    x: _Matrix,
+    y: _Matrix,
+    where: Mapping[str, str],
+    depth: int,
+    rng: np.random.Generator,
+    found: list[tuple[float, Boundary]],
 ) -> float:
-    """Splits these settings as far as it is worth; the sum of squares that is left within the parts."""
+    """Splits these settings as far as it is worth; the sum of squares that is left within the parts.
+
+    `where` has the sides of the splits above, by parameter and direction: a closer split of the same parameter replaces the wider one.
+    """
     own = float(((y - y.mean()) ** 2).sum())
     if depth == 0 or len(y) < 2 * _LEAST or own < 1e-12:
         return own
@@ -143,12 +154,14 @@ def _grown(
         return own
     inside = split.inside(x[:, opens.index(split.open)])
     place = len(found)
-    found.append((0.0, split.boundary(float(y[inside].mean()), float(y[~inside].mean()), where, len(y))))
+    levels = isinstance(split.open.over, Levels)
+    others = [w for name, w in where.items() if not (levels and name == split.open.name)]
+    found.append((0.0, split.boundary(float(y[inside].mean()), float(y[~inside].mean()), " and ".join(others), len(y))))
     left = 0.0
     for side in (True, False):
         part = inside == side
-        words = split.words(side)
-        left += _grown(opens, x[part], y[part], f"{where} and {words}" if where else words, depth - 1, rng, found)
+        name = split.open.name if levels else f"{split.open.name} {side}"
+        left += _grown(opens, x[part], y[part], {**where, name: split.words(side)}, depth - 1, rng, found)
     found[place] = (own - left, found[place][1])
     return left
 

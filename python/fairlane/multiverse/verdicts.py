@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Word = Literal["holds", "fails", "depends", "not_reproduced", "inconclusive"]
-WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "not_reproduced", "inconclusive")
+Word = Literal["holds", "fails", "depends", "inconclusive"]
+WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "inconclusive")
 """The words of verdicts, in the order in which they are counted."""
 
 NEARLY_ALL = 0.95
@@ -72,12 +72,6 @@ def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENC
     return Share(min(1.0, k / n), low, high, n)
 
 
-def settled(outcomes: Sequence[float | bool | None]) -> bool:
-    """Returns true if more settings would not move a share across a bound."""
-    s = share(outcomes, STOPPING)
-    return s is not None and s.n >= FEWEST and (bool(s.clear) or s.between)
-
-
 @dataclass(frozen=True)
 class Boundary:
     """A boundary where a claim changes: a parameter, and the value, or the levels, on one side of which it holds more often."""
@@ -131,14 +125,8 @@ def judge(
     outcomes: Sequence[float | bool | None],
     boundaries: Sequence[Boundary] = (),
     explained: float = 0.0,
-    published: Literal["holds", "fails", ""] = "",
-    reached: bool = False,
 ) -> Judgement:
-    """The word for a claim from what it does in each setting of the sample.
-
-    `boundaries`, `explained`: what `changes_at` found. `published`: what the published numbers say of it; `reached`: whether any setting
-    that was run, in the sample or beyond, says the same.
-    """
+    """The word for a claim of a study from its outcome in each setting of the sample; `boundaries`, `explained`: from `changes_at`."""
     s, told = share(outcomes), tuple(boundaries)
     silent = sum(x is None for x in outcomes)
 
@@ -150,10 +138,7 @@ def judge(
     if silent > SILENT * len(outcomes):
         return word("inconclusive", f"{silent} of {len(outcomes)} settings cannot evaluate this claim")
     if s.clear:
-        there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible settings"
-        if published and published != s.clear and not reached:
-            return word("not_reproduced", f"it {published} in the published values, and in no setting that was run; it {there}")
-        return word(s.clear, there)
+        return word(s.clear, f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible settings")
     if told and explained >= EXPLAINED:
         return word("depends", f"holds in {s}; it depends on {'; '.join(str(t) for t in told)}")
     if not s.between:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .definition import Paper
     from .runner import Progress
 
-SCHEMA = "fairlane.reproductions/3"
+SCHEMA = "fairlane.reproductions/4"
 _FILES = ("index.html", "reproduction.json", NAME)
 
 

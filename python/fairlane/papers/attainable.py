@@ -15,8 +15,8 @@ from .score import published_tables
 from .tables import NEAR, Compared, number_in
 
 if TYPE_CHECKING:
-    from ..multiverse import Word
     from .definition import Built, Paper
+    from .search_record import Found
     from .settings import Seen
 
 
@@ -96,10 +96,11 @@ def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_settings: Sequen
 
 def places(paper: Paper) -> list[tuple[str, str, str]]:
     """Returns table, row and metric of every published result, as in `attainable.csv` and `full_reruns.csv`."""
-    return [(table, _place(row), row.metric) for table, rows in published_tables(paper, {}).items() for row in rows]
+    return [(table, place(row), row.metric) for table, rows in published_tables(paper, {}).items() for row in rows]
 
 
-def _place(row: Compared) -> str:
+def place(row: Compared) -> str:
+    """Returns the place of a value in its table: "clients 3, queue RED"."""
     return ", ".join(f"{k} {v}" for k, v in row.factors if v)
 
 
@@ -120,43 +121,45 @@ def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(REACH)
     for x in rows:
-        texts = [inert(t) for t in (x.table, _place(x.row), x.row.metric, x.row.unit, x.row.published_text)]
+        texts = [inert(t) for t in (x.table, place(x.row), x.row.metric, x.row.unit, x.row.published_text)]
         numbers = ["" if n is None else f"{n:.6g}" for n in (x.row.ours, x.low, x.high)]
         word = {True: "yes", False: "no", None: ""}[x.reached]
         writer.writerow([made_of, *texts, *numbers, x.near, x.settings, word, x.row.impossible or ""])
     return out.getvalue().encode()
 
 
-def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[str, Any] | None:
+def of_values(rows: Sequence[Reach], varied: bool, searched: Sequence[Found] = ()) -> dict[str, Any] | None:
     """Returns the verdict on the published values of an experiment, besides the claims that rest on it; None if none is published.
 
-    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some setting, is *not reproduced* if
-    one is near in none (it *fails* where no parameter is unstated), and *inconclusive* if runs are missing, or settings do not have the
-    others. Values that contradict others of their paper do not count. `varied`: whether settings were run.
+    It is *reproduced* if all of them are near in the study's own tables, *depends* if the others are near in some setting, *not reproduced*
+    if a directed search met one of the others nowhere, and else *inconclusive*. Values that contradict others of their paper do not count.
+    `varied`: settings were run.
     """
     plain = [r for r in rows if not r.row.impossible and r.row.ours is not None]
     if not plain:
         return None
-    near, lost = sum(r.row.close for r in plain), [r for r in plain if r.reached is False]
-    silent = sum(not r.row.close for r in plain if r.reached is None)
-    word: Word = "not_reproduced" if lost else "inconclusive" if silent else "depends"
-    if missing:
-        word = "inconclusive"
-    elif near == len(plain):
-        word = "holds"
-    elif not varied:
-        word = "fails"
-    told = f"{near} of {len(plain)} published values are within {100 * NEAR:.0f} % of ours or in our interval"
-    if varied and near < len(plain):
-        more = len(plain) - near - len(lost) - silent
-        others = ((more, "more in some setting"), (len(lost), "in no setting"), (silent, "not available in any setting"))
+    met = {(x.table, x.of, x.metric): x.holds for x in searched if x.table}
+
+    def reached(r: Reach) -> bool | None:
+        there = met.get((r.table, place(r.row), r.row.metric))
+        return True if r.reached or there else False if there is False else None
+
+    far = [r for r in plain if not r.row.close]
+    lost = [r for r in far if reached(r) is False]
+    open_ = [r for r in far if reached(r) is None]
+    word = "reproduced" if not far else "not_reproduced" if lost else "inconclusive" if open_ or not varied else "depends"
+    told = f"{len(plain) - len(far)} of {len(plain)} published values are within {100 * NEAR:.0f} % of ours"
+    if varied and far:
+        more = len(far) - len(lost) - len(open_)
+        others = (
+            (more, "more in some setting"), (len(lost), "in no setting that a directed search found"),
+            (len(open_), "in no setting that was run"),
+        )  # fmt: skip
         told += "".join(f", {n} {words}" for n, words in others if n)
-    if missing:
-        told = f"preliminary ({missing}): {told}"
     return {
         "verdict": word,
         "reason": told,
         "compared": len(plain),
-        "near": near,
-        "unreached": [r.to_json() for r in lost],
+        "near": len(plain) - len(far),
+        "unreached": [r.to_json() for r in [*lost, *open_]],
     }

@@ -1,20 +1,18 @@
-"""Claims of a paper, in the language of `fairlane.claims`, and how sure a verdict is."""
+"""Claims of a paper, in the language of `fairlane.claims`, and the two results of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
-from ..multiverse import Boundary, Judgement, Share, Word, share
+from ..multiverse import Boundary, Share, Verdict, elsewhere, share
 
-Verdict = Word
-
-SURE = 0.95
-"""Share of resamples that must agree before a verdict is given."""
+if TYPE_CHECKING:
+    from .search_record import Found
 
 
 @dataclass(frozen=True)
@@ -28,63 +26,91 @@ class Claim:
     published: Outcome
     expect: Literal["hold", "doubtful"]
     why: str = ""
+    main: str = ""
+    """A main conclusion of the paper, as a clause: "RED reduces the delay of TCP"; empty for other claims."""
+    inconsistent: str = ""
+    """Why the published values that it rests on cannot be; empty if they can."""
+
+
+@dataclass(frozen=True)
+class DependsOn:
+    """The unstated parameter that decides a claim, and the value where it changes."""
+
+    name: str
+    value: str = ""
+    """Empty if no single value separates: the parameter only has the largest effect on the margin."""
+    side: str = ""
+    """Where the claim holds more often: above or below the value, or with it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the entry of the JSON document."""
+        return {"name": self.name, "value": self.value or None, "holds": self.side or None}
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.side + ' ' if self.side in ('above', 'below') else ''}{self.value}".strip()
 
 
 @dataclass
 class Judged:
-    """The verdict on one claim, with what supports it."""
+    """The two results of a claim, and the verdict that summarises them."""
 
     claim: Claim
     verdict: Verdict
     outcome: Outcome
-    """Outcome on the means."""
-    support: float | None
-    """Share of resampled sets of replications on which the check holds; `None` without replications."""
-    reason: str
+    """Outcome on the means of the study's own tables."""
+    runs_true: int = 0
+    """Replications of the study's own tables in which it holds."""
+    runs: int = 0
+    """Replications that can evaluate it."""
+    share: Share | None = None
+    """The share of the plausible settings in which it holds, or of the replications if it is judged `alone`; None if none can evaluate it."""
+    alone: bool = False
+    """True if nothing unstated touches its runs: it comes out the same in every setting, and is judged by its replications."""
     comparisons: list[Comparison] = field(default_factory=list)
+    boundaries: tuple[Boundary, ...] = ()
+    """Where it changes between settings."""
+    depends_on: DependsOn | None = None
     cause: str = ""
-    so_far: Verdict | None = None
-    """Verdict of the finished runs alone while others are missing; `None` if all are finished."""
-
-    judgement: Judgement | None = None
-    """Judgement over the settings, or over the replications of a paper of single runs; None where only the means were judged."""
     share_matching: float | None = None
     """The share of the settings that match the published values in which it holds; None if none matches, or none was run."""
     matching: int = 0
-    """How many settings match the published values."""
+    """Settings that match the published values."""
     whole: bool = False
     """True if it is judged in recorded full reruns, because the settings of the sample lack the values it reads."""
+    closest: Found | None = None
+    """The result of a directed search for a setting in which it holds; None if none was made."""
 
     @property
-    def share(self) -> Share | None:
-        """In what share of the plausible settings it holds."""
-        return self.judgement.share if self.judgement else None
+    def here(self) -> bool | None:
+        """Result in the paper's setup: that of most replications, of the means if they are evenly divided; None if it was not run."""
+        if self.outcome == "no-data" or not self.runs:
+            return None
+        return self.runs_true > self.runs / 2 or (2 * self.runs_true == self.runs and self.outcome == "holds")
 
     @property
-    def boundaries(self) -> tuple[Boundary, ...]:
-        """Where it changes."""
-        return self.judgement.boundaries if self.judgement else ()
-
-    @property
-    def leaning(self) -> Verdict:
-        """The verdict, or what it looks like so far."""
-        return self.so_far or self.verdict
+    def elsewhere(self) -> str:
+        """The grade of the share: "mostly", "mostly or nearly always"."""
+        return elsewhere(self.share)
 
     def to_json(self) -> dict[str, Any]:
         """The entry of the JSON document."""
         s = self.share
         return {
             "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
-            "verdict": self.verdict, "so_far": self.so_far, "on_means": self.outcome, "support": self.support, "reason": self.reason,
-            "share": s and round(s.share, 4), "share_low": s and round(s.low, 4), "share_high": s and round(s.high, 4),
-            "settings": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
-            "whole": self.whole,
+            "main": self.claim.main or None, "verdict": self.verdict,
+            "in_paper_setup": None if self.here is None else "yes" if self.here else "no", "runs_true": self.runs_true, "runs": self.runs,
+            "on_means": self.outcome, "published": self.claim.published,
+            "elsewhere": self.elsewhere or None, "share": s and round(s.share, 4), "share_low": s and round(s.low, 4),
+            "share_high": s and round(s.high, 4), "settings": s.n if s and not self.alone else 0, "same_everywhere": self.alone,
+            "depends_on": self.depends_on and self.depends_on.to_json(),
+            "share_matching": _rounded(self.share_matching), "matching": self.matching, "whole": self.whole,
             "changes_at": [t.to_json() for t in self.boundaries] or None,
-            "published_verdict": self.claim.published, "expect": self.claim.expect,
+            "closest": self.closest and self.closest.to_json(), "inconsistent": self.claim.inconsistent or None,
+            "expect": self.claim.expect,
             "evidence": [
-                {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
+                {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "unit": c.unit, "read": list(c.looked_up)} for c in self.comparisons
             ],
-            "cause": self.cause or ("" if self.verdict == "holds" else self.reason),
+            "cause": self.cause,
         }  # fmt: skip
 
 
@@ -95,65 +121,26 @@ def read_claims(path: Path) -> list[Claim]:
     return [
         Claim(
             e["id"], e["statement"], tuple(f"{key}/{x}" for x in e["experiments"]), Check(e["check"]), e["published"],
-            e.get("expect", "hold"), e.get("why", ""),
+            e.get("expect", "hold"), e.get("why", ""), e.get("main", ""), e.get("inconsistent", ""),
         )
         for e in entries
     ]  # fmt: skip
 
 
-def judge(
-    claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), missing: str = "", replications: Sequence[Outcome] = ()
-) -> Judged:
-    """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side.
-
-    `replications`: what the claim does in each replication alone, for a paper that made each run once: then the verdict is that of the
-    share in which it holds.
-
-    `missing` says which runs of the study are not there ("4 of 30 replications"); then nothing is settled, whatever these runs say. Few
-    replications agree by chance, and the bootstrap cannot know what none of them shows: so a part of the runs never has another verdict
-    than all of them, or a more certain one.
-    """
-    judged = _judged(claim, tables, resamples)
-    if len(replications) > 1 and judged.outcome != "no-data":
-        judged = _single(judged, replications)
-    if not missing or judged.outcome == "no-data":
-        return judged
-    reason = f"preliminary ({missing}): {judged.reason}"
-    return replace(judged, verdict="inconclusive", so_far=judged.verdict, reason=reason)
-
-
-def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged:
-    """The verdict that these runs give."""
+def in_paper_setup(claim: Claim, tables: Tables, replications: Sequence[Tables]) -> Judged:
+    """Evaluates a claim in the study's own tables, on the means and in each replication alone; the other setups are not judged yet."""
     outcome = claim.check.outcome(tables)
     if outcome == "no-data":
-        return Judged(claim, "inconclusive", outcome, None, "a table or a row the check reads was not run")
-    comparisons = claim.check.comparisons(tables)
-    if not resamples:
-        return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons)
-    held = sum(claim.check.outcome(t) == "holds" for t in resamples)
-    support = held / len(resamples)
-    if outcome == "holds" and support >= SURE:
-        return Judged(claim, "holds", outcome, support, f"holds in {share_text(support)} of the resampled replications", comparisons)
-    if outcome == "fails" and support <= 1 - SURE:
-        return Judged(claim, "fails", outcome, support, f"fails in {share_text(1 - support)} of the resampled replications", comparisons)
-    reason = f"not significant: {outcome} on the means, holds in {share_text(support)} of the resampled replications"
-    return Judged(claim, "inconclusive", outcome, support, reason, comparisons)
+        return Judged(claim, "inconclusive", outcome)
+    each = [o for o in map(claim.check.outcome, replications) if o != "no-data"] or [outcome]
+    return Judged(
+        claim, "inconclusive", outcome, sum(o == "holds" for o in each), len(each), comparisons=claim.check.comparisons(tables)
+    )
 
 
-def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
-    """The verdict of the share of single runs in which a claim holds."""
-    found = share([None if o == "no-data" else o == "holds" for o in replications])
-    if found is None:
-        return judged
-    word: Word = found.clear or "inconclusive"
-    low, high = (round(100 * x) for x in (found.low, found.high))
-    reason = f"holds in {share_text(found.share)} ({low} to {high} %) of {found.n} replications, each judged alone"
-    return replace(judged, verdict=word, reason=reason, judgement=Judgement(word, found, (), 0.0, reason))
-
-
-def share_text(x: float) -> str:
-    """Returns a share in percent."""
-    return "all" if x == 1 else "none" if x == 0 else f"{100 * x:.0f} %"
+def share_of_runs(j: Judged) -> Share | None:
+    """The share of the replications in which a claim holds."""
+    return share([True] * j.runs_true + [False] * (j.runs - j.runs_true)) if j.runs else None
 
 
 def _rounded(x: float | None) -> float | None:

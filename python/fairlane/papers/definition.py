@@ -27,7 +27,7 @@ Tree = dict[str, Any]
 
 
 _FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
-_TAKEN = ("attainable", "index", "reproduction", "settings")
+_TAKEN = ("attainable", "index", "reproduction", "search", "settings")
 """Files of a reproduction that no experiment may have."""
 _FOLDERS = ("figures", "runs")
 
@@ -296,9 +296,9 @@ class Paper(ABC):
     alternative_seeds: tuple[int, ...] = (1, 2)
     setting_seeds: tuple[int, ...] = (1,)
     """The replications of each setting: few, because there are many settings."""
-    most_settings: int = 256
-    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. With the study itself
-    they should take no more than some five minutes on two cores."""
+    most_settings: int = 512
+    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. Fewer are taken once the
+    grade of every claim is settled."""
     single_runs: bool = False
     """True if the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}

@@ -9,7 +9,7 @@ from ..look.sheet import Sheet
 from .outcome import results_of
 from .score import scores
 from .terminal import score_told, sheets
-from .verdicts import WORDS, counts, name, share_of, told
+from .verdicts import WORDS, elsewhere_text, here_text, label
 
 if TYPE_CHECKING:
     from .outcome import ReproductionOutcome
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 def reproduction_html(r: ReproductionOutcome) -> str:
     """Returns the findings, the verdicts on the claims, the published tables with ours, and the path of the page."""
-    rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {name(j.verdict)}", share_of(j), j.claim.statement] for j in r.claims]
-    claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
-    n = told(counts(j.verdict for j in r.claims))
-    how = muted(f"{r.paper.key}, {len(r.seeds)} replications: {n}. {r.runs} runs, {r.reused} of them from an earlier call.")
-    lead = r.findings[0] if r.findings else ""
+    rows = []
+    for j in r.claims:
+        entry = j.to_json()
+        rows.append([j.claim.id, f"{WORDS[j.verdict].sign} {label(entry)}", here_text(entry), elsewhere_text(entry), j.claim.statement])
+    heads = ["claim", "verdict", "in the paper's setup", "in other plausible setups", ""]
+    claims = Sheet(heads, rows, title="Claims", words=(1, 3, 4))
+    how = muted(f"{r.paper.key}, {len(r.seeds)} replications. {r.runs} runs, {r.reused} of them from an earlier call.")
+    lead = r.answer
     near = score_told(scores(results_of(r)))
     return card(r.paper.words["title"], lead, how, near, claims, *sheets(r), notices(r.warnings), muted(f"Page: {r.page}"))

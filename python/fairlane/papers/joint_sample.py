@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from ..claims import Outcome
-from ..multiverse import Judgement, Open, Setting, changes_at, judge, key_of, matters, settled, share
-from ..multiverse.verdicts import FEWEST
-from .claims import Claim, Judged, read_claims, share_text
+from ..multiverse import Boundary, Open, Setting, changes_at, key_of, matters, same_everywhere, settled, share, summarise
+from ..multiverse.verdicts import EXPLAINED
+from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
 from .definition import Paper
 from .records import recorded, recorded_reach
+from .search_record import Found, best_of, recorded_search
 from .settings import SAMPLED, Seen, nearest
 from .tables import NEAR
 
@@ -43,6 +43,8 @@ class Joint:
     sample has are judged in these."""
     emulated: Emulated | None = None
     """Predictions from the full reruns for other settings."""
+    searched: Sequence[Found] = ()
+    """Results of directed searches for a setting in which a claim holds, or a published value is met."""
 
     @cached_property
     def sample(self) -> list[Seen]:
@@ -61,6 +63,11 @@ class Joint:
             return []
         most = (self.best[0].distance.fit or 0.0) + MATCHING
         return [s for s in self.best if (s.distance.fit or 0.0) <= most]
+
+    @property
+    def closest(self) -> dict[str, Found]:
+        """The result of the directed search for each claim that was searched for."""
+        return best_of(x for x in self.searched if not x.table)
 
     @property
     def entire(self) -> list[Seen]:
@@ -87,16 +94,9 @@ class Joint:
         """Returns the outcome of a claim in each setting in which it is judged."""
         return [s.outcomes[claim] for s in self.judging(claim)]
 
-    def judged(self, claim: Claim, here: Outcome) -> Judgement:
-        """The word for a claim; `here` is what it does in the study's own tables."""
-        outcomes = self.outcomes(claim.id)
-        found = share(outcomes)
-        published: Literal["holds", "fails", ""] = claim.published if claim.published != "no-data" else ""
-        reached = here == published or any(_says(s.outcomes[claim.id], published) for s in (*self.seen, *self.entire))
-        if found is None or found.clear:
-            return judge(outcomes, published=published, reached=reached)
-        boundaries = changes_at(self.opens, [s.values for s in self.judging(claim.id)], outcomes)
-        return judge(outcomes, boundaries.boundaries, boundaries.explained, published, reached)
+    def same_everywhere(self, claim: str) -> bool:
+        """Returns true if a claim comes out the same in every setting, so that nothing unstated touches its runs."""
+        return same_everywhere(self.outcomes(claim), [s.margins.get(claim) for s in self.judging(claim)])
 
     def share_matching(self, claim: str) -> float | None:
         """In what share of the settings that match the published values a claim holds."""
@@ -110,8 +110,8 @@ class Joint:
 
     @property
     def settled(self) -> bool:
-        """True if more settings would move no share across a bound."""
-        return all(settled(self.outcomes(c.id)) for c in self.claims)
+        """True if more settings would move no share out of its grade."""
+        return all(self.same_everywhere(c.id) or settled(self.outcomes(c.id)) for c in self.claims)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the document of a reproduction."""
@@ -131,10 +131,6 @@ class Joint:
         }  # fmt: skip
 
 
-def _says(outcome: float | None, word: str) -> bool:
-    return outcome is not None and bool(word) and (outcome > 0 if word == "holds" else outcome < 1)
-
-
 def _finite(x: float | None) -> float | None:
     return None if x is None or x in (float("inf"), float("-inf")) else x
 
@@ -147,27 +143,44 @@ def of_record(paper: Paper) -> Joint | None:
     if not seen:
         return None
     claims, asked = read_claims(paper.folder / "claims.toml"), sum(s.kind in SAMPLED for s in seen)
-    return Joint(paper.opens(), claims, seen, paper.declared_setting, asked, recorded_reach(paper), whole=recorded_whole(paper))
+    return Joint(
+        paper.opens(), claims, seen, paper.declared_setting, asked, recorded_reach(paper),
+        whole=recorded_whole(paper), searched=recorded_search(paper),
+    )  # fmt: skip
 
 
 def of_settings(judged: Judged, joint: Joint) -> Judged:
-    """A verdict from the plausible settings instead of one from the study's own."""
+    """Adds the result in the other plausible setups, and the verdict."""
     id = judged.claim.id
-    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
-    match, whole = joint.share_matching(id), joint.only_entire(id)
-    reason = found.reason
-    if whole and found.share:
-        words = "" if found.word != "inconclusive" or found.share.n >= FEWEST else f"holds in {found.share}; "
-        reason = f"{words}{reason}; in the settings that were rerun in full, because the others lack the values it reads"
-    if match is not None:
-        reason += f"; holds in {share_text(match)} of the {matching} settings that match the published values"
+    alone = joint.same_everywhere(id)
+    found = share_of_runs(judged) if alone else share(joint.outcomes(id))
+    verdict = summarise(judged.here, found, judged.runs, alone, bool(judged.claim.inconsistent))
+    boundaries, depends = deciding(joint, id) if verdict == "depends" else ((), None)
+    match = None if alone else joint.share_matching(id)
     return replace(
-        judged,
-        verdict=found.word,
-        so_far=None,
-        reason=reason,
-        judgement=found,
-        share_matching=match,
-        matching=matching if match is not None else 0,
-        whole=whole,
-    )
+        judged, verdict=verdict, share=found, alone=alone, boundaries=boundaries, depends_on=depends, share_matching=match,
+        matching=0 if match is None else len(joint.matching_of(id)), whole=joint.only_entire(id), closest=joint.closest.get(id),
+    )  # fmt: skip
+
+
+def of_runs(judged: Judged, varied: bool) -> Judged:
+    """Adds the verdict where no setting was run; `varied`: the paper leaves parameters unstated, so that its replications are not all."""
+    inconsistent = bool(judged.claim.inconsistent)
+    if varied:
+        return replace(judged, verdict=summarise(judged.here, None, inconsistent=inconsistent))
+    found = share_of_runs(judged)
+    return replace(judged, verdict=summarise(judged.here, found, judged.runs, True, inconsistent), share=found, alone=True)
+
+
+def deciding(joint: Joint, claim: str) -> tuple[tuple[Boundary, ...], DependsOn | None]:
+    """Returns where a claim changes, and the parameter that decides it: that of the first boundary, or else the one that moves its margin
+    most."""
+    judging = joint.judging(claim)
+    settings, margins = [s.values for s in judging], [s.margins.get(claim) for s in judging]
+    found = changes_at(joint.opens, settings, joint.outcomes(claim))
+    if found.boundaries and found.explained >= EXPLAINED:
+        first = found.boundaries[0]
+        value = " or ".join(first.value) if isinstance(first.value, tuple) else first.value
+        return found.boundaries, DependsOn(first.name, value, first.side)
+    weight = matters(joint.opens, settings, margins)
+    return (), DependsOn(max(weight, key=lambda name: weight[name])) if weight else None

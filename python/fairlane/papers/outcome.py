@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..claims import Row
 from .animations import Watched
+from .answer import answer
 from .attainable import Reach, of_values, reach, with_recorded, with_whole
 from .claims import Judged
 from .definition import Alternative, Built, Experiment, Paper, Results
 from .joint_sample import Joint
 from .score import published_results, scores
 from .tables import NEAR, Compared
+from .verdicts import WORDS
 
 if TYPE_CHECKING:
     from ..watch.inset import Inset
 
-SCHEMA = "fairlane.reproduction/3"
-WORST = ("not_reproduced", "fails", "inconclusive", "depends", "holds")
+SCHEMA = "fairlane.reproduction/4"
+WORST = ("contradicted", "inconclusive", "only_in_paper_setup", "depends", "inconsistent_in_print", "supported")
 """Verdicts in the order in which one of them, on a claim, becomes that of the experiment."""
 
 
@@ -65,9 +67,9 @@ class ReproductionOutcome:
     tables: dict[str, list[Row]] = field(default_factory=dict)
     """Our tables as the claims read them."""
     missing: str = ""
-    """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
+    """Which runs of the study were not made, as in a quick look."""
     joint: Joint | None = None
-    """The settings that were run; None if the paper leaves nothing open, or this is a part of the runs."""
+    """The settings that were run, or those on record if this is a part of the runs; None if nothing is unstated, or nothing is on record."""
     moving: list[Inset] = field(default_factory=list)
     """Runs that move in the page."""
     watched: list[Watched] = field(default_factory=list)
@@ -91,8 +93,13 @@ class ReproductionOutcome:
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
         """Returns the verdict on an experiment's published values, without its claims; None if none is published as its table."""
-        partly = self.missing or ("no other setting than its own" if self.paper.opens() and not self.joint else "")
-        return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
+        searched = self.joint.searched if self.joint else ()
+        return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, searched)
+
+    @property
+    def answer(self) -> str:
+        """The result in a sentence: the claims by verdict, and the main conclusions."""
+        return answer([j.to_json() for j in self.claims])
 
     def resting(self, e: Experiment) -> list[Judged]:
         """The claims that rest on an experiment or a part of it."""
@@ -109,17 +116,15 @@ class ReproductionOutcome:
                 of.setdefault(j.verdict, []).append(j.claim.id)
         worst = next((v for v in WORST if v in of), None)
         if worst is not None:
-            return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
-        near = [row.near for row in b.comparison.rows if row.near is not None]
-        if not near:
-            return "inconclusive", "no claim and no published value to compare"
-        word = "inconclusive" if self.missing else "holds" if all(near) else "fails"
-        so_far = f"preliminary ({self.missing}): " if self.missing else ""
-        return (
-            word,
-            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} published values are within {100 * NEAR:.0f} % of ours or in "
-            "our interval",
-        )
+            return worst, "; ".join(f"{', '.join(ids)}: {WORDS[v].name}" for v, ids in of.items())
+        values = self.of_values(e)
+        if values is None:
+            near = [row.near for row in b.comparison.rows if row.near is not None]
+            if not near:
+                return "inconclusive", "no claim and no published value to compare"
+            word = "reproduced" if all(near) else "inconclusive"
+            return word, f"no claim rests on it; {sum(near)} of {len(near)} published values are within {100 * NEAR:.0f} % of ours"
+        return values["verdict"], f"no claim rests on it; {values['reason']}"
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
@@ -127,7 +132,7 @@ class ReproductionOutcome:
         columns = self.paper.sensitivity_columns()
         return {
             "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"],
-            "quick": self.quick, "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
+            "quick": self.quick, "missing": self.missing or None, "answer": self.answer, "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
             "experiments": [
                 {
                     "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,

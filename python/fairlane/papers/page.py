@@ -15,15 +15,17 @@ from ..look.rerun import code_warning
 from ..look.web_charts import Charts
 from ..runs.summary import limit_section
 from ..watch.inset import scripts
-from . import unstated, verdicts
+from . import unstated
+from .attainable import place
 from .folders import comes_with_us
 from .layout import Published, grids, heading, layout_of, number_of, published_rows
 from .numbers import difference, mean, mean_and_half, published, value
 from .outcome import results_of
-from .score import Scores, scores
+from .score import Scores, scores, without_constant
 from .score import difference as apart
 from .tables import NEAR
-from .verdicts import WORDS, badge, counts, share_of, so_far
+from .verdicts import WORDS, badge, closest_text, counts, elsewhere_text, here_text, label
+from .verdicts import percent as verdicts_percent
 
 if TYPE_CHECKING:
     from ..claims import Comparison as Seen
@@ -40,8 +42,6 @@ _WIDEST = 0.5
 
 def render(r: ReproductionOutcome) -> str:
     """The page as text."""
-    from .reproduction import RESAMPLES
-
     pictures = {p.name: _shown(p) for _, b in r.experiments for p in b.pictures}
     filters: dict[str, Callable[..., Any]] = {
         "value": value,
@@ -54,6 +54,7 @@ def render(r: ReproductionOutcome) -> str:
         "unit": _unit,
         "badge": badge,
         "percent": percent,
+        "share": verdicts_percent,
         "tied": tied,
     }
     shown = {e.id for e, _ in r.experiments}
@@ -62,14 +63,14 @@ def render(r: ReproductionOutcome) -> str:
     main = _main(r, sections)
     results = results_of(r)
     return templates.render(
-        "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
+        "papers/page.html.j2", filters, r=r, paper=r.paper, words=r.paper.words,
         called=shlex.quote(r.paper.called), code=code_warning([] if comes_with_us(r.paper.folder) else [f"{r.paper.called}/study.py"]),
         sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims},
         score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
-        so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
+        claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         open=unstated.of_paper(r.joint) if r.joint else None, fewest=unstated.FEWEST,
-        not_reproduced=[j for j in r.claims if j.verdict == "not_reproduced"],
+        searched=len({(x.table, x.of, x.metric) for x in (r.joint.searched if r.joint else ()) if x.table}),
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
         whys=[(w.name, told) for w in r.watched if (told := limit_section(w.result)) is not None], whys_seed=r.seeds[0],
         pictures=pictures, live=Charts((c for p in pictures.values() for c in p["live"]), scripts(r.moving)),
@@ -169,7 +170,7 @@ def _published_in(tables: Mapping[str, Published], row: Compared) -> str:
 
 def _claims_on(r: ReproductionOutcome, e: Experiment) -> list[dict[str, Any]]:
     """The claims that rest on an experiment or a part of it."""
-    return [{"judged": j, "share": share_of(j)} for j in r.resting(e)]
+    return [{"judged": j, "label": label(j.to_json())} for j in r.resting(e)]
 
 
 def _unreached(r: ReproductionOutcome, x: Reach) -> dict[str, Any]:
@@ -178,8 +179,17 @@ def _unreached(r: ReproductionOutcome, x: Reach) -> dict[str, Any]:
     of = [_factor(n, v, said) for n, v in x.row.factors if v]
     return {
         "id": x.table if any(e.id == x.table for e, _ in r.experiments) else "", "number": number_of(r.paper, x.table) or _spaced(x.table),
-        "of": " · ".join(of), "metric": _metric(x.row), "row": x.row, "low": x.low, "high": x.high,
+        "of": " · ".join(of), "metric": _metric(x.row), "row": x.row, "low": x.low, "high": x.high, "searched": _searched(r, x),
     }  # fmt: skip
+
+
+def _searched(r: ReproductionOutcome, x: Reach) -> str:
+    """The result of the directed search for a published value; empty if there was none."""
+    found = [f for f in (r.joint.searched if r.joint else ()) if (f.table, f.of, f.metric) == (x.table, place(x.row), x.row.metric)]
+    if not found:
+        return ""
+    best = max(found, key=lambda f: f.margin)
+    return f"{'near' if best.holds else 'closest'}: {percent(-best.margin)} away, with {best.setting} ({best.evaluated} settings)"
 
 
 def _near(r: ReproductionOutcome) -> list[dict[str, Any]]:
@@ -197,6 +207,8 @@ def _near(r: ReproductionOutcome) -> list[dict[str, Any]]:
                     "placed": placed,
                     "number": number_of(r.paper, name) or _spaced(name),
                     "score": found,
+                    "chance": sum(x.by_chance and not x.close for x in rows),
+                    "rest": without_constant(r.paper, name, rows),
                     "dots": [d[:2] for d in dots],
                 }
             )
@@ -286,11 +298,14 @@ def _unit(unit: str) -> str:
 
 def _digits(x: float) -> str:
     """A compared number: enough digits to see the difference."""
-    return f"{x:.6g}"
+    return f"{x:.5g}"
 
 
 def _seen(c: Seen) -> str:
-    return f"{_digits(c.left)} {_SIGNS.get(c.sign, c.sign)} {_digits(c.right)}"
+    """A comparison with its unit: "22.8 against 24.1 packets" where one number should be less than the other, and is not."""
+    unit = f" {_unit(c.unit)}" if _unit(c.unit) else ""
+    sign = _SIGNS.get(c.sign, c.sign) if c.true else "against"
+    return f"{_digits(c.left)} {sign} {_digits(c.right)}{unit}"
 
 
 def _claim(j: Judged, r: ReproductionOutcome) -> dict[str, Any]:
@@ -304,9 +319,13 @@ def _claim(j: Judged, r: ReproductionOutcome) -> dict[str, Any]:
     otherwise = [f"{s.alternative.name} ({to})" for s in r.shifts for i, _, to in s.changed if i == j.claim.id]
     inside = {e.id: e.part_of for e in r.paper.experiments()}
     ids = [e.removeprefix(f"{r.paper.key}/") for e in j.claim.experiments]
+    entry = j.to_json()
     return {
         "judged": j,
-        "share": verdicts.share_of(j),
+        "label": label(entry),
+        "here": here_text(entry),
+        "elsewhere": elsewhere_text(entry),
+        "closest": closest_text(entry),
         "settings": unstated.of_claim(j, r.joint) if r.joint else None,
         "rests": [(number_of(r.paper, e) or e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,

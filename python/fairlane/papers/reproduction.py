@@ -15,32 +15,29 @@ from ..base import sha256sums
 from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
-from ..claims import BadCheck, Factors, Row, resampled, tables_of
+from ..claims import BadCheck, Factors, Row, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
 from ..study import run_list
 from .animations import chosen as moving_combinations
 from .animations import covering, insets, watched
 from .attainable import csv_of_reach
 from .checks import bad_check, check_files, check_study
-from .claims import Claim, Judged, judge, read_claims
+from .claims import Judged, in_paper_setup, read_claims
 from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
 from .error_context import told
 from .full_reruns import recorded_whole
-from .joint_sample import Joint, of_settings
+from .joint_sample import Joint, of_record, of_runs, of_settings
 from .measurement import check_columns, check_measures, check_tables
 from .outcome import ReproductionOutcome, Shift
 from .recorded import Plan, Which
 from .records import csv_of, made_of
 from .runner import Job, Progress, Runner
+from .search_record import recorded_search
 from .settings import Settings, check_settings, replications
 from .tables import csv_of_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-RESAMPLES = 400
-"""Bootstrap copies on which a claim is evaluated."""
 
 
 class Reproduction(ReproductionOutcome):
@@ -204,14 +201,17 @@ def _reproduced(
 
         joint = Joint(paper.opens(), known, seen, paper.declared_setting, plan.asked, plan.earlier, plan.again)
         try:
+            joint.searched = recorded_search(paper)
             joint.whole = recorded_whole(paper)
             joint.emulated = recorded_emulated(paper)
         except PaperError as e:  # made before something changed: the sample's settings are there all the same
             notes.append(str(e))
+    else:
+        joint = _on_record(paper, notes)
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     check_tables(paper, built, tables, results)
-    claims = _judged(paper, selected, partial, tables, missing, joint)
+    claims = _judged(paper, selected, partial, tables, joint)
     columns = paper.sensitivity_columns()
     shifts = []
     before = {j.claim.id: j.outcome for j in claims}
@@ -274,24 +274,28 @@ def _missing(paper: Paper, quick: Sequence[Combination] | None, seeds: Sequence[
 
 
 def _judged(
-    paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], missing: str, joint: Joint | None
+    paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], joint: Joint | None
 ) -> list[Judged]:
     shown = {f"{paper.key}/{e.id}" for e in selected}
-    claims: list[Claim] = read_claims(paper.folder / "claims.toml")
-    claims = [c for c in claims if not partial or shown & set(c.experiments)]
-    means, copies = tables_of(tables), resampled(tables, RESAMPLES)
-    single = replications(tables) if paper.single_runs else []
-    only_own = joint is None and bool(paper.opens())
+    claims = [c for c in read_claims(paper.folder / "claims.toml") if not partial or shown & set(c.experiments)]
+    means, single = tables_of(tables), replications(tables)
     judged = []
     for c in claims:
         try:
-            rest = [] if not partial else [e.removeprefix(f"{paper.key}/") for e in c.experiments if e not in shown]
-            left = missing or (f"the runs of {', '.join(rest)} left out" if rest else "no other setting than its own" if only_own else "")
-            j = judge(c, means, copies, left, [c.check.outcome(t) for t in single])
-            judged.append(of_settings(j, joint) if joint else j)
+            j = in_paper_setup(c, means, single)
+            judged.append(of_settings(j, joint) if joint else of_runs(j, bool(paper.opens())))
         except BadCheck as e:
             raise bad_check(paper, c.id, str(e)) from e
     return judged
+
+
+def _on_record(paper: Paper, notes: list[str]) -> Joint | None:
+    """The settings that the study records, none of which is run again; None without a record of this study."""
+    try:
+        return of_record(paper) if paper.opens() else None
+    except PaperError as e:
+        notes.append(str(e))
+        return None
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[tuple[str, str, str]], list[str]]:
@@ -318,7 +322,7 @@ def _write(r: Reproduction, runs: Sequence[str]) -> None:
             if name not in own and not r.partial:
                 put(f"{name}.csv", csv_of_rows(rows))
         put(r.page.name, page.render(r).encode())
-        if r.joint:
+        if r.joint and not r.missing and not r.partial:
             put("settings.csv", csv_of(r.joint.seen, r.paper))
             put("attainable.csv", csv_of_reach(r.reach, made_of(r.paper)))
         text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)

@@ -86,3 +86,23 @@ def difference(row: Compared) -> float:
 def scores(rows: Sequence[Compared]) -> Scores:
     """Both scores of a study."""
     return Scores(score(rows), score(row for row in rows if not row.impossible), sum(row.ours is None for row in rows))
+
+
+def without_constant(paper: Paper, table: str, rows: Sequence[Compared]) -> float | None:
+    """Returns the median difference of the values of a table without their constant part; None if paper.toml states none.
+
+    `[experiments.ID] constant` has it: entries with a `value`, and the factors for which it counts. A published value that is its constant
+    part, to the last digit, has nothing left to compare.
+    """
+    parts: Sequence[Mapping[str, Any]] = paper.words["experiments"].get(table, {}).get("constant", [])
+    differences = []
+    for row in rows:
+        factors = dict(row.factors)
+        part = next((p for p in parts if all(factors.get(k, row.metric) == str(x) for k, x in p.items() if k != "value")), None)
+        if part is None or row.ours is None or row.published is None:
+            continue
+        rest = row.published - float(part["value"])
+        digits = len(row.published_text.partition(".")[2])
+        if abs(rest) > 10.0**-digits:
+            differences.append(abs((row.ours - float(part["value"])) / rest - 1))
+    return median(differences) if differences else None

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..multiverse import Setting, base_of, check_opens, check_setting, design, key_of, near, settled, told
+from ..multiverse import Setting, base_of, check_opens, check_setting, design, key_of, near, same_everywhere, settled, told
 from .claims import Claim
 from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables
 from .distance import Distance, distance
@@ -18,8 +18,8 @@ from .score import published_results
 
 BATCH = 8
 """Settings whose runs are made together."""
-LOOKS = (128, 256, 512, 1024, 2048, 4096)
-"""Sizes of the sample at which it is looked whether every share is settled."""
+LOOKS = (256, 512, 1024, 2048, 4096)
+"""Sizes of the sample at which sampling stops if the grade of every share is settled."""
 REFINED = 4
 """Settings of the sample per setting of refinement."""
 AROUND = 4
@@ -208,10 +208,16 @@ def sample(
             seen += settings.see(planned[:1], "base", progress, (part(0), part(1)))
             begin = 1
         seen += settings.see(planned[begin:end], "sample", progress, (part(begin), part(end)))
-        if end < len(planned) and all(settled([s.outcomes[c.id] for s in seen]) for c in settings.claims):
+        if end < len(planned) and all(_settled(seen, c.id) for c in settings.claims):
             break
     n = _refined(len(seen), refined)
     return refine(settings, seen, n, progress, (part(total - n - 1), part(total)))
+
+
+def _settled(seen: Sequence[Seen], claim: str) -> bool:
+    """Returns true if more settings would not change the grade of a claim."""
+    outcomes = [s.outcomes[claim] for s in seen]
+    return same_everywhere(outcomes, [s.margins[claim] for s in seen]) or settled(outcomes)
 
 
 def _refined(n: int, asked: int | None) -> int:

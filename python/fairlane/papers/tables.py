@@ -17,12 +17,12 @@ from ..claims import Factors, Row, Tables, as_number, same
 from ..errors import PaperError
 
 NEAR = 0.15
-"""Relative difference up to which our value counts as near the published one; so does one whose interval has it."""
+"""Relative difference up to which our value counts as near the published one."""
 FEWEST_RANKED = 5
 """Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
-RECORDS = ("settings.csv", "attainable.csv", "full_reruns.csv", "full_rerun_settings.csv", "emulated.csv")
+RECORDS = ("settings.csv", "attainable.csv", "full_reruns.csv", "full_rerun_settings.csv", "emulated.csv", "search.csv")
 """CSV files that fairlane writes into the folder of a study; each carries its own checksum."""
 
 
@@ -135,11 +135,13 @@ class Compared:
 
     @property
     def close(self) -> bool:
-        """True if our value is near the published one: within `NEAR` of it, or with it in our interval."""
-        if self.ours is None or self.published is None:
-            return False
-        inside = self.low is not None and self.high is not None and self.low <= self.published <= self.high
-        return inside or (self.difference is not None and abs(self.difference) <= NEAR)
+        """True if our value is within `NEAR` of the published one. Chance does not count: fewer runs would bring more values near."""
+        return self.difference is not None and abs(self.difference) <= NEAR
+
+    @property
+    def by_chance(self) -> bool:
+        """True if the published value lies in our interval, so that chance alone explains the difference."""
+        return self.published is not None and self.low is not None and self.high is not None and self.low <= self.published <= self.high
 
     @property
     def near(self) -> bool | None:

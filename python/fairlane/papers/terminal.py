@@ -11,7 +11,7 @@ from .layout import Grid, Published, grids, heading, layout_of, published_rows
 from .numbers import difference, mean, pm, published, value
 from .outcome import results_of
 from .score import Scores, scores
-from .verdicts import WORDS, counts, name, share_of, so_far, told
+from .verdicts import WORDS, closest_text, elsewhere_text, here_text, label
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,25 +22,29 @@ if TYPE_CHECKING:
 
 
 def show(r: ReproductionOutcome, console: Console) -> None:
-    """Prints the tables that the paper reports, the verdict on each claim, and where the page is."""
-    console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replications)", "bold"))
+    """Prints the result, the tables that the paper reports, the two results of each claim, and where the page is."""
+    console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replication{'s' if len(r.seeds) > 1 else ''})", "bold"))
+    if r.answer:
+        console.print(Words(r.answer))
     for sheet in sheets(r):
         console.print()
         console.print(sheet)
     console.print()
     console.print(Words("Claims", "bold"))
     for j in r.claims:
-        word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else f"{WORDS[j.verdict].sign} {name(j.verdict)}"
-        begin = f"{j.claim.id:<5}{word:<13}{share_of(j):>7}  "
-        console.print(Words(begin + j.claim.statement, WORDS[j.verdict].style, len(begin)))
-        if j.verdict == "depends" and j.boundaries:
-            console.print(Words(" " * len(begin) + f"Holds with {'; with '.join(map(str, j.boundaries))}.", "cyan", len(begin)))
-        if j.leaning != "holds" and j.cause:
-            console.print(Words(" " * len(begin) + j.cause, "dim", len(begin)))
-    n = told(counts(j.verdict for j in r.claims))
-    console.print(Words(f"\n{n}.  {r.runs} runs ({r.reused} from an earlier call) in {r.seconds:.1f} s."))
+        entry = j.to_json()
+        begin = f"{j.claim.id:<5}{WORDS[j.verdict].sign} "
+        console.print(Words(f"{begin}{label(entry)}: {j.claim.statement}", WORDS[j.verdict].style, len(begin)))
+        both = f"In the paper's setup: {here_text(entry)}. In other plausible setups: {elsewhere_text(entry)}."
+        console.print(Words(" " * len(begin) + both, "dim", len(begin)))
+        holds = f"Holds with {'; with '.join(map(str, j.boundaries))}." if j.boundaries else ""
+        for more in (holds, j.claim.inconsistent, closest_text(entry), j.cause if j.verdict != "supported" else ""):
+            if more:
+                console.print(Words(" " * len(begin) + more, "dim", len(begin)))
+    console.print(Words(f"\n{r.runs} runs ({r.reused} from an earlier call) in {r.seconds:.1f} s."))
     if r.missing:
-        console.print(Words(f"No verdicts yet ({r.missing}). So far {so_far(j.so_far for j in r.claims)}."))
+        record = "; the shares of settings are those on record" if r.joint else ""
+        console.print(Words(f"The paper's setup was run in part ({r.missing}){record}."))
     if near := score_told(scores(results_of(r))):
         console.print(Words(near))
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):

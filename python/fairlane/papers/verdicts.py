@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-    from .claims import Judged
 
 
 @dataclass(frozen=True)
 class Word:
     """A verdict in words."""
 
+    name: str
     sign: str
+    one: str
+    """With one claim: "1 is supported"."""
     many: str
-    """Plural: "3 hold"."""
+    """With several: "3 are supported"."""
     style: str
     """Its colour on a terminal."""
     always: bool = False
@@ -27,18 +28,29 @@ class Word:
 
 
 WORDS: Mapping[str, Word] = {
-    "holds": Word("✓", "hold", "green", True),
-    "depends": Word("◐", "depend", "cyan"),
-    "fails": Word("✕", "fail", "red", True),
-    "not_reproduced": Word("!", "not reproduced", "magenta"),
-    "inconclusive": Word("?", "inconclusive", "yellow", True),
-}
+    "supported": Word("supported", "✓", "is supported", "are supported", "green", True),
+    "depends": Word("depends", "◐", "depends on what it does not state", "depend on what it does not state", "cyan", True),
+    "only_in_paper_setup": Word(
+        "only in the paper's setup", "◌", "holds only in its own setup", "hold only in its own setup", "magenta"
+    ),
+    "contradicted": Word("contradicted", "✕", "is contradicted", "are contradicted", "red", True),
+    "inconsistent_in_print": Word(
+        "inconsistent in print", "≠", "rests on published values that cannot be", "rest on published values that cannot be", "blue"
+    ),
+    "inconclusive": Word("inconclusive", "?", "is inconclusive", "are inconclusive", "yellow"),
+}  # fmt: skip
 """In the order in which they are counted."""
 
+VALUES: Mapping[str, Word] = {
+    "reproduced": Word("reproduced", "✓", "is reproduced", "are reproduced", "green"),
+    "not_reproduced": Word("not reproduced", "!", "is not reproduced", "are not reproduced", "magenta"),
+}
+"""Verdicts on published values, besides "depends" and "inconclusive"."""
 
-def name(verdict: str) -> str:
-    """Returns a verdict in words: "not reproduced"."""
-    return verdict.replace("_", " ")
+
+def word(verdict: str) -> Word:
+    """Returns the words of a verdict on a claim, or on published values."""
+    return WORDS.get(verdict) or VALUES[verdict]
 
 
 def counts(verdicts: Iterable[str | None]) -> dict[str, int]:
@@ -47,22 +59,22 @@ def counts(verdicts: Iterable[str | None]) -> dict[str, int]:
     return {v: n[v] for v, word in WORDS.items() if n[v] or word.always}
 
 
-def told(n: Mapping[str, int]) -> str:
-    """Counts in words.
+def phrases(n: Mapping[str, int]) -> list[str]:
+    """Returns the counts as phrases, those of zero left out.
 
-    >>> told({"holds": 2, "fails": 1, "inconclusive": 0})
-    '2 hold, 1 fails, 0 inconclusive'
+    >>> phrases({"supported": 2, "depends": 0, "contradicted": 1})
+    ['2 are supported', '1 is contradicted']
     """
-    return ", ".join(f"{k} {name(v) if k == 1 else WORDS[v].many}" for v, k in n.items())
+    return [f"{k} {WORDS[v].one if k == 1 else WORDS[v].many}" for v, k in n.items() if k]
 
 
-def so_far(leanings: Iterable[str | None]) -> str:
-    """How claims look without all of their runs.
+def listed(parts: list[str]) -> str:
+    """Joins phrases to a list.
 
-    >>> so_far(["holds", None, "fails", "holds"])
-    '2 hold, 1 fails'
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
     """
-    return told({v: k for v, k in counts(leanings).items() if k}) or "no result yet"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def percent(share: float) -> str:
@@ -78,18 +90,57 @@ def percent(share: float) -> str:
     return f"{rounded:g} %"
 
 
-def share_of(j: Judged) -> str:
-    """Returns the share of a verdict; empty if there is none."""
-    if j.share is not None:
-        return percent(j.share.share)
-    return percent(j.support) if j.support is not None else ""
+def here_text(claim: Mapping[str, Any]) -> str:
+    """Returns the result in the paper's setup, from the entry of a claim in the JSON document.
+
+    >>> here_text({"in_paper_setup": "yes", "runs_true": 9, "runs": 10}), here_text({"in_paper_setup": None})
+    ('yes (9 of 10 runs)', 'not run')
+    """
+    if claim["in_paper_setup"] is None:
+        return "not run"
+    return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} run{'' if claim['runs'] == 1 else 's'})"
 
 
-def badge(verdict: str, so_far: str | None = None, share: str = "", why: str = "") -> Markup:
-    """A verdict as it stands on a page; `so_far` is what it looks like without all of the runs, `why` shows under the pointer."""
+def elsewhere_text(claim: Mapping[str, Any]) -> str:
+    """Returns the result in other plausible setups, from the same entry.
+
+    >>> elsewhere_text({"elsewhere": "mostly", "share": 0.88, "share_low": 0.84, "share_high": 0.92, "settings": 256, "same_everywhere": False})
+    'mostly (88 %, 84 to 92 % of 256 settings)'
+    """
+    if claim["same_everywhere"]:
+        return "the same everywhere: nothing that the paper does not state touches these runs"
+    if claim["share"] is None:
+        return "not sampled"
+    low, high = percent(claim["share_low"]), percent(claim["share_high"])
+    whole = " rerun in full" if claim.get("whole") else ""
+    grade = claim["elsewhere"] if claim["elsewhere"].count(" or ") < 2 else "unclear"
+    return f"{grade} ({percent(claim['share'])}, {low.removesuffix(' %')} to {high} of {claim['settings']} settings{whole})"
+
+
+def label(claim: Mapping[str, Any]) -> str:
+    """Returns the verdict as the text of a badge: "depends on TCP window"."""
+    verdict = claim["verdict"]
+    name = claim["depends_on"]["name"] if claim.get("depends_on") else ""
+    return f"depends on {name}" if verdict == "depends" and name else WORDS[verdict].name
+
+
+def closest_text(claim: Mapping[str, Any]) -> str:
+    """Returns the result of the directed search for a claim; empty without one."""
+    c = claim.get("closest")
+    if not c:
+        return ""
+    kept = "with the other published values kept near" if c["constrained"] else "whatever the other published values"
+    far = "" if c["median_difference"] is None else f", where the median deviation from the published values is {percent(c['median_difference'])}"
+    at = f"at {c['setting']}" if c["setting"] != "declared" else "at the setting of our tables"
+    if c["reached"] > 0.5:
+        return f"A directed search over {c['evaluated']} settings found one in which it holds, {kept}: {at}{far}."
+    return f"A directed search over {c['evaluated']} settings, {kept}, found none in which it holds; closest: margin {c['margin']:.2g}, {at}{far}."
+
+
+def badge(verdict: str, text: str = "", why: str = "") -> Markup:
+    """A verdict as it stands on a page; `text` replaces its name, `why` shows under the pointer."""
     from markupsafe import Markup
 
-    word = f"{so_far} so far" if so_far in WORDS and so_far != "inconclusive" else f"{WORDS[verdict].sign} {name(verdict)}"
-    told = Markup(" <small>{}</small>").format(share) if share else ""
+    w = word(verdict)
     title = Markup(' title="{}"').format(why) if why else ""
-    return Markup('<span class="badge {}"{}>{}{}</span>').format(verdict, title, word, told)
+    return Markup('<span class="badge {}"{}>{} {}</span>').format(verdict, title, w.sign, text or w.name)

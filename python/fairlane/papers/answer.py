@@ -1,0 +1,64 @@
+"""The first sentence of a reproduction: are the paper's conclusions right?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .verdicts import WORDS, counts, listed, phrases
+
+Entry = Mapping[str, Any]
+"""A claim as the JSON document has it."""
+
+
+def answer(claims: Sequence[Entry]) -> str:
+    """Returns the result of a study: its claims by verdict, then its main conclusions.
+
+    >>> entry = {"verdict": "supported", "depends_on": None, "main": "RED shortens the queue"}
+    >>> answer([entry, {**entry, "main": None, "verdict": "contradicted"}])
+    "Of the paper's 2 conclusions, 1 is supported and 1 is contradicted. Its main conclusion, that RED shortens the queue, is supported."
+    """
+    main = [c for c in claims if c["main"]]
+    return " ".join(filter(None, (tally(claims), mains(main))))
+
+
+def tally(claims: Sequence[Entry], of: str = "the paper's") -> str:
+    """Returns the claims by verdict, in one sentence."""
+    if not claims:
+        return ""
+    n = {v: k for v, k in counts(c["verdict"] for c in claims).items() if k}
+    if len(n) == 1:
+        (verdict,) = n
+        if len(claims) == 1:
+            return f"{of[0].upper()}{of[1:]} one conclusion {WORDS[verdict].one}."
+        return f"All of {of} {len(claims)} conclusions {WORDS[verdict].many}."
+    parts = phrases(n)
+    mostly = most_frequent(claims)
+    if mostly and n.get("depends", 0) > 1:
+        at = [v for v in n].index("depends")
+        parts[at] += f" (mostly {mostly})"
+    return f"Of {of} {len(claims)} conclusions, {listed(parts)}."
+
+
+def most_frequent(claims: Sequence[Entry]) -> str:
+    """Returns the unstated parameter on which most claims depend; empty if none leads."""
+    names = Counter(c["depends_on"]["name"] for c in claims if c["verdict"] == "depends" and c["depends_on"])
+    ranked = names.most_common(2)
+    return ranked[0][0] if ranked and ranked[0][1] > 1 and (len(ranked) < 2 or ranked[0][1] > ranked[1][1]) else ""
+
+
+def mains(claims: Sequence[Entry]) -> str:
+    """Returns the main conclusions with their verdicts, in one sentence; empty if none is declared."""
+    if not claims:
+        return ""
+    if len(claims) == 1:
+        return f"Its main conclusion, that {claims[0]['main']}, {verb(claims[0])}."
+    return f"Its main conclusions: {'; '.join(f'that {c['main']} {verb(c)}' for c in claims)}."
+
+
+def verb(claim: Entry) -> str:
+    """Returns a verdict as the verb of a sentence: "depends on the TCP window"."""
+    if claim["verdict"] == "depends" and claim["depends_on"]:
+        return f"depends on {claim['depends_on']['name']}"
+    return WORDS[claim["verdict"]].one.replace("its own", "the paper's own")
