@@ -155,8 +155,10 @@ def _grown(
     inside = split.inside(x[:, opens.index(split.open)])
     place = len(found)
     levels = isinstance(split.open.over, Levels)
-    others = [w for name, w in where.items() if not (levels and name == split.open.name)]
-    found.append((0.0, split.boundary(float(y[inside].mean()), float(y[~inside].mean()), " and ".join(others), len(y))))
+    there, other = float(y[inside].mean()), float(y[~inside].mean())
+    same = split.open.name if levels else f"{split.open.name} {there >= other}"
+    others = [words for name, words in where.items() if name != same]
+    found.append((0.0, split.boundary(there, other, " and ".join(others), len(y))))
     left = 0.0
     for side in (True, False):
         part = inside == side

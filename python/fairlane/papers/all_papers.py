@@ -110,6 +110,7 @@ class Reproductions:
                 {
                     **{k: x for k, x in o.document.items() if k not in alone},
                     **o.counts,
+                    "answer": o.document["answer"],
                     "findings": o.findings,
                     **o.score.every.to_json(),
                     "score": o.score.to_json(),

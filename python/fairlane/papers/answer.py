@@ -54,7 +54,8 @@ def mains(claims: Sequence[Entry]) -> str:
         return ""
     if len(claims) == 1:
         return f"Its main conclusion, that {claims[0]['main']}, {verb(claims[0])}."
-    return f"Its main conclusions: {'; '.join(f'that {c['main']} {verb(c)}' for c in claims)}."
+    each = [f"that {c['main']}, {verb(c)}" for c in claims]
+    return f"Its main conclusions: {'; '.join(each)}."
 
 
 def verb(claim: Entry) -> str:

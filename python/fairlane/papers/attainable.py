@@ -16,7 +16,7 @@ from .tables import NEAR, Compared, number_in
 
 if TYPE_CHECKING:
     from .definition import Built, Paper
-    from .search_record import Found
+    from .found import Found
     from .settings import Seen
 
 

@@ -12,7 +12,7 @@ from ..claims import Check, Comparison, Outcome, Tables
 from ..multiverse import Boundary, Share, Verdict, elsewhere, share
 
 if TYPE_CHECKING:
-    from .search_record import Found
+    from .found import Found
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Judged:
     runs: int = 0
     """Replications that can evaluate it."""
     share: Share | None = None
-    """The share of the plausible settings in which it holds, or of the replications if it is judged `alone`; None if none can evaluate it."""
+    """The share of the plausible settings in which it holds, or of the replications if it is judged `alone`; None if none can tell."""
     alone: bool = False
     """True if nothing unstated touches its runs: it comes out the same in every setting, and is judged by its replications."""
     comparisons: list[Comparison] = field(default_factory=list)
@@ -108,7 +108,8 @@ class Judged:
             "closest": self.closest and self.closest.to_json(), "inconsistent": self.claim.inconsistent or None,
             "expect": self.claim.expect,
             "evidence": [
-                {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "unit": c.unit, "read": list(c.looked_up)} for c in self.comparisons
+                {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "unit": c.unit, "read": list(c.looked_up)}
+                for c in self.comparisons
             ],
             "cause": self.cause,
         }  # fmt: skip
@@ -133,9 +134,7 @@ def in_paper_setup(claim: Claim, tables: Tables, replications: Sequence[Tables])
     if outcome == "no-data":
         return Judged(claim, "inconclusive", outcome)
     each = [o for o in map(claim.check.outcome, replications) if o != "no-data"] or [outcome]
-    return Judged(
-        claim, "inconclusive", outcome, sum(o == "holds" for o in each), len(each), comparisons=claim.check.comparisons(tables)
-    )
+    return Judged(claim, "inconclusive", outcome, sum(o == "holds" for o in each), len(each), comparisons=claim.check.comparisons(tables))
 
 
 def share_of_runs(j: Judged) -> Share | None:

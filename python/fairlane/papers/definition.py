@@ -297,10 +297,10 @@ class Paper(ABC):
     setting_seeds: tuple[int, ...] = (1,)
     """The replications of each setting: few, because there are many settings."""
     most_settings: int = 512
-    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. Fewer are taken once the
-    grade of every claim is settled."""
+    """Settings of the joint sample, at most; those around the settings nearest to the published values come on top. Fewer are taken once
+    the grade of every claim is settled."""
     single_runs: bool = False
-    """True if the paper made each run once: a claim is then judged in each replication alone, not on their means."""
+    """True if the paper made each run once: in a setting a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
     """The setting of the study's own tables, where it differs from the base: `combinations` are those of `setting(declared)`."""
     reference: str = ""

@@ -12,7 +12,8 @@ from ..multiverse.verdicts import EXPLAINED
 from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
 from .definition import Paper
 from .records import recorded, recorded_reach
-from .search_record import Found, best_of, recorded_search
+from .found import Found, best_of
+from .search_record import recorded_search
 from .settings import SAMPLED, Seen, nearest
 from .tables import NEAR
 

@@ -69,7 +69,7 @@ class ReproductionOutcome:
     missing: str = ""
     """Which runs of the study were not made, as in a quick look."""
     joint: Joint | None = None
-    """The settings that were run, or those on record if this is a part of the runs; None if nothing is unstated, or nothing is on record."""
+    """The settings that were run, or those on record if this is a part of the runs; None if nothing is unstated, or on record."""
     moving: list[Inset] = field(default_factory=list)
     """Runs that move in the page."""
     watched: list[Watched] = field(default_factory=list)
@@ -132,7 +132,8 @@ class ReproductionOutcome:
         columns = self.paper.sensitivity_columns()
         return {
             "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"],
-            "quick": self.quick, "missing": self.missing or None, "answer": self.answer, "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
+            "quick": self.quick, "missing": self.missing or None, "answer": self.answer, "seeds": self.seeds, "runs": self.runs,
+            "page": str(self.page),
             "experiments": [
                 {
                     "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,

@@ -9,13 +9,15 @@ from ..base.format import duration
 from ..look import templates
 from ..look.notebook import card, muted
 from ..look.sheet import Sheet, Words
+from .answer import answer
+from .answer import tally as in_words
 from .page import percent, tally
-from .verdicts import WORDS, badge, name, so_far, told
+from .verdicts import WORDS, badge, elsewhere_text, here_text, label
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .all_papers import Outline, Reproductions
+    from .all_papers import Reproductions
 
 
 def render(r: Reproductions) -> str:
@@ -29,37 +31,37 @@ def render(r: Reproductions) -> str:
     studies = [[o.key, *(o.counts.get(v, 0) for v in here), *o.score.columns, o.document["runs"]] for o in r]
     return templates.render(
         "papers/overview.html.j2", {"percent": percent, "badge": badge}, r=r, near=percent(NEAR), version=_core.version(),
-        so_far=so_far(c["so_far"] for c in claims), tally=tally(r.counts), words=WORDS,
+        answer=in_words(claims, "the papers'"), answers={o.key: answer(o.claims) for o in r}, tally=tally(r.counts), words=WORDS,
+        label=label, here=here_text, elsewhere=elsewhere_text,
         pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         studies=(["study", *here, *COLUMNS, "runs"], studies),
-        claims=(["study", "claim", "verdict", "in the published tables", "statement"],
-                [[o.key, c["id"], c["verdict"], c["published_verdict"], c["statement"]] for o in r for c in o.claims]),
+        claims=(["study", "claim", "verdict", "in the paper's setup", "in other plausible setups", "in the published tables", "statement"],
+                [[o.key, c["id"], label(c), here_text(c), elsewhere_text(c), c["published"], c["statement"]] for o in r for c in o.claims]),
         crossed={
-            published: {v: sum(c["published_verdict"] == published and c["verdict"] == v for c in claims) for v in here}
+            published: {v: sum(c["published"] == published and c["verdict"] == v for c in claims) for v in here}
             for published in ("holds", "fails", "no-data")
         },
     )  # fmt: skip
 
 
 def show(r: Reproductions, console: Console) -> None:
-    """Prints one line per paper, the claims that do not hold, and where the page is."""
+    """Prints the result of all papers, one line and the result of each, and where the page is."""
+    claims = [c for o in r for c in o.claims]
+    console.print(Words(in_words(claims, "the papers'"), "bold"))
     console.print(sheet(r))
     for o in r:
-        listed = {f"{name(v)} so far" if r.quick else name(v): _ids(o, v) for v in WORDS if v != "holds"}
-        console.print(Words(f"\n{o.key}  " + "; ".join(f"{v}: {ids}" for v, ids in listed.items() if ids), "bold"))
-        for f in o.findings[:3]:
-            console.print(Words(f"  {f}", indent=2))
-    every = told(r.counts)
+        console.print(Words(f"\n{o.key}  {answer(o.claims)}", indent=len(o.key) + 2))
     if r.quick:
-        every += f" (quick run, preliminary: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
-    console.print(Words(f"\n{every}.  The pages give the reasons."))
+        console.print(
+            Words("\nThe papers' setups were run with few replications; the shares of other plausible setups are those on record.")
+        )
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
 def sheet(r: Reproductions) -> Sheet:
     """one row per study."""
     here = list(r.counts)
-    heads = ["study", *here, "values that agree", "median deviation", "runs", "time"]
+    heads = ["study", *(WORDS[v].name for v in here), "values that agree", "median deviation", "runs", "time"]
     rows = []
     for o in r:
         near = f"{o.score.every.near} of {o.score.every.compared}"
@@ -68,10 +70,7 @@ def sheet(r: Reproductions) -> Sheet:
     return Sheet(heads, rows, styles={i: WORDS[v].style for i, v in enumerate(here, 1)}, header="dim")
 
 
-def _ids(o: Outline, verdict: str) -> str:
-    return ", ".join(c["id"] for c in o.claims if (c["so_far"] or c["verdict"]) == verdict)
-
-
 def reproductions_html(r: Reproductions) -> str:
     """one row per study, and where the page is."""
-    return card("Published studies, reproduced", sheet(r), muted(f"Page: {r.page}"))
+    claims = [c for o in r for c in o.claims]
+    return card("Published studies, reproduced", in_words(claims, "the papers'"), sheet(r), muted(f"Page: {r.page}"))

@@ -79,7 +79,7 @@ def render(r: ReproductionOutcome) -> str:
 
 def tally(n: Mapping[str, int]) -> list[tuple[str, int, str]]:
     """Verdict, number of claims and word, as pages count them."""
-    return [(v, k, WORDS[v].many) for v, k in n.items()]
+    return [(v, k, WORDS[v].name) for v, k in n.items()]
 
 
 def percent(x: float | None) -> str:

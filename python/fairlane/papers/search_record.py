@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
+from .found import Found
 from .records import made_of, made_of_this, save_record
 from .tables import number_in
 
@@ -21,54 +21,6 @@ COLUMNS = (
     "made_of", "claim", "table", "of", "metric", "constrained", "evaluated", "seeds", "reached", "margin", "median", "setting",
 )  # fmt: skip
 """Columns of the record; `claim` is empty for a published value, `table`, `of` and `metric` for a claim."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best setting of a directed search."""
-
-    claim: str
-    """The claim; empty for a published value."""
-    table: str
-    of: str
-    metric: str
-    """The place of the published value; empty for a claim."""
-    constrained: bool
-    """True if the other published values had to stay as near as in the best-fitting settings."""
-    evaluated: int
-    """Settings that were run for it."""
-    seeds: int
-    """Replications of the best setting."""
-    reached: float
-    """Share of these replications in which the claim holds, or the value is near."""
-    margin: float
-    """Mean margin of the claim there, or minus the relative difference of the value."""
-    median: float | None
-    """Median difference of all published values there; None if its runs lack them."""
-    setting: str
-    """What it has otherwise than the declared setting: "window=64p, rate=2Mbit/s"."""
-
-    @property
-    def holds(self) -> bool:
-        """True if the claim holds, or the value is near, in most replications of the best setting."""
-        return self.reached > 0.5
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the entry of the JSON document."""
-        return {
-            "reached": round(self.reached, 4), "margin": round(self.margin, 6), "setting": self.setting, "seeds": self.seeds,
-            "evaluated": self.evaluated, "constrained": self.constrained, "median_difference": self.median,
-        }  # fmt: skip
-
-
-def best_of(found: Iterable[Found]) -> dict[str, Found]:
-    """Returns the result by claim: the one that keeps the other published values if that reaches the claim, else the other."""
-    out: dict[str, Found] = {}
-    for x in found:
-        before = out.get(x.claim)
-        if before is None or (x.holds, x.constrained, x.margin) > (before.holds, before.constrained, before.margin):
-            out[x.claim] = x
-    return out
 
 
 def csv_of(found: Sequence[Found], made: str) -> bytes:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 def show(r: ReproductionOutcome, console: Console) -> None:
     """Prints the result, the tables that the paper reports, the two results of each claim, and where the page is."""
-    console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replication{'s' if len(r.seeds) > 1 else ''})", "bold"))
+    console.print(
+        Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replication{'s' if len(r.seeds) > 1 else ''})", "bold")
+    )
     if r.answer:
         console.print(Words(r.answer))
     for sheet in sheets(r):

@@ -104,7 +104,8 @@ def here_text(claim: Mapping[str, Any]) -> str:
 def elsewhere_text(claim: Mapping[str, Any]) -> str:
     """Returns the result in other plausible setups, from the same entry.
 
-    >>> elsewhere_text({"elsewhere": "mostly", "share": 0.88, "share_low": 0.84, "share_high": 0.92, "settings": 256, "same_everywhere": False})
+    >>> share = {"share": 0.88, "share_low": 0.84, "share_high": 0.92}
+    >>> elsewhere_text({"elsewhere": "mostly", "settings": 256, "same_everywhere": False, **share})
     'mostly (88 %, 84 to 92 % of 256 settings)'
     """
     if claim["same_everywhere"]:
@@ -130,11 +131,13 @@ def closest_text(claim: Mapping[str, Any]) -> str:
     if not c:
         return ""
     kept = "with the other published values kept near" if c["constrained"] else "whatever the other published values"
-    far = "" if c["median_difference"] is None else f", where the median deviation from the published values is {percent(c['median_difference'])}"
+    median = c["median_difference"]
+    far = "" if median is None else f", where the median deviation from the published values is {percent(median)}"
     at = f"at {c['setting']}" if c["setting"] != "declared" else "at the setting of our tables"
+    n = f"A directed search over {c['evaluated']} settings"
     if c["reached"] > 0.5:
-        return f"A directed search over {c['evaluated']} settings found one in which it holds, {kept}: {at}{far}."
-    return f"A directed search over {c['evaluated']} settings, {kept}, found none in which it holds; closest: margin {c['margin']:.2g}, {at}{far}."
+        return f"{n} found one in which it holds, {kept}: {at}{far}."
+    return f"{n}, {kept}, found none in which it holds; closest: margin {c['margin']:.2g}, {at}{far}."
 
 
 def badge(verdict: str, text: str = "", why: str = "") -> Markup:

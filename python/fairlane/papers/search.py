@@ -1,0 +1,273 @@
+"""Directed search over the unstated parameters: for a setting in which a claim holds, or in which a published value is met.
+
+`python -m fairlane.papers.search KEY` searches for each claim that holds in less than 5 % of the recorded settings, and for each published
+value that no recorded setting comes near. It records the best setting of each in the study's folder, as `search.csv`. "Not reproduced" is
+the result of such a search, never of a sample.
+
+A round proposes settings in two ways: around the best ones so far (an evolution strategy), and where an emulator of the margin expects most
+(its mean and one standard deviation; Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998). A claim is searched twice:
+whatever becomes of the other published values, and with these kept as near as in the best-fitting settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..multiverse import Setting, design, key_of, near
+from ..multiverse.grades import BOUNDS
+from ..multiverse.verdicts import share
+from .attainable import places
+from .claims import Claim, read_claims
+from .emulator import Emulator
+from .full_reruns import called
+from .joint_sample import MATCHING, Joint, of_record
+from .records import recorded_reach
+from .runner import Runner
+from .score import published_results
+from .found import Found
+from .search_record import record_search, recorded_search
+from .settings import BATCH, WIDTHS, Seen, Settings
+from .tables import NEAR
+
+if TYPE_CHECKING:
+    from .definition import Combination, Paper
+    from .runner import Progress
+
+BUDGET = 96
+"""Settings that are run for a target, at most."""
+SEEDS = (1, 2, 3, 4, 5)
+"""Replications that confirm a setting."""
+AROUND = 4
+"""Number of best settings around which a round draws new ones."""
+CONFIRMED = 3
+"""Settings that are confirmed at the end of a search that reached nothing."""
+_KNOWN = 240
+"""Settings from which the emulator is made, at most: the best ones, and others evenly."""
+_DRAWN = 512
+"""Candidates among which the emulator chooses."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A claim, or a published value."""
+
+    claim: str = ""
+    place: tuple[str, str, str] = ("", "", "")
+    """Table, row and metric of a published value."""
+    at: int = 0
+    """Its number among the published results."""
+    published: float = 0.0
+    most: float | None = None
+    """Largest distance from the published values that a setting may have; None for any."""
+
+    def worth(self, s: Seen) -> float | None:
+        """Returns how near a setting is to the target: at least zero if it is there; None if it cannot tell."""
+        if self.claim:
+            margin, holds = s.margins.get(self.claim), s.outcomes.get(self.claim)
+            if margin is None or holds is None:
+                return None
+            worth = max(margin, 0.0) if holds > 0.5 else min(margin, -1e-9)
+        else:
+            ours = s.ours[self.at] if s.ours else None
+            if ours is None or not self.published:
+                return None
+            worth = NEAR - abs(ours / self.published - 1)
+        if self.most is None or (s.distance.fit is not None and s.distance.fit <= self.most):
+            return worth
+        return -2.0 - (s.distance.fit or 1.0)
+
+    def there(self, s: Seen) -> bool:
+        """Returns true if a setting is at the target."""
+        worth = self.worth(s)
+        return worth is not None and worth >= 0
+
+
+def targets(paper: Paper, joint: Joint, only: Sequence[str] = ()) -> list[Target]:
+    """Returns what has to be searched for: claims that hold hardly ever, each twice, and published values that nothing comes near."""
+    best = joint.best[0].distance.fit if joint.best else None
+    out: list[Target] = []
+    for c in joint.claims:
+        found = share(joint.outcomes(c.id))
+        rare = found is not None and found.share < BOUNDS[0] and not joint.same_everywhere(c.id)
+        if rare if not only else c.id in only:
+            out.append(Target(c.id))
+            if best is not None:
+                out.append(Target(c.id, most=best + MATCHING))
+    published = [r.published for r in published_results(paper, {})]
+    lost = {(r["table"], r["of"], r["metric"]) for r in recorded_reach(paper) if r["reached"] == "no" and not r["contradiction"]}
+    for i, (place, value) in enumerate(zip(places(paper), published, strict=True)):
+        if place in lost and value and not only:
+            out.append(Target(place=place, at=i, published=value))
+    return out
+
+
+def needed(paper: Paper, target: Target, claims: Sequence[Claim]) -> Callable[[Setting], Sequence[Combination]]:
+    """Returns what runs a setting for a target: the combinations of its tables and figures; all of them if the others' values count."""
+    if target.most is not None:
+        return paper.setting
+    ids = {target.place[0]} if not target.claim else {e.partition("/")[2] for c in claims if c.id == target.claim for e in c.experiments}
+    ids |= {e.part_of for e in paper.experiments() if e.id in ids}
+    of = [e for e in paper.experiments() if e.id in ids]
+    if not of:
+        return paper.setting
+    return lambda setting: [c for c in paper.setting(setting) if any(e.needs(c) for e in of)]
+
+
+class Search:
+    """The search for one target."""
+
+    def __init__(self, paper: Paper, runner: Runner, joint: Joint, target: Target, progress: Progress | None = None) -> None:
+        self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
+        self.opens = paper.opens()
+        self.evaluated = 0
+        self._combinations = needed(paper, target, joint.claims)
+        if target.claim and not self._tells(joint.declared):
+            self._combinations = paper.setting
+        self.seen = [s for s in joint.seen if target.worth(s) is not None] if target.claim else []
+
+    def _tells(self, setting: Setting) -> bool:
+        return self.target.worth(self._see([setting], SEEDS[:1])[0]) is not None
+
+    def _see(self, settings: Sequence[Setting], seeds: Sequence[int], whole: bool = False) -> list[Seen]:
+        combinations = self.paper.setting if whole else self._combinations
+        run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds)
+        return run.see(settings, "near", self.progress, (0.0, 1.0))
+
+    def run(self, budget: int = BUDGET) -> Found | None:
+        """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell."""
+        if not self.seen:
+            self._add(design(self.opens, 4 * BATCH))
+        rejected: set[tuple[str, ...]] = set()
+        round_ = 0
+        while True:
+            there = [s for s in self._ranked() if self.target.there(s) and key_of(s.values) not in rejected]
+            for s in there[:CONFIRMED]:
+                if self._confirmed(s).holds:
+                    return self._confirmed(self._simplified(s))
+                rejected.add(key_of(s.values))
+            if self.evaluated >= budget or not self.seen:
+                break
+            proposed = list(self._proposed(round_))
+            if not proposed:
+                break
+            self._add(proposed)
+            round_ += 1
+        best = [self._confirmed(s) for s in self._ranked()[:CONFIRMED]]
+        return max(best, key=lambda f: (f.reached, f.margin), default=None)
+
+    def _add(self, settings: Sequence[Setting]) -> None:
+        self.seen += [s for s in self._see(settings, SEEDS[:1]) if self.target.worth(s) is not None]
+        self.evaluated += len(settings)
+
+    def _ranked(self) -> list[Seen]:
+        return sorted(self.seen, key=lambda s: -(self.target.worth(s) or 0.0))
+
+    def _proposed(self, round_: int) -> Iterator[Setting]:
+        """Yields the settings of a round: half of them around the best ones, half where the emulator expects most."""
+        ranked, known = self._ranked(), [s.values for s in self.seen]
+        best = [s.values for s in ranked[:AROUND]]
+        around = near(self.opens, best, BATCH // 2, WIDTHS[round_ % len(WIDTHS)], 1000 + round_, None if round_ % 2 else 4, known)
+        taken = {key_of(w) for w in (*known, *around)}
+        yield from around
+        drawn = [*design(self.opens, _DRAWN // 2, 2000 + round_), *near(self.opens, best, _DRAWN // 2, 0.5, 3000 + round_)]
+        drawn = [w for w in drawn if key_of(w) not in taken]
+        few = ranked if len(ranked) <= _KNOWN else [*ranked[: _KNOWN // 2], *ranked[_KNOWN // 2 :: 1 + len(ranked) * 2 // _KNOWN]]
+        worths = [self.target.worth(s) or 0.0 for s in few]
+        if len(few) < 10 or not drawn or max(worths) == min(worths):
+            yield from drawn[: BATCH // 2]
+            return
+        mean, deviation = Emulator(self.opens, [s.values for s in few], worths).said(drawn)
+        order = np.argsort(-(mean + deviation), kind="stable")[: BATCH // 2]
+        yield from (drawn[int(i)] for i in order)
+
+    def _simplified(self, s: Seen) -> Seen:
+        """Returns a setting at the target with as few values as possible other than the declared ones; one after the other is put back."""
+        for name, value in self.joint.declared.items():
+            if s.values[name] != value:
+                (back,) = self._see([{**s.values, name: value}], SEEDS[:1])
+                self.evaluated += 1
+                if self.target.there(back) and self._confirmed(back).holds:
+                    s = back
+        return s
+
+    def _confirmed(self, s: Seen) -> Found:
+        """Runs a setting with several seeds, and whole, so that the distance of the other published values is known."""
+        each = [self._see([s.values], (seed,))[0] for seed in SEEDS]
+        worths = [w for w in map(self.target.worth, each) if w is not None]
+        (whole,) = self._see([s.values], SEEDS[:1], True)
+        bound = 0.0 if self.target.claim else NEAR
+        return Found(
+            self.target.claim, *self.target.place, self.target.most is not None, self.evaluated, len(SEEDS),
+            fmean(w >= 0 for w in worths) if worths else 0.0, fmean(worths) - bound if worths else -1.0,
+            whole.distance.median, called(self.paper, s.values),
+        )  # fmt: skip
+
+
+def search(
+    paper: Paper,
+    folder: Path,
+    budget: int = BUDGET,
+    only: Sequence[str] = (),
+    progress: Progress | None = None,
+    then: Callable[[Sequence[Found]], object] = lambda _: None,
+) -> list[Found]:
+    """Searches for all targets of a study; `folder` keeps the runs, `then` gets the results so far after each."""
+    joint = of_record(paper)
+    if joint is None:
+        return []
+    out: list[Found] = [f for f in recorded_search(paper) if only and f.claim not in only]
+    todo = targets(paper, joint, only)
+    with Runner(paper, folder) as runner:
+        for i, target in enumerate(todo):
+            name = target.claim or ", ".join(target.place)
+            told = f"{name}, {i + 1} of {len(todo)}"
+
+            def within(fraction: float, label: str, told: str = told) -> object:
+                return progress(fraction, f"{told}: {label}") if progress is not None else None
+
+            found = Search(paper, runner, joint, target, within).run(budget if target.most is None else budget // 2)
+            if found is not None:
+                out.append(found)
+                then(out)
+    return out
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Searches for the claims and the published values of a study that no recorded setting reproduces, and records the best settings."""
+    import argparse
+    import sys
+
+    from .folders import load
+
+    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.search", description=main.__doc__)
+    parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
+    parser.add_argument("--claim", action="append", default=[], help="search for this claim alone; may be repeated")
+    parser.add_argument("--budget", type=int, default=BUDGET, help=f"settings for each search, at most (default: {BUDGET})")
+    parser.add_argument("--out", default=None, help="the folder of the runs (default: results/KEY-search)")
+    given = parser.parse_args(arguments)
+    paper = load(given.key)
+    known = {c.id for c in read_claims(paper.folder / "claims.toml")}
+    if unknown := [c for c in given.claim if c not in known]:
+        parser.error(f"{paper.key} has no claim {', '.join(unknown)}")
+    folder = Path(given.out) if given.out else Path("results") / f"{paper.key}-search"
+
+    def then(found: Sequence[Found]) -> None:
+        record_search(found, paper)
+        f = found[-1]
+        what = f.claim or f"{f.table} {f.of} {f.metric}"
+        word = "reached" if f.holds else "not reached"
+        sys.stderr.write(f"{what}{' with the other values' if f.constrained else ''}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
+
+    done = search(paper, folder, given.budget, given.claim, None, then)
+    record_search(done, paper)
+    print(paper.folder / "search.csv")
+
+
+if __name__ == "__main__":
+    main()
