@@ -14,12 +14,13 @@ from .output import emit, emit_json, notes, printed, render, step_bar
 @click.command()
 @click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=completion.studies)
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim selects the experiments it depends on).")
-@click.option("--quick", is_flag=True, help="Quick check: few replications, no verdicts, unstated parameters not varied.")
+@click.option("--list", "as_list", is_flag=True, help="List the tables and figures of a study: id, title, runs, time; runs nothing.")
+@click.option("--quick", is_flag=True, help="Quick check: few replications of the paper's setup, other setups from the record.")
 @click.option(
     "--settings",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Sample N combinations of the parameters the paper does not state (default: reuse the recorded samples and verify 25 of them).",
+    help="Sample N settings of the parameters the paper does not state; recorded ones count (default: those on record, 25 verified).",
 )
 @click.option("--worlds", type=click.IntRange(min=1), hidden=True)
 @click.option(
@@ -39,6 +40,7 @@ from .output import emit, emit_json, notes, printed, render, step_bar
 def reproduce(
     key: str | None,
     only: str | None,
+    as_list: bool,
     quick: bool,
     settings: int | None,
     worlds: int | None,
@@ -63,6 +65,9 @@ def reproduce(
     if key is None:
         emit_json(papers.keys()) if as_json else emit(_listed())
         return
+    if as_list:
+        _list(key, as_json)
+        return
     if key == "all" and only is not None:
         raise FairlaneError(f"--only selects parts of one study: write its key instead of `all` ({', '.join(papers.keys())})")
     settings = worlds if settings is None else settings
@@ -84,6 +89,19 @@ def reproduce(
         emit_json(done.to_json())
     elif not quiet:
         emit(printed(done.print))
+
+
+def _list(key: str, as_json: bool) -> None:
+    """Prints the tables and figures of a study, or of all."""
+    from ..papers import keys, load
+    from ..papers.listing import listed, sheet
+
+    papers = [load(k) for k in (keys() if key == "all" else [key])]
+    if as_json:
+        found = [{"paper": p.key, **x.to_json()} for p in papers for x in listed(p)]
+        emit_json(found)
+    else:
+        emit("\n".join(render(sheet(p)) for p in papers))
 
 
 def _listed() -> str:

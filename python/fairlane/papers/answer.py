@@ -23,22 +23,24 @@ def answer(claims: Sequence[Entry]) -> str:
     return " ".join(filter(None, (tally(claims), mains(main))))
 
 
-def tally(claims: Sequence[Entry], of: str = "the paper's") -> str:
-    """Returns the claims by verdict, in one sentence."""
+def tally(claims: Sequence[Entry], several: bool = False) -> str:
+    """Returns the claims by verdict, in one sentence; `several`: they are those of several papers."""
     if not claims:
         return ""
+    of = "the papers'" if several else "the paper's"
     n = {v: k for v, k in counts(c["verdict"] for c in claims).items() if k}
     if len(n) == 1:
         (verdict,) = n
-        if len(claims) == 1:
-            return f"{of[0].upper()}{of[1:]} one conclusion {WORDS[verdict].one}."
-        return f"All of {of} {len(claims)} conclusions {WORDS[verdict].many}."
+        words = f"{of[0].upper()}{of[1:]} one conclusion {WORDS[verdict].one}" if len(claims) == 1 else ""
+        return _plural(words or f"All of {of} {len(claims)} conclusions {WORDS[verdict].many}", several) + "."
     parts = phrases(n)
-    mostly = most_frequent(claims)
-    if mostly and n.get("depends", 0) > 1:
-        at = [v for v in n].index("depends")
-        parts[at] += f" (mostly {mostly})"
-    return f"Of {of} {len(claims)} conclusions, {listed(parts)}."
+    if (mostly := most_frequent(claims)) and n.get("depends", 0) > 1:
+        parts[[*n].index("depends")] += f" (mostly {mostly})"
+    return _plural(f"Of {of} {len(claims)} conclusions, {listed(parts)}", several) + "."
+
+
+def _plural(words: str, several: bool) -> str:
+    return words.replace("it does not state", "they do not state").replace("its own setup", "their own setups") if several else words
 
 
 def most_frequent(claims: Sequence[Entry]) -> str:

@@ -31,7 +31,7 @@ def render(r: Reproductions) -> str:
     studies = [[o.key, *(o.counts.get(v, 0) for v in here), *o.score.columns, o.document["runs"]] for o in r]
     return templates.render(
         "papers/overview.html.j2", {"percent": percent, "badge": badge}, r=r, near=percent(NEAR), version=_core.version(),
-        answer=in_words(claims, "the papers'"), answers={o.key: answer(o.claims) for o in r}, tally=tally(r.counts), words=WORDS,
+        answer=in_words(claims, several=True), answers={o.key: answer(o.claims) for o in r}, tally=tally(r.counts), words=WORDS,
         label=label, here=here_text, elsewhere=elsewhere_text,
         pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         studies=(["study", *here, *COLUMNS, "runs"], studies),
@@ -47,7 +47,7 @@ def render(r: Reproductions) -> str:
 def show(r: Reproductions, console: Console) -> None:
     """Prints the result of all papers, one line and the result of each, and where the page is."""
     claims = [c for o in r for c in o.claims]
-    console.print(Words(in_words(claims, "the papers'"), "bold"))
+    console.print(Words(in_words(claims, several=True), "bold"))
     console.print(sheet(r))
     for o in r:
         console.print(Words(f"\n{o.key}  {answer(o.claims)}", indent=len(o.key) + 2))
@@ -73,4 +73,4 @@ def sheet(r: Reproductions) -> Sheet:
 def reproductions_html(r: Reproductions) -> str:
     """one row per study, and where the page is."""
     claims = [c for o in r for c in o.claims]
-    return card("Published studies, reproduced", in_words(claims, "the papers'"), sheet(r), muted(f"Page: {r.page}"))
+    return card("Published studies, reproduced", in_words(claims, several=True), sheet(r), muted(f"Page: {r.page}"))

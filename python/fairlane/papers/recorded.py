@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import FairlaneError, PaperError
-from ..multiverse import Setting, key_of, told
+from ..multiverse import Setting, design, key_of, told
 from .claims import read_claims
 from .definition import Paper
 from .records import columns, recorded, recorded_reach, rows_of
@@ -30,7 +30,7 @@ class Which:
     """Which settings a reproduction has. Without a wish: those that the study records, some of them run again, else a sample."""
 
     sample: int | None = None
-    """Number of settings of the sample; None takes as many as settle every share, at most what the study allows."""
+    """Number of settings of the sample, those on record among them; None takes those on record, or as many as settle every share."""
     refine: int | None = None
     """So many around those nearest to the published values (default: a quarter of the sample) of the sample."""
     on: bool = False
@@ -63,7 +63,7 @@ class Plan:
         w = self.which
         if w.on:
             self.rows, self.earlier = recorded(self.paper), recorded_reach(self.paper)
-        elif w.record and not (w.sample or w.refine or w.these):
+        elif w.record and not (w.refine or w.these):
             try:
                 self.rows, self.earlier = recorded(self.paper), recorded_reach(self.paper)
             except PaperError as e:  # the sample is run instead
@@ -72,12 +72,14 @@ class Plan:
     @property
     def runs(self) -> int:
         """Settings that will be run, about."""
-        return len(to_repeat(self.rows)) or self.which.sample or self.paper.most_settings
+        new = max(0, (self.which.sample or 0) - sum(s.kind in SAMPLED for s in self.rows))
+        return (len(to_repeat(self.rows)) + new) or self.paper.most_settings
 
     @property
     def asked(self) -> int:
         """Settings of the sample that the study allows, that were asked for, or that are recorded."""
-        return sum(s.kind in SAMPLED for s in self.rows) if self.again else self.which.sample or self.paper.most_settings
+        recorded = sum(s.kind in SAMPLED for s in self.rows) if self.again else 0
+        return max(recorded, self.which.sample or 0) or self.paper.most_settings
 
     def run(self, settings: Settings, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         """Runs them; recorded ones of which one comes out otherwise do not count, and a sample takes their place."""
@@ -90,10 +92,17 @@ class Plan:
             now, other = again(settings, to_repeat(self.rows), progress, span)
             if not other:
                 by, self.again = {key_of(s.values): s for s in now}, len(now)
-                return [by.get(key_of(s.values), s) for s in self.rows]
+                return [*(by.get(key_of(s.values), s) for s in self.rows), *self._more(settings, progress, span)]
             self.notes.append(f"recorded settings come out otherwise here, so none of them counts: {other[0]}")
             self.earlier = ()
         return sample(settings, w.sample, progress, span, w.refine)
+
+
+    def _more(self, settings: Settings, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        """Runs the settings of the sample that were asked for and are not on record."""
+        recorded = {key_of(s.values) for s in self.rows}
+        wanted = design(settings.opens, self.which.sample or 0)
+        return settings.see([w for w in wanted if key_of(w) not in recorded], "sample", progress, span)
 
 
 def again(settings: Settings, rows: Sequence[Seen], progress: Progress | None, span: tuple[float, float]) -> tuple[list[Seen], list[str]]:
