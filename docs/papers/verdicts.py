@@ -1,67 +1,132 @@
 """Writes the results of the recorded parameter settings into findings.md and the pages of the papers: `python docs/papers/verdicts.py`.
 
-findings.md gets the verdicts, the page of a paper its published values that no setting reproduces, and its settings run in full.
-
-A paper without a record has no verdicts: all of its claims are inconclusive, as after a run without settings.
+findings.md gets the answers, the verdicts, the deviations and the directed searches; the page of a paper its claims with both results, its
+published values that no recorded setting meets, and its settings run in full.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fairlane import papers
-from fairlane.multiverse.verdicts import WORDS
-from fairlane.papers import Paper
+from fairlane.papers import Compared, Paper
+from fairlane.papers.answer import answer, mains, tally
 from fairlane.papers.attainable import recorded_with_whole
-from fairlane.papers.claims import read_claims
+from fairlane.papers.claims import Judged, read_claims
 from fairlane.papers.emulator import recorded_emulated
 from fairlane.papers.full_reruns import CHANCE, DECLARED, Whole, called, recorded_whole
-from fairlane.papers.joint_sample import of_record
+from fairlane.papers.found import Found
+from fairlane.papers.joint_sample import of_record, of_runs, of_settings
 from fairlane.papers.layout import number_of
+from fairlane.papers.own_setup import recorded_own
+from fairlane.papers.page import percent
 from fairlane.papers.records import recorded, recorded_reach
+from fairlane.papers.score import score, without_constant
+from fairlane.papers.search_record import recorded_search
 from fairlane.papers.settings import SAMPLED
+from fairlane.papers.verdicts import WORDS, closest_text, elsewhere_text, here_text, label
+
+
+def entries(key: str) -> list[dict[str, Any]]:
+    """Returns the claims of a paper with both results, as in the JSON document, from the records of its folder."""
+    paper = papers.load(key)
+    own, joint = recorded_own(paper), of_record(paper)
+    claims = [
+        own[c.id].judged(c) if c.id in own else Judged(c, "inconclusive", "no-data") for c in read_claims(paper.folder / "claims.toml")
+    ]
+    return [(of_settings(j, joint) if joint else of_runs(j, bool(paper.opens()))).to_json() for j in claims]
+
+
+@cache
+def every() -> dict[str, list[dict[str, Any]]]:
+    """Returns the claims of all papers."""
+    return {key: entries(key) for key in papers.keys()}  # noqa: SIM118
 
 
 def verdicts(key: str) -> dict[str, list[str]]:
     """Returns the claims of a paper by verdict."""
-    paper = papers.load(key)
-    claims = read_claims(paper.folder / "claims.toml")
     out: dict[str, list[str]] = {w: [] for w in WORDS}
-    joint = of_record(paper)
-    if joint is None:
-        return {**out, WORDS[-1]: [c.id for c in claims]}
-    for c in claims:
-        out[joint.judged(c, "no-data").word].append(c.id)
+    for c in every()[key]:
+        out[c["verdict"]].append(c["id"])
     return out
 
 
 def summary() -> str:
-    """Returns the first sentence of findings.md: the number of claims by verdict."""
-    counts = Counter[str]()
-    for key in papers.keys():  # noqa: SIM118
-        counts.update({w: len(ids) for w, ids in verdicts(key).items()})
-    holds, depends, fails, unreached, open_ = (counts[w] for w in WORDS)
-    return (
-        f"Of the {counts.total()} claims of five published studies, {holds} hold in nearly all plausible parameter settings, {depends} "
-        f"depend on parameters that the papers do not state, {fails} fail, {unreached} were not reproduced, and {open_} are inconclusive."
-    )
+    """Returns the first sentences of findings.md: the claims of all papers by verdict, and the main conclusions of each."""
+    claims = [c for of in every().values() for c in of]
+    lines = [tally(claims, several=True), ""]
+    lines += [f"* **[{key}]({key}.md)**: {mains([c for c in of if c['main']])}" for key, of in every().items()]
+    return "\n".join(lines)
 
 
 def part() -> str:
     """Returns the part of findings.md between its marks: a table, and the result of the claims on the published values."""
-    lines = [f"| paper | settings | {' | '.join(WORDS)} |", "|---" * (len(WORDS) + 2) + "|"]
+    names = [w.name for w in WORDS.values()]
+    lines = [f"| paper | settings | {' | '.join(names)} |", "|---" * (len(WORDS) + 2) + "|"]
     published = Counter[str]()
-    for key in papers.keys():  # noqa: SIM118
+    for key, claims in every().items():
         found = verdicts(key)
         settings = sum(r.kind in SAMPLED for r in recorded(papers.load(key)))
         lines.append(f"| [{key}]({key}.md) | {settings} | {' | '.join(', '.join(found[w]) for w in WORDS)} |")
-        published.update(c.published for c in read_claims(papers.shipped() / key / "claims.toml"))
+        published.update(c["published"] for c in claims)
     return "\n".join(lines) + (
-        f"\n\nThe published values themselves support {published['holds']} of these {published.total()} claims and contradict "
+        f"\n\nThe published values themselves support {published['holds']} of these {published.total()} conclusions and contradict "
         f"{published['fails']}; for {published['no-data']} no value is published that could decide."
     )
+
+
+def claims_of(key: str) -> str:
+    """Returns the answer and both results of each claim, for the page of a paper."""
+    lines = [
+        answer(every()[key]),
+        "",
+        "| claim | verdict | in the paper's setup | in other plausible setups | statement |",
+        "|---" * 5 + "|",
+    ]
+    for c in every()[key]:
+        lines.append(f"| {c['id']} | {label(c)} | {here_text(c)} | {elsewhere_text(c)} | {c['statement'].replace('|', '&#124;')} |")
+    return "\n".join(lines)
+
+
+def searched() -> str:
+    """Returns the claims that hold hardly ever, with the result of the directed search for each, for findings.md."""
+    lines = []
+    for key, claims in every().items():
+        for c in claims:
+            if c["closest"] and c["verdict"] in ("contradicted", "only_in_paper_setup", "inconsistent_in_print", "inconclusive"):
+                lines.append(f"* {key} {c['id']}: {c['statement'].rstrip('.')}. {closest_text(c)}")
+    return "\n".join(lines) or "No claim needed a directed search."
+
+
+def agreement() -> str:
+    """Returns the deviations from the published values by table, for findings.md."""
+    lines = [
+        "| paper | published in | values | within 15 % | median deviation | without the constant part |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for key in papers.keys():  # noqa: SIM118
+        paper = papers.load(key)
+        of: dict[str, list[Compared]] = {}
+        for r in recorded_reach(paper):
+            if r["ours"]:
+                of.setdefault(r["table"], []).append(compared(r))
+        if len(of) > 1:
+            of = {**of, "": [x for rows in of.values() for x in rows]}
+        for table, rows in of.items():
+            found, rest = score(rows), without_constant(paper, table, rows)
+            cells = [number_of(paper, table) or table or "**all**", found.compared, found.near, percent(found.median), percent(rest)]
+            lines.append(f"| [{key}]({key}.md) | {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def compared(r: Mapping[str, str]) -> Compared:
+    """Returns a row of `attainable.csv` as a published value with ours."""
+    factors = tuple(f.partition(" ")[::2] for f in r["of"].split(", ") if f)
+    return Compared(factors, r["metric"], r["unit"], float(r["published"]), float(r["ours"]), published_text=r["published"])
 
 
 def unreached(key: str) -> str:
@@ -83,15 +148,17 @@ def unreached(key: str) -> str:
     told += f" are within 15 % {where}" + (f" ({alone} of them in one of those run in full)" if alone else "")
     told += f". The smallest median deviation of a setting, with one replication, is {least:.1f} %."
     if plain:
-        told += f" No setting reproduces {len(plain)} value{'s' if len(plain) > 1 else ''}"
+        told += f" No recorded setting meets {len(plain)} value{'s' if len(plain) > 1 else ''}"
         told += f" (without {len(lost) - len(plain)} that contradict others of the paper)" if len(lost) > len(plain) else ""
         between = len(plain) - len(outside)
         told += f"; {between} of them lie between the values of settings" if between else ""
         told += ":" if outside and not between else "; the others:" if outside else "."
     lines = [told]
     if outside:
-        lines += ["", "| published in | value | published | minimum over settings | maximum |", "|---|---|---:|---:|---:|"]
-        lines += [_line(paper, x) for x in outside]
+        found = {(f.table, f.of, f.metric): f for f in recorded_search(paper) if f.table}
+        heads = "| published in | value | published | minimum over settings | maximum | directed search |"
+        lines += ["", heads, "|---|---|---:|---:|---:|---|"]
+        lines += [_line(paper, x, found.get((x["table"], x["of"], x["metric"]))) for x in outside]
     return "\n".join(lines)
 
 
@@ -99,11 +166,14 @@ def _between(x: Mapping[str, str]) -> bool:
     return float(x["low"]) <= float(x["published"]) <= float(x["high"])
 
 
-def _line(paper: Paper, x: Mapping[str, str]) -> str:
+def _line(paper: Paper, x: Mapping[str, str], found: Found | None) -> str:
     unit = {"percent": " %", "1": ""}.get(x["unit"], f" {x['unit']}")
     of = f"{x['of']}: {x['metric'].replace('_', ' ')}"
     ends = [f"{float(x[k]):.4g}{unit}" for k in ("low", "high")]
-    return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['published']}{unit} | {ends[0]} | {ends[1]} |"
+    best = ""
+    if found:
+        best = f"{'met' if found.holds else 'closest'}: {percent(-found.margin)} away ({found.evaluated} settings), with {found.setting}"
+    return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['published']}{unit} | {ends[0]} | {ends[1]} | {best} |"
 
 
 ASKED = 0.07
@@ -172,29 +242,31 @@ def whole(key: str) -> str:
     return "\n".join([*lines, *(["", e.told(f"`python -m fairlane.papers.emulator {key}`")] if e else [])])
 
 
-SUMMARY, VERDICTS, UNREACHED, WHOLE = (
-    ("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("summary", "verdicts", "unreached", "whole")
-)
+def between(text: str, name: str, made: str) -> str:
+    """Returns the page with a new part between the marks of this name; the page as it is if it has none."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, mark, rest = text.partition(begin)
+    return f"{before}{mark}{made}\n{end}{rest.partition(end)[2]}" if mark else text
 
 
-def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -> str:
-    """Returns the page with a new part between these marks; by default the summary and the verdicts of findings.md."""
-    if made is None:
-        text = put(text, SUMMARY, summary())
-    before, rest = text.split(marks[0])
-    return before + marks[0] + (part() if made is None else made) + "\n" + marks[1] + rest.split(marks[1])[1]
+def findings(text: str) -> str:
+    """Returns the up-to-date findings.md."""
+    for name, made in (("summary", summary), ("verdicts", part), ("agreement", agreement), ("searched", searched)):
+        text = between(text, name, made())
+    return text
 
 
 def written(key: str, text: str) -> str:
     """Returns the up-to-date page of a paper."""
     paper = papers.load(key)
-    text = put(text, UNREACHED, unreached(key)) if recorded_reach(paper) else text
-    return put(text, WHOLE, whole(key)) if recorded_whole(paper) else text
+    text = between(text, "claims", claims_of(key))
+    text = between(text, "unreached", unreached(key)) if recorded_reach(paper) else text
+    return between(text, "whole", whole(key)) if recorded_whole(paper) else text
 
 
 if __name__ == "__main__":
     page = Path(__file__).with_name("findings.md")
-    page.write_text(put(page.read_text("utf-8")), "utf-8")
+    page.write_text(findings(page.read_text("utf-8")), "utf-8")
     for key in papers.keys():  # noqa: SIM118
         page = Path(__file__).with_name(f"{key}.md")
         page.write_text(written(key, page.read_text("utf-8")), "utf-8")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .attainable import Reach, csv_of_reach
 from .definition import Paper
 from .joint_sample import Joint
+from .own_setup import OWN, record_own
 from .records import csv_of, made_of, recorded_values, save_record
 
 if TYPE_CHECKING:
@@ -45,15 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="store_true",
         help="continues from the recorded settings, instead of a sample: adds those around the published values alone",
     )
+    parser.add_argument("--own", action="store_true", help="runs the paper's setup and records its results; the settings on record stay")
     parser.add_argument("--again", action="store_true", help="runs only the recorded settings again, whatever has changed since")
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
+    if given.own:
+        record_own(run_reproduction(paper, out=given.out).claims, paper)
+        print(paper.folder / OWN)
+        return
     these = recorded_values(paper) if given.again else ()
     done = run_reproduction(paper, out=given.out, which=Which(given.settings, given.refine, given.on, these, record=False))
     if done.joint is None:
         parser.error(f"{given.key} has no unstated parameters, and so no settings")
     print(record(done.joint, paper, done.reach_of_sample))
+    record_own(done.claims, paper)
 
 
 if __name__ == "__main__":

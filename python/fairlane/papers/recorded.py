@@ -97,7 +97,6 @@ class Plan:
             self.earlier = ()
         return sample(settings, w.sample, progress, span, w.refine)
 
-
     def _more(self, settings: Settings, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         """Runs the settings of the sample that were asked for and are not on record."""
         recorded = {key_of(s.values) for s in self.rows}

@@ -22,7 +22,15 @@ FEWEST_RANKED = 5
 """Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
-RECORDS = ("settings.csv", "attainable.csv", "full_reruns.csv", "full_rerun_settings.csv", "emulated.csv", "search.csv")
+RECORDS = (
+    "settings.csv",
+    "attainable.csv",
+    "full_reruns.csv",
+    "full_rerun_settings.csv",
+    "emulated.csv",
+    "search.csv",
+    "in_paper_setup.csv",
+)
 """CSV files that fairlane writes into the folder of a study; each carries its own checksum."""
 
 
