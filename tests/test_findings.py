@@ -17,7 +17,7 @@ TEXT = (PAGES / "findings.md").read_text("utf-8")
 
 
 def test_the_verdicts_are_those_of_the_recorded_settings():
-    assert script().put(TEXT) == TEXT, "run: python docs/papers/verdicts.py"
+    assert script().findings(TEXT) == TEXT, "run: python docs/papers/verdicts.py"
 
 
 @pytest.mark.parametrize("key", papers.keys())

@@ -12,17 +12,21 @@ from fairlane.multiverse import (
     Levels,
     Open,
     OpenError,
+    Share,
     Span,
     base_of,
     changes_at,
     check_setting,
     design,
+    elsewhere,
     judge,
     matters,
     near,
+    same_everywhere,
     settled,
     share,
     size,
+    summarise,
 )
 
 X = Open("x", 0.5, Span(0.0, 1.0), "a known case")
@@ -257,13 +261,36 @@ def test_a_turn_below_a_turn_is_no_chance_find():
     assert more <= 1
 
 
-def test_a_published_outcome_that_no_setting_reaches_is_unexplained():
-    never = [False] * 200
-    assert judge(never, published="holds").word == "not_reproduced"
-    assert judge(never, published="holds", reached=True).word == "fails"
-    assert judge(never, published="fails").word == "fails"
-    assert judge([True] * 200, published="holds").word == "holds"
-    assert judge([True] * 200, published="fails").word == "not_reproduced"
+def test_two_results_have_the_verdict_of_the_table():
+    """The table of docs/papers/README.md, "How a claim is judged"."""
+    of = {x: share([True] * round(256 * x) + [False] * (256 - round(256 * x))) for x in (0.02, 0.15, 0.5, 0.85, 0.99)}
+    expected = {
+        True: ("only_in_paper_setup", "only_in_paper_setup", "depends", "supported", "supported"),
+        False: ("contradicted", "contradicted", "depends", "depends", "depends"),
+    }
+    for here, words in expected.items():
+        assert tuple(summarise(here, s, 10) for s in of.values()) == words
+    assert summarise(True, share([True] * 39), 10) == "inconclusive"
+    assert summarise(True, None, 10) == summarise(None, of[0.99], 10) == "inconclusive"
+    assert summarise(True, of[0.99], 10, inconsistent=True) == "inconsistent_in_print"
+    assert summarise(True, share([True] * 4), 4, alone=True) == "supported"  # nothing unstated: four runs decide
+    assert summarise(False, share([False] * 4), 4, alone=True) == "contradicted"
+    assert summarise(True, share([True, True, False]), 3, alone=True) == "inconclusive"
+
+
+def test_a_grade_names_each_that_its_interval_contains():
+    assert [elsewhere(Share(x, x, x, 256)) for x in (0, 0.05, 0.25, 0.75, 0.95, 1)] == [
+        "hardly ever", "seldom", "mixed", "mostly", "nearly always", "nearly always",
+    ]  # fmt: skip
+    assert elsewhere(Share(0.9, 0.85, 0.95, 256)) == "mostly"  # an interval that ends where the next grade begins
+    assert elsewhere(Share(0.5, 0.2, 0.8, 12)) == "seldom or mixed or mostly"
+    assert summarise(True, Share(0.5, 0.2, 0.8, 60), 10) == "inconclusive"  # three grades are possible
+
+
+def test_one_run_counted_many_times_says_nothing_of_other_setups():
+    assert same_everywhere([1.0] * 9, [0.25] * 9)
+    assert not same_everywhere([1.0] * 9, [0.25] * 8 + [0.26])
+    assert not same_everywhere([1.0], [0.25])
 
 
 def test_few_settings_or_silent_ones_decide_nothing():
@@ -274,11 +301,11 @@ def test_few_settings_or_silent_ones_decide_nothing():
     assert judge([]).word == "inconclusive"
 
 
-def test_a_share_is_settled_when_more_settings_would_not_move_it_across():
+def test_a_share_is_settled_when_more_settings_would_not_change_its_grade():
     assert not settled([True] * 80)
     assert settled([True] * 128)
     assert settled([True, False] * 64)
-    assert not settled([True] * 120 + [False] * 8)
+    assert not settled([True] * 240 + [False] * 16)  # 94 %: mostly, or nearly always
 
 
 def test_what_a_number_depends_on():

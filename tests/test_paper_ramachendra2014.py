@@ -17,6 +17,7 @@ from fairlane.papers.outcome import results_of
 from fairlane.papers.recorded import differing
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import read_csv, read_folder
+from fairlane.papers.verdicts import VALUES, WORDS
 from pages import without_charts
 from paper_modules import module
 
@@ -64,7 +65,7 @@ def test_the_document_has_every_experiment_and_claim(short):
     found = {e["id"].removeprefix("ramachendra2014/"): e for e in document["experiments"]}
     assert set(found) == {*EXPERIMENTS}
     for name, e in found.items():
-        assert e["rows"] and e["verdict"] in ("holds", "fails", "inconclusive"), name
+        assert e["rows"] and e["verdict"] in {*WORDS, *VALUES}, name
         for row in e["rows"]:
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     for name in ("fig5.1", "fig5.2", "fig5.3", "fig5.5"):
@@ -72,8 +73,7 @@ def test_the_document_has_every_experiment_and_claim(short):
     assert len(found["fig5.1"]["rows"]) == 1 + 5 * 10 and len(found["fig5.5"]["rows"]) == 1  # of the nodes, and what is run
     assert [c["id"] for c in document["claims"]] == CLAIMS
     for c in document["claims"]:
-        assert c["verdict"] in ("holds", "fails", "inconclusive") and c["evidence"]
-        assert c["verdict"] == "holds" or c["cause"] or c["reason"]
+        assert c["verdict"] in WORDS and c["evidence"]
 
 
 def test_the_tables_are_those_that_claims_read(short):

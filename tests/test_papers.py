@@ -19,8 +19,10 @@ from fairlane.base.document import json_schema
 from fairlane.claims import BadCheck, Check, Tables, factors_key, resampled, row_of, tables_of
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.multiverse import base_of
-from fairlane.papers.claims import Claim, judge, read_claims
+from fairlane.papers.claims import Claim, in_paper_setup, read_claims
+from fairlane.papers.settings import replications
 from fairlane.papers.tables import compare, csv_of_rows, read_csv, read_folder, spearman
+from fairlane.papers.verdicts import WORDS
 from fairlane.study import verify
 from pages import tables_in, without_charts
 from verdicts import against_record
@@ -82,19 +84,26 @@ def _claim(text: str) -> Claim:
     return Claim("X1", "a sentence", ("p/t",), Check(text), "holds", "hold")
 
 
-def test_a_verdict_waits_until_the_replications_agree():
+def test_the_result_in_the_setup_of_the_paper_counts_its_runs():
     rng = random.Random(7)
     near = [10 + rng.gauss(0, 1) for _ in range(10)]
     rows = {"t": [row_of({"n": 1}, "m", near, "ms"), row_of({"n": 2}, "m", [x + 0.02 * i for i, x in enumerate(reversed(near))], "ms")]}
-    tables, copies = tables_of(rows), resampled(rows, 400)
-    assert judge(_claim('v("t", n=1) < 20'), tables, copies).verdict == "holds"
-    assert judge(_claim('v("t", n=1) > 20'), tables, copies).verdict == "fails"
-    straddling = judge(_claim('v("t", n=1) < v("t", n=2)'), tables, copies)
-    assert straddling.verdict == "inconclusive"
-    assert 0.05 < straddling.support < 0.95
-    missing = judge(_claim('v("u", n=1) < 20'), tables, copies)
-    assert (missing.verdict, missing.support) == ("inconclusive", None)
-    assert judge(_claim('v("t", n=1) < 20'), tables, copies).comparisons[0].looked_up == ("t[1]",)
+    tables, each = tables_of(rows), replications(rows)
+    assert len(each) == 10
+
+    def result(text):
+        j = in_paper_setup(_claim(text), tables, each)
+        return j.here, j.runs_true, j.runs
+
+    assert result('v("t", n=1) < 20') == (True, 10, 10)
+    assert result('v("t", n=1) > 20') == (False, 0, 10)
+    pairs = sum(a < b for a, b in zip(near, [x + 0.02 * i for i, x in enumerate(reversed(near))], strict=True))
+    assert result('v("t", n=1) < v("t", n=2)')[1:] == (pairs, 10) and 0 < pairs < 10
+    assert result('v("u", n=1) < 20') == (None, 0, 0)
+    (seen,) = in_paper_setup(_claim('v("t", n=1) < 20'), tables, each).comparisons
+    assert (seen.looked_up, seen.unit) == (("t[1]",), "ms")
+    (sum_,) = in_paper_setup(_claim('v("t", n=1) + v("t", n=2) > 3'), tables, each).comparisons
+    assert sum_.unit == ""  # a sum is no entry of the table
     assert [c.true for c in Check('all(v("t", n=n) > 20 for n in [1, 2])').comparisons(tables)] == [False, False]
 
 
@@ -182,7 +191,8 @@ def test_one_table_alone_and_resumed_after_a_stop(tmp_path):
     document = r.to_json()
     assert [e["id"] for e in document["experiments"]] == ["sarma2013/fig7"]
     assert [c["id"] for c in document["claims"]] == ["S17a", "S17b", "S17c"]
-    assert {c["verdict"] for c in document["claims"]} == {"inconclusive"}  # they also need the DropTail combinations
+    assert {c["in_paper_setup"] for c in document["claims"]} == {None}  # they also need the DropTail combinations
+    assert all(c["share"] is not None for c in document["claims"])  # that of the record
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +209,10 @@ def test_the_document_keeps_its_contract(quick):
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     assert [c["id"] for c in document["claims"]] == CLAIMS
     for c in document["claims"]:
-        assert c["verdict"] == "inconclusive" and c["so_far"] in ("holds", "fails", "inconclusive")
-        assert c["evidence"] and "2 of 10 replications" in c["reason"]
+        assert c["verdict"] in WORDS and c["runs"] == 2
+        assert c["evidence"]
+    assert document["missing"] == "2 of 10 replications"
+    assert document["answer"].startswith(f"Of the paper's {len(CLAIMS)} conclusions, ") and "Its main conclusion" in document["answer"]
     assert json.loads((quick.folder / "reproduction.json").read_text())["claims"] == document["claims"]
     jsonschema.validate(document, json_schema("reproduction"))
 
@@ -235,8 +247,8 @@ def test_all_papers_have_one_document_and_one_page(quick, together):
     assert [{k: x for k, x in c.items() if k != "paper"} for c in document["claims"]] == alone["claims"]
     (paper,) = document["papers"]
     assert (paper["key"], paper["runs"], document["runs"]) == ("sarma2013", quick.runs, quick.runs)
-    assert [paper[v] for v in ("holds", "fails", "inconclusive")] == [
-        sum(c["verdict"] == v for c in alone["claims"]) for v in ("holds", "fails", "inconclusive")
+    assert [paper[v] for v in ("supported", "depends", "contradicted")] == [
+        sum(c["verdict"] == v for c in alone["claims"]) for v in ("supported", "depends", "contradicted")
     ]
     assert (paper["compared"], paper["score"]["without_flagged"]["compared"]) == (74, 74 - 2)  # Tables 2 to 4; those with a contradiction
     assert 0 < paper["near"] < paper["compared"] and paper["score"] == alone["score"]
@@ -265,9 +277,9 @@ def test_an_experiment_without_claims_is_judged_by_its_published_values(quick):
         if f"sarma2013/{name}" in claimed:
             continue
         published = [r for r in e["rows"] if r["published"] is not None and not r["contradiction"]]
-        near = [r for r in published if abs(r["difference"]) <= 0.15 or (r["low"] is not None and r["low"] <= r["published"] <= r["high"])]
-        assert e["verdict"] == ("inconclusive" if not published else "holds" if len(near) == len(published) else "fails"), name
-    assert verdicts["table1"]["verdict"] == "holds"
+        near = [r for r in published if abs(r["difference"]) <= 0.15]
+        assert e["verdict"] == ("inconclusive" if not published or len(near) < len(published) else "reproduced"), name
+    assert verdicts["table1"]["verdict"] == "reproduced"
     assert verdicts["fig1"]["verdict"] == "inconclusive"
 
 
@@ -372,9 +384,9 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
         "Table 3",
         "9687.62 → 9689.8",
         "S21",
-        "holds so far",
+        "In the paper's setup: yes (2 of 2 runs)",
         "published values are near",
-        "No verdicts yet (2 of 10 replications)",
+        "The paper's setup was run in part (2 of 10 replications)",
         "index.html",
     ):
         assert word in text.getvalue()

@@ -1,4 +1,4 @@
-"""The verdicts of the settings that are recorded in the studies' folders, and the script of the documentation that lists them."""
+"""The results that are recorded in the studies' folders, and the script of the documentation that lists them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 from conftest import ROOT
+from fairlane.papers.own_setup import recorded_own
 from fairlane.papers.reproduction import Reproduction
 
 
@@ -20,11 +21,12 @@ def script() -> ModuleType:
 
 
 def against_record(quick: Reproduction) -> list[tuple[str, str, str]]:
-    """Claims that so far look otherwise than recorded: id, recorded, here. What depends on a choice may look either way."""
-    plain = ("holds", "fails")
-    of = {i: v for v, ids in script().verdicts(quick.paper.key).items() for i in ids}
+    """Claims with another result in the paper's setup than all recorded runs agree on: id, recorded, here. Others may come out either way."""
+    own = recorded_own(quick.paper)
+    assert set(own) == {j.claim.id for j in quick.claims}
+    known = [(j, own[j.claim.id]) for j in quick.claims if j.here is not None]
     return [
-        (j.claim.id, of[j.claim.id], j.leaning)
-        for j in quick.claims
-        if j.leaning in plain and of[j.claim.id] in plain and j.leaning != of[j.claim.id]
+        (j.claim.id, f"{o.runs_true} of {o.runs}", f"{j.runs_true} of {j.runs}")
+        for j, o in known
+        if o.runs and o.runs_true in (0, o.runs) and j.here != bool(o.runs_true)
     ]

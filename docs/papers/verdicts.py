@@ -18,8 +18,8 @@ from fairlane.papers.answer import answer, mains, tally
 from fairlane.papers.attainable import recorded_with_whole
 from fairlane.papers.claims import Judged, read_claims
 from fairlane.papers.emulator import recorded_emulated
-from fairlane.papers.full_reruns import CHANCE, DECLARED, Whole, called, recorded_whole
 from fairlane.papers.found import Found
+from fairlane.papers.full_reruns import CHANCE, DECLARED, Whole, called, recorded_whole
 from fairlane.papers.joint_sample import of_record, of_runs, of_settings
 from fairlane.papers.layout import number_of
 from fairlane.papers.own_setup import recorded_own

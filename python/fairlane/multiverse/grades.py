@@ -61,7 +61,7 @@ def summarise(here: bool | None, s: Share | None, runs: int = 0, alone: bool = F
     if here is None or s is None:
         return "inconclusive"
     if alone:
-        decided = s.share >= MOSTLY if here else s.share < MIXED
+        decided = s.share in (0.0, 1.0) or s.low > 0.5 or s.high < 0.5  # all replications agree, or chance does not explain their majority
         return ("supported" if here else "contradicted") if decided and runs else "inconclusive"
     if s.n < FEWEST or len(grades(s)) > 2:
         return "inconclusive"

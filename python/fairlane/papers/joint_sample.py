@@ -11,8 +11,8 @@ from ..multiverse import Boundary, Open, Setting, changes_at, key_of, matters, s
 from ..multiverse.verdicts import EXPLAINED
 from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
 from .definition import Paper
-from .records import recorded, recorded_reach
 from .found import Found, best_of
+from .records import recorded, recorded_reach
 from .search_record import recorded_search
 from .settings import SAMPLED, Seen, nearest
 from .tables import NEAR

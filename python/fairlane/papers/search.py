@@ -25,12 +25,12 @@ from ..multiverse.verdicts import share
 from .attainable import places
 from .claims import Claim, read_claims
 from .emulator import Emulator
+from .found import Found
 from .full_reruns import called
 from .joint_sample import MATCHING, Joint, of_record
 from .records import recorded_reach
 from .runner import Runner
 from .score import published_results
-from .found import Found
 from .search_record import record_search, recorded_search
 from .settings import BATCH, WIDTHS, Seen, Settings
 from .tables import NEAR
