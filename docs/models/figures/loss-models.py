@@ -46,10 +46,7 @@ def figure() -> Figure:
     left.set(xlabel="packets k", ylabel="share of bursts longer than k", ylim=(1e-4, 1.5))
     left.legend(fontsize="small")
     for label, of in (("alone", lambda x: x), ("chain, bursts of 8", lambda x: chain(x, BURST))):
-        found = [
-            over(of(x)).flow("tcp", "a", "b", tcp={"preset": "rfc", "cc": "sack"}).run(seeds=SEEDS).value("goodput", flow="tcp")
-            for x in LOSSES
-        ]
+        found = [over(of(x)).flow("tcp", "a", "b", tcp={"preset": "rfc", "cc": "sack"}).run(seeds=SEEDS).value("goodput", flow="tcp") for x in LOSSES]
         means, half = errors(found)
         right.errorbar(LOSSES, [m / 1e6 for m in means], [h / 1e6 for h in half], fmt="o-", ms=4, capsize=3, label=label)
     right.set(xlabel="loss of the link (%)", ylabel="goodput (Mbit/s)", xscale="log", ylim=(0, 10))
