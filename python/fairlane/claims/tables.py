@@ -60,10 +60,14 @@ class Row:
 
 
 def row_of(factors: Mapping[str, object] | Factors, metric: str, samples: Sequence[float], unit: str) -> Row:
-    """A row from replications: mean with its 95 % Student interval (no interval from a single run)."""
+    """A row from replications: mean with its 95 % Student interval (no interval from a single run).
+
+    The interval of a quantity that is never negative ends at zero.
+    """
     i = interval(samples)
     mean = float("nan") if i.mean is None else i.mean
-    return Row(tuple((k, str(x)) for k, x in dict(factors).items()), metric, mean, unit, i.low, i.high, tuple(samples))
+    low = i.low if i.low is None or min(samples) < 0 else max(0.0, i.low)
+    return Row(tuple((k, str(x)) for k, x in dict(factors).items()), metric, mean, unit, low, i.high, tuple(samples))
 
 
 class Tables:
