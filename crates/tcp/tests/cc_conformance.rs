@@ -1,4 +1,4 @@
-//! Rules for every congestion control: at least one segment, finite, no growth on congestion, no loss by an undo, the same answers from a
+//! Rules for every congestion control: a window of at least one segment and a threshold of two, finite, no growth on congestion, no loss by an undo, the same answers from a
 //! copy. Each registered algorithm is tested with its defaults, with every preset, and with parameters drawn from the declared ranges.
 
 #[path = "conformance/parameters.rs"]
@@ -192,7 +192,7 @@ impl Bench {
             }
         }
         let (cwnd, ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
-        if !(MSS..1 << 50).contains(&cwnd) || ssthresh < MSS {
+        if !(MSS..1 << 50).contains(&cwnd) || ssthresh < 2 * MSS {
             return Err(format!("cwnd {cwnd} ssthresh {ssthresh}"));
         }
         if self.cc.allows(cwnd + 1) || !self.cc.allows(cwnd) {
@@ -276,6 +276,27 @@ fn no_loss_raises_the_window_however_much_is_in_flight() {
                     info.name,
                     cc.ssthresh()
                 );
+            }
+        }
+    }
+}
+
+/// RFC 5681 equation 4 leaves a threshold of two segments, whatever is in flight: after a timeout of an empty flight and marks on each
+/// window, and where the delay alone ends slow start at a window of one segment (LEDBAT with its smallest window set to 1).
+#[test]
+fn no_threshold_is_below_two_segments() {
+    let algorithms =
+        CcParams::ALL.iter().map(|info| json!(info.name)).chain([json!({ "ledbat": { "min_window": 1.0, "slow_start": true } })]);
+    for cc in algorithms {
+        for kind in [Operation::Loss { flight: 0, restart: false }, Operation::Timeout { flight: 0, first: true }] {
+            let mut bench = Bench::new(&cc, "modern").unwrap();
+            let ack = |ms| Operation::Ack { segments: 1, gap: 30_000, rtt: ms * 1000, limited: true, recovery: false, marked: true };
+            bench.step(ack(10)).unwrap();
+            bench.step(kind).unwrap();
+            for ms in [10, 10, 10, 290, 290, 290, 290, 290] {
+                for op in [ack(ms), Operation::Mark { flight: 1 }] {
+                    bench.step(op).unwrap_or_else(|e| panic!("{cc} after {kind:?}, {op:?}: {e}"));
+                }
             }
         }
     }

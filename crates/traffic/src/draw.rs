@@ -2,8 +2,6 @@
 //! runs with the same seed stay together; logarithms and the like come from `libm`, so that they are the same on every machine.
 
 use fairlane_engine::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Attempts of [`within`] to draw a value inside of its bounds.
 const ATTEMPTS: u32 = 64;
@@ -93,19 +91,19 @@ pub fn whole(x: f64, low: u64, high: u64) -> u64 {
     ((x + 0.5) as u64).clamp(low, high)
 }
 
-/// A law of sizes, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SizeLaw {
-    /// All of one size.
-    #[default]
-    Fixed,
-    /// Exponentially distributed.
-    Exponential,
-    /// Pareto: few large ones hold most of the data.
-    Pareto,
-    /// Lognormal.
-    Lognormal,
+fairlane_units::params! {
+    /// A law of sizes, by name.
+    pub enum SizeLaw {
+        /// All of one size.
+        #[default]
+        Fixed,
+        /// Exponentially distributed.
+        Exponential,
+        /// Pareto: few large ones hold most of the data.
+        Pareto,
+        /// Lognormal.
+        Lognormal,
+    }
 }
 
 /// A law of sizes with its parameters worked out.

@@ -5,8 +5,6 @@
 
 use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, FlowView, Segment, TimerId, Usage};
 use fairlane_units::{Bytes, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Largest payload of a datagram over IPv4 without jumbograms: 65,535 less 20 bytes of IP and 8 of UDP header (RFC 768, RFC 791).
 pub const MAX_DATAGRAM: u64 = 65_507;
@@ -14,36 +12,34 @@ pub const MAX_DATAGRAM: u64 = 65_507;
 /// Payload of a datagram that fills an Ethernet frame: 1500 bytes (RFC 894) less the headers.
 const ETHERNET_PAYLOAD: u64 = 1472;
 
-/// UDP sends datagrams without feedback, recovery or congestion control (RFC 768), either way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct UdpParams {
-    /// Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none.
-    #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
-    pub header: Bytes,
-    /// ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5).
-    pub ecn: UdpEcn,
-    /// Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets
-    /// say themselves how long these are.
-    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
-    pub datagram: Bytes,
-    /// Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a
-    /// socket.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
-    pub rate: Option<Rate>,
-}
+fairlane_units::params! {
+    /// UDP sends datagrams without feedback, recovery or congestion control (RFC 768), either way.
+    pub struct UdpParams {
+        /// Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none.
+        #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+        pub header: Bytes = Bytes(28),
+        /// ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5).
+        pub ecn: UdpEcn = UdpEcn::NotEct,
+        /// Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets
+        /// say themselves how long these are.
+        #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+        pub datagram: Bytes = Bytes(ETHERNET_PAYLOAD),
+        /// Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a
+        /// socket.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
+        pub rate: Option<Rate> = None,
+    }
 
-/// The ECN field that a sender of datagrams sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UdpEcn {
-    /// Not ECN-capable: queues drop.
-    #[default]
-    NotEct,
-    /// ECT(0): queues that can will mark.
-    Ect0,
-    /// ECT(1): the low-latency service of RFC 9331; for other queues the same as ECT(0).
-    Ect1,
+    /// The ECN field that a sender of datagrams sets.
+    pub enum UdpEcn {
+        /// Not ECN-capable: queues drop.
+        #[default]
+        NotEct,
+        /// ECT(0): queues that can will mark.
+        Ect0,
+        /// ECT(1): the low-latency service of RFC 9331; for other queues the same as ECT(0).
+        Ect1,
+    }
 }
 
 impl From<UdpEcn> for Ecn {
@@ -53,12 +49,6 @@ impl From<UdpEcn> for Ecn {
             UdpEcn::Ect0 => Self::Ect0,
             UdpEcn::Ect1 => Self::Ect1,
         }
-    }
-}
-
-impl Default for UdpParams {
-    fn default() -> Self {
-        Self { header: Bytes(28), ecn: UdpEcn::NotEct, datagram: Bytes(ETHERNET_PAYLOAD), rate: None }
     }
 }
 

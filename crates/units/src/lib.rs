@@ -5,6 +5,7 @@
 
 mod data;
 mod display;
+mod params;
 mod parse;
 mod quantity;
 mod schema;

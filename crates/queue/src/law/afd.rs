@@ -7,51 +7,33 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Approximate fair dropping keeps a random sample of recent arrivals and drops from flows with more than the fair share in it, so that what is left of each is that share;
-/// the share follows from the queue (Pan, Breslau, Prabhakar and Shenker 2003).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AfdParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// The queue that the fair share aims at (q_target).
-    pub target: Len,
-    /// Arrivals of which one is sampled on average (s).
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub sampling: u32,
-    /// Packets that the sample holds (b, the shadow buffer); a new one takes the place of one drawn at random. It covers the last `sampling` times as many arrivals.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub shadow: u32,
-    /// Gain of the queue's error one update ago, in packets of the sample per packet of the queue (alpha).
-    pub alpha: f64,
-    /// Gain of the present error, subtracted from the fair share (beta). Above `alpha`, so that a persistently long queue keeps lowering the share.
-    pub beta: f64,
-    /// Time between two updates of the fair share; the paper's frequency is 160 Hz.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub interval: Dur,
-    /// Length of a typical packet: converts bytes into packets, in which the controller counts.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-}
-
-impl Default for AfdParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            target: Len::Packets(50),
-            sampling: 5,
-            shadow: 500,
-            alpha: 1.7,
-            beta: 1.8,
-            interval: Dur::from_us(6250),
-            mean_packet: Bytes(1000),
-        }
+fairlane_units::params! {
+    /// Approximate fair dropping keeps a random sample of recent arrivals and drops from flows with more than the fair share in it, so that what is left of each is that share;
+    /// the share follows from the queue (Pan, Breslau, Prabhakar and Shenker 2003).
+    pub struct AfdParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// The queue that the fair share aims at (q_target).
+        pub target: Len = Len::Packets(50),
+        /// Arrivals of which one is sampled on average (s).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        pub sampling: u32 = 5,
+        /// Packets that the sample holds (b, the shadow buffer); a new one takes the place of one drawn at random. It covers the last `sampling` times as many arrivals.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        pub shadow: u32 = 500,
+        /// Gain of the queue's error one update ago, in packets of the sample per packet of the queue (alpha).
+        pub alpha: f64 = 1.7,
+        /// Gain of the present error, subtracted from the fair share (beta). Above `alpha`, so that a persistently long queue keeps lowering the share.
+        pub beta: f64 = 1.8,
+        /// Time between two updates of the fair share; the paper's frequency is 160 Hz.
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub interval: Dur = Dur::from_us(6250),
+        /// Length of a typical packet: converts bytes into packets, in which the controller counts.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
     }
 }
 

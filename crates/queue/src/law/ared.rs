@@ -7,68 +7,46 @@ use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, LinkInfo, Packet};
 use fairlane_units::{Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AredParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// RED's thresholds; `max_p` is the probability at the start, from then on it adapts.
-    #[serde(flatten)]
-    pub thresholds: RedThresholds,
-    /// Time between two changes of `max_p` .
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub interval: Dur,
-    /// Most that is added to `max_p` when the average is above the target; never more than a quarter of it.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub alpha: f64,
-    /// Factor of `max_p` when the average is below the target.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub beta: f64,
-    /// `max_p` is not raised above this.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub top: f64,
-    /// `max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
-    /// 100 ms (as in ns-2).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub bottom: Option<f64>,
-    /// True if `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
-    pub on_arrival: bool,
-    /// True if above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
-    pub fixed_gentle: bool,
-    /// RED's average, and what follows from it.
-    #[serde(flatten)]
-    pub tuning: RedTuning,
-    /// How a stay above the lower threshold begins.
-    #[serde(flatten)]
-    pub start: RedStart,
-}
-
-impl Default for AredParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            thresholds: RedThresholds::default(),
-            interval: Dur::from_ms(500),
-            alpha: 0.01,
-            beta: 0.9,
-            top: 0.5,
-            bottom: None,
-            on_arrival: false,
-            fixed_gentle: false,
-            tuning: RedTuning::default(),
-            start: RedStart::default(),
-        }
+fairlane_units::params! {
+    /// Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
+    pub struct AredParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// RED's thresholds; `max_p` is the probability at the start, from then on it adapts.
+        #[serde(flatten)]
+        pub thresholds: RedThresholds,
+        /// Time between two changes of `max_p` .
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub interval: Dur = Dur::from_ms(500),
+        /// Most that is added to `max_p` when the average is above the target; never more than a quarter of it.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub alpha: f64 = 0.01,
+        /// Factor of `max_p` when the average is below the target.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub beta: f64 = 0.9,
+        /// `max_p` is not raised above this.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub top: f64 = 0.5,
+        /// `max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
+        /// 100 ms (as in ns-2).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub bottom: Option<f64> = None,
+        /// True if `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
+        pub on_arrival: bool = false,
+        /// True if above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
+        pub fixed_gentle: bool = false,
+        /// RED's average, and what follows from it.
+        #[serde(flatten)]
+        pub tuning: RedTuning,
+        /// How a stay above the lower threshold begins.
+        #[serde(flatten)]
+        pub start: RedStart,
     }
 }
 

@@ -7,65 +7,43 @@ use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that
-/// arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AvqParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// Limit of the virtual buffer. Unset: that of the real one (ns-2's buflim_ = 1).
-    pub virtual_limit: Option<Len>,
-    /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub gamma: f64,
-    /// How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code).
-    #[schemars(range(min = 0.0))]
-    pub alpha: f64,
-    /// Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub initial: f64,
-    /// Unit of the virtual queue, the real queue and the limits (ns-2's queue_in_bytes_).
-    pub measure: Measure,
-    /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// True if ECN-capable packets are marked instead of dropped (ns-2's markpkts_).
-    pub ecn: bool,
-    /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2).
-    pub spare_incapable: bool,
-    /// True if arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are
-    /// steered to `gamma`.
-    pub skip_dropped: bool,
-    /// True if the virtual capacity is capped at the link's rate after the arrival is subtracted (ns-2) instead of before.
-    pub cap_last: bool,
-}
-
-impl Default for AvqParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            virtual_limit: None,
-            gamma: 0.98,
-            alpha: 0.15,
-            initial: 1.0,
-            measure: Measure::Bytes,
-            mean_packet: Bytes(1000),
-            ecn: false,
-            spare_incapable: false,
-            skip_dropped: false,
-            cap_last: false,
-        }
+fairlane_units::params! {
+    /// AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that
+    /// arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
+    pub struct AvqParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// Limit of the virtual buffer. Unset: that of the real one (ns-2's buflim_ = 1).
+        pub virtual_limit: Option<Len> = None,
+        /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub gamma: f64 = 0.98,
+        /// How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code).
+        #[schemars(range(min = 0.0))]
+        pub alpha: f64 = 0.15,
+        /// Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub initial: f64 = 1.0,
+        /// Unit of the virtual queue, the real queue and the limits (ns-2's queue_in_bytes_).
+        pub measure: Measure = Measure::Bytes,
+        /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
+        /// True if ECN-capable packets are marked instead of dropped (ns-2's markpkts_).
+        pub ecn: bool = false,
+        /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2).
+        pub spare_incapable: bool = false,
+        /// True if arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are
+        /// steered to `gamma`.
+        pub skip_dropped: bool = false,
+        /// True if the virtual capacity is capped at the link's rate after the arrival is subtracted (ns-2) instead of before.
+        pub cap_last: bool = false,
     }
 }
 

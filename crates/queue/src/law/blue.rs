@@ -8,47 +8,30 @@ use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BlueParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone.
-    pub length: Option<Len>,
-    /// By how much the probability grows (d1, section 3.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub increment: f64,
-    /// By how much it shrinks (d2, section 3.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub decrement: f64,
-    /// Least time between two changes (freeze_time, section 3.1).
-    #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
-    pub freeze_time: Dur,
-    /// True if ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for BlueParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            length: None,
-            increment: 0.02,
-            decrement: 0.002,
-            freeze_time: Dur::from_ms(100),
-            ecn: false,
-        }
+fairlane_units::params! {
+    /// BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
+    pub struct BlueParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone.
+        pub length: Option<Len> = None,
+        /// By how much the probability grows (d1, section 3.1).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub increment: f64 = 0.02,
+        /// By how much it shrinks (d2, section 3.1).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub decrement: f64 = 0.002,
+        /// Least time between two changes (freeze_time, section 3.1).
+        #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
+        pub freeze_time: Dur = Dur::from_ms(100),
+        /// True if ECN-capable packets are marked instead of dropped.
+        pub ecn: bool = false,
     }
 }
 

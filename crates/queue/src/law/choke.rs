@@ -7,47 +7,30 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Len};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChokeParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2).
-    #[schemars(range(min = 1, max = 64))]
-    pub draws: u32,
-    /// RED's thresholds; below the lower one nothing is drawn.
-    #[serde(flatten)]
-    pub thresholds: RedThresholds,
-    /// Weight of one arrival in the average. Unset: as RED does.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: Option<f64>,
-    /// True if RED's probability grows on to 1 at twice `max` instead of jumping there.
-    pub gentle: bool,
-    /// Length of a typical packet.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// True if RED's half marks ECN-capable packets instead of dropping them, above `max` as well, as tc's does; packets of a drawn flow are always dropped.
-    pub ecn: bool,
-}
-
-impl Default for ChokeParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            draws: 1,
-            thresholds: RedThresholds::default(),
-            w_q: None,
-            gentle: false,
-            mean_packet: RedTuning::default().mean_packet,
-            ecn: false,
-        }
+fairlane_units::params! {
+    /// CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
+    pub struct ChokeParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2).
+        #[schemars(range(min = 1, max = 64))]
+        pub draws: u32 = 1,
+        /// RED's thresholds; below the lower one nothing is drawn.
+        #[serde(flatten)]
+        pub thresholds: RedThresholds,
+        /// Weight of one arrival in the average. Unset: as RED does.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub w_q: Option<f64> = None,
+        /// True if RED's probability grows on to 1 at twice `max` instead of jumping there.
+        pub gentle: bool = false,
+        /// Length of a typical packet.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = RedTuning::default().mean_packet,
+        /// True if RED's half marks ECN-capable packets instead of dropping them, above `max` as well, as tc's does; packets of a drawn flow are always dropped.
+        pub ecn: bool = false,
     }
 }
 

@@ -7,55 +7,36 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CobaltParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target: Dur,
-    /// Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III).
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub interval: Dur,
-    /// Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard.
-    #[schemars(extend("x-min" = "1B", "x-max" = "10MB"))]
-    pub mtu: Option<Bytes>,
-    /// By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub increment: f64,
-    /// By how much it falls when the link finds the queue empty (Palmei et al., section III).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub decrement: f64,
-    /// Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts.
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub blue_threshold: Option<Dur>,
-    /// True if CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops.
-    pub ecn: bool,
-    /// True if the last packet of the queue is never dropped, as in CAKE; it may be marked.
-    pub spare_last: bool,
-}
-
-impl Default for CobaltParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            target: Dur::from_ms(5),
-            interval: Dur::from_ms(100),
-            mtu: None,
-            increment: 1.0 / 256.0,
-            decrement: 1.0 / 4096.0,
-            blue_threshold: None,
-            ecn: true,
-            spare_last: false,
-        }
+fairlane_units::params! {
+    /// COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+    pub struct CobaltParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target: Dur = Dur::from_ms(5),
+        /// Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III).
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub interval: Dur = Dur::from_ms(100),
+        /// Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard.
+        #[schemars(extend("x-min" = "1B", "x-max" = "10MB"))]
+        pub mtu: Option<Bytes> = None,
+        /// By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub increment: f64 = 1.0 / 256.0,
+        /// By how much it falls when the link finds the queue empty (Palmei et al., section III).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub decrement: f64 = 1.0 / 4096.0,
+        /// Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts.
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub blue_threshold: Option<Dur> = None,
+        /// True if CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops.
+        pub ecn: bool = true,
+        /// True if the last packet of the queue is never dropped, as in CAKE; it may be marked.
+        pub spare_last: bool = false,
     }
 }
 

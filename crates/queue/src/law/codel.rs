@@ -10,38 +10,30 @@ use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How 1 / sqrt(count) is worked out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum InvSqrt {
-    /// Exactly (RFC 8289 section 5.3).
-    #[default]
-    Exact,
-    /// By one step of Newton's method for each drop, kept in 16 bits, as Linux and ns-3 do.
-    Newton,
-}
+fairlane_units::params! {
+    /// How 1 / sqrt(count) is worked out.
+    pub enum InvSqrt {
+        /// Exactly (RFC 8289 section 5.3).
+        #[default]
+        Exact,
+        /// By one step of Newton's method for each drop, kept in 16 bits, as Linux and ns-3 do.
+        Newton,
+    }
 
-/// CoDel drops or marks at the head of the queue, at intervals that shrink with the square root of their count, while packets wait longer than a target (RFC 8289).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CodelParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// When it drops.
-    #[serde(flatten)]
-    pub times: CodelTimes,
-    /// True if ECN-capable packets are marked instead of dropped (section 3).
-    pub ecn: bool,
-    /// Variants of implementations.
-    #[serde(flatten)]
-    pub finer: CodelFiner,
-}
-
-impl Default for CodelParams {
-    fn default() -> Self {
-        Self { limit: Len::Packets(1000), admit: Admit::Fits, times: CodelTimes::default(), ecn: false, finer: CodelFiner::default() }
+    /// CoDel drops or marks at the head of the queue, at intervals that shrink with the square root of their count, while packets wait longer than a target (RFC 8289).
+    pub struct CodelParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// When it drops.
+        #[serde(flatten)]
+        pub times: CodelTimes,
+        /// True if ECN-capable packets are marked instead of dropped (section 3).
+        pub ecn: bool = false,
+        /// Variants of implementations.
+        #[serde(flatten)]
+        pub finer: CodelFiner,
     }
 }
 

@@ -6,22 +6,14 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::BuildContext;
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// DropTail: first in, first out; an arriving packet that finds no room is dropped (RFC 7567 section 1).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DropTailParams {
-    /// Buffer limit in packets or bytes, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-}
-
-impl Default for DropTailParams {
-    fn default() -> Self {
-        Self { limit: Len::Packets(1000), admit: Admit::Fits }
+fairlane_units::params! {
+    /// DropTail: first in, first out; an arriving packet that finds no room is dropped (RFC 7567 section 1).
+    pub struct DropTailParams {
+        /// Buffer limit in packets or bytes, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
     }
 }
 

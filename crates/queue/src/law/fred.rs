@@ -8,55 +8,36 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FredParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what
-    /// the link sends in `rtt`.
-    pub min: Option<Len>,
-    /// Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`.
-    pub max: Option<Len>,
-    /// Round-trip time that the automatic `min` reckons with.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub rtt: Dur,
-    /// RED's probability at `max` (max_p, figure 7).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-    /// Weight of one sample in the average (w_q, figure 7).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: f64,
-    /// Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7).
-    pub min_q: Len,
-    /// True if flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2).
-    /// Without it every arrival is dropped then.
-    pub many_flows: bool,
-    /// Length of a typical packet: converts bytes into packets, in which FRED counts.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-}
-
-impl Default for FredParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            min: None,
-            max: None,
-            rtt: Dur::from_ms(100),
-            max_p: 0.02,
-            w_q: 0.002,
-            min_q: Len::Packets(4),
-            many_flows: true,
-            mean_packet: Bytes(1000),
-        }
+fairlane_units::params! {
+    /// FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
+    pub struct FredParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what
+        /// the link sends in `rtt`.
+        pub min: Option<Len> = None,
+        /// Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`.
+        pub max: Option<Len> = None,
+        /// Round-trip time that the automatic `min` reckons with.
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub rtt: Dur = Dur::from_ms(100),
+        /// RED's probability at `max` (max_p, figure 7).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.02,
+        /// Weight of one sample in the average (w_q, figure 7).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub w_q: f64 = 0.002,
+        /// Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7).
+        pub min_q: Len = Len::Packets(4),
+        /// True if flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2).
+        /// Without it every arrival is dropped then.
+        pub many_flows: bool = true,
+        /// Length of a typical packet: converts bytes into packets, in which FRED counts.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
     }
 }
 

@@ -7,48 +7,31 @@ use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct GreenParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// Round-trip time of the flows (RTT, equation 2).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub rtt: Dur,
-    /// Segment size of the flows (MSS, equation 2).
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mss: Bytes,
-    /// Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997).
-    #[schemars(range(min = 0.0, max = 10.0))]
-    pub c: f64,
-    /// A flow counts if it sent data within this time.
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub window: Dur,
-    /// True if ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for GreenParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            rtt: Dur::from_ms(100),
-            mss: Bytes(1000),
-            c: 1.22,
-            window: Dur::from_secs(1),
-            ecn: false,
-        }
+fairlane_units::params! {
+    /// GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
+    pub struct GreenParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// Round-trip time of the flows (RTT, equation 2).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub rtt: Dur = Dur::from_ms(100),
+        /// Segment size of the flows (MSS, equation 2).
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mss: Bytes = Bytes(1000),
+        /// Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997).
+        #[schemars(range(min = 0.0, max = 10.0))]
+        pub c: f64 = 1.22,
+        /// A flow counts if it sent data within this time.
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub window: Dur = Dur::from_secs(1),
+        /// True if ECN-capable packets are marked instead of dropped.
+        pub ecn: bool = false,
     }
 }
 

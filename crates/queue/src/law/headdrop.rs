@@ -6,24 +6,16 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, Packet};
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss
-/// a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct HeadDropParams {
-    /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, as many packets leave from the front as
-    /// the arriving one needs room.
-    pub limit: Len,
-    /// Which arrivals the limit admits without a drop.
-    pub admit: Admit,
-}
-
-impl Default for HeadDropParams {
-    fn default() -> Self {
-        Self { limit: Len::Packets(1000), admit: Admit::Fits }
+fairlane_units::params! {
+    /// Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss
+    /// a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+    pub struct HeadDropParams {
+        /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, as many packets leave from the front as
+        /// the arriving one needs room.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits without a drop.
+        pub admit: Admit = Admit::Fits,
     }
 }
 

@@ -6,22 +6,14 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::BuildContext;
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit
-/// (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ManagementParams {
-    /// Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p"
-    /// nothing passes, not even before an idle link.
-    pub limit: Len,
-}
-
-impl Default for ManagementParams {
-    fn default() -> Self {
-        Self { limit: Len::Packets(50) }
+fairlane_units::params! {
+    /// Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit
+    /// (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
+    pub struct ManagementParams {
+        /// Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p"
+        /// nothing passes, not even before an idle link.
+        pub limit: Len = Len::Packets(50),
     }
 }
 

@@ -10,54 +10,35 @@ use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, FlowId, Packet};
 use fairlane_units::{Bytes, Len};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// ModRED: while the average queue lies between the thresholds, the receive windows of returning acknowledgements are cut to one segment; above them
-/// packets are dropped, those out of profile first (Ramachendra, Banu and Ali Ahammed 2014). Hosts need not change, nor know of ECN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ModRedParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of
-    /// assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them.
-    pub in_profile: Match,
-    /// Average of all packets from which windows are cut, up to `in_max`.
-    pub min: Len,
-    /// Average of all packets above which every arrival out of profile is dropped.
-    pub out_max: Len,
-    /// Average of the packets in profile above which every arrival in profile is dropped.
-    pub in_max: Len,
-    /// Largest window, in bytes, that acknowledgements may show while windows are cut: one segment.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub window: Bytes,
-    /// Weight of one arrival in the averages.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: f64,
-    /// Unit of the averages, the thresholds and the limit.
-    pub measure: Measure,
-    /// Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-}
-
-impl Default for ModRedParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(100),
-            admit: Admit::Fits,
-            in_profile: assured(1),
-            min: Len::Packets(5),
-            out_max: Len::Packets(10),
-            in_max: Len::Packets(20),
-            window: Bytes(1000),
-            w_q: 0.002,
-            measure: Measure::Packets,
-            mean_packet: Bytes(1000),
-        }
+fairlane_units::params! {
+    /// ModRED: while the average queue lies between the thresholds, the receive windows of returning acknowledgements are cut to one segment; above them
+    /// packets are dropped, those out of profile first (Ramachendra, Banu and Ali Ahammed 2014). Hosts need not change, nor know of ECN.
+    pub struct ModRedParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(100),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of
+        /// assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them.
+        pub in_profile: Match = assured(1),
+        /// Average of all packets from which windows are cut, up to `in_max`.
+        pub min: Len = Len::Packets(5),
+        /// Average of all packets above which every arrival out of profile is dropped.
+        pub out_max: Len = Len::Packets(10),
+        /// Average of the packets in profile above which every arrival in profile is dropped.
+        pub in_max: Len = Len::Packets(20),
+        /// Largest window, in bytes, that acknowledgements may show while windows are cut: one segment.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub window: Bytes = Bytes(1000),
+        /// Weight of one arrival in the averages.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub w_q: f64 = 0.002,
+        /// Unit of the averages, the thresholds and the limit.
+        pub measure: Measure = Measure::Packets,
+        /// Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
     }
 }
 

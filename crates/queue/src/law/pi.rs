@@ -7,56 +7,36 @@ use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever
-/// the load (Hollot, Misra, Towsley and Gong 2001).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PiParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// The queue to hold (q_ref); ns-2's qref_.
-    pub target: Len,
-    /// Gain of the present error at each sample, per packet (a; ns-2's a_).
-    pub a: f64,
-    /// Gain of the previous sample's error, subtracted, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
-    pub b: f64,
-    /// Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub interval: Dur,
-    /// Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller uses them.
-    pub measure: Measure,
-    /// True if a packet is dropped in proportion to its length (ns-2's bytes_).
-    pub byte_mode: bool,
-    /// Length of a typical packet: converts between packets and bytes.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// True if ECN-capable packets are marked instead of dropped (ns-2's setbit_).
-    pub ecn: bool,
-}
-
-impl Default for PiParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            target: Len::Packets(50),
-            a: 1.822e-5,
-            b: 1.816e-5,
-            interval: Dur::from_us(6250),
-            measure: Measure::Packets,
-            byte_mode: false,
-            mean_packet: Bytes(1000),
-            ecn: false,
-        }
+fairlane_units::params! {
+    /// PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever
+    /// the load (Hollot, Misra, Towsley and Gong 2001).
+    pub struct PiParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// The queue to hold (q_ref); ns-2's qref_.
+        pub target: Len = Len::Packets(50),
+        /// Gain of the present error at each sample, per packet (a; ns-2's a_).
+        pub a: f64 = 1.822e-5,
+        /// Gain of the previous sample's error, subtracted, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
+        pub b: f64 = 1.816e-5,
+        /// Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub interval: Dur = Dur::from_us(6250),
+        /// Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller uses them.
+        pub measure: Measure = Measure::Packets,
+        /// True if a packet is dropped in proportion to its length (ns-2's bytes_).
+        pub byte_mode: bool = false,
+        /// Length of a typical packet: converts between packets and bytes.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
+        /// True if ECN-capable packets are marked instead of dropped (ns-2's setbit_).
+        pub ecn: bool = false,
     }
 }
 

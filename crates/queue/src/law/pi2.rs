@@ -7,56 +7,37 @@ use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Ecn, Packet};
 use fairlane_units::{Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Pi2Params {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// Delay to hold (tau_0, section 4; 20 ms in section 6).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target: Dur,
-    /// Time between two updates (T, section 4; 32 ms in section 6).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub tupdate: Dur,
-    /// Weight of the delay's distance from the target, per second and update (5/16 in section 6).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub alpha: f64,
-    /// Weight of the delay's change, per second and update (50/16 in section 6).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub beta: f64,
-    /// Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5).
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub k: f64,
-    /// Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_prob: f64,
-    /// True if ECN-capable packets are marked instead of dropped; without it all are Classic and dropped.
-    pub ecn: bool,
-}
-
-impl Default for Pi2Params {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            target: Dur::from_ms(20),
-            tupdate: Dur::from_ms(32),
-            alpha: 0.3125,
-            beta: 3.125,
-            k: 2.0,
-            max_prob: 0.25,
-            ecn: true,
-        }
+fairlane_units::params! {
+    /// PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
+    pub struct Pi2Params {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// Delay to hold (tau_0, section 4; 20 ms in section 6).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target: Dur = Dur::from_ms(20),
+        /// Time between two updates (T, section 4; 32 ms in section 6).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub tupdate: Dur = Dur::from_ms(32),
+        /// Weight of the delay's distance from the target, per second and update (5/16 in section 6).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub alpha: f64 = 0.3125,
+        /// Weight of the delay's change, per second and update (50/16 in section 6).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub beta: f64 = 3.125,
+        /// Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5).
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pub k: f64 = 2.0,
+        /// Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_prob: f64 = 0.25,
+        /// True if ECN-capable packets are marked instead of dropped; without it all are Classic and dropped.
+        pub ecn: bool = true,
     }
 }
 

@@ -10,48 +10,33 @@ use fairlane_units::{Bytes, Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where PIE takes the queueing delay from (RFC 8033 section 4.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DelayEstimate {
-    /// How long the last packet waited; zero once nothing waits.
-    #[default]
-    Timestamp,
-    /// The backlog times the measured time to send `dq_threshold` (section 5.2).
-    DequeueRate,
-}
+fairlane_units::params! {
+    /// Where PIE takes the queueing delay from (RFC 8033 section 4.3).
+    pub enum DelayEstimate {
+        /// How long the last packet waited; zero once nothing waits.
+        #[default]
+        Timestamp,
+        /// The backlog times the measured time to send `dq_threshold` (section 5.2).
+        DequeueRate,
+    }
 
-/// PIE drops or marks arriving packets with a probability that a proportional integral controller sets from the queueing delay (RFC 8033).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PieParams {
-    /// Buffer limit (TAIL_DROP), without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// The controller.
-    #[serde(flatten)]
-    pub control: PieControl,
-    /// Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work.
-    pub start: Option<Len>,
-    /// When it marks.
-    #[serde(flatten)]
-    pub marks: PieMarks,
-}
-
-impl Default for PieParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            control: PieControl::default(),
-            start: None,
-            marks: PieMarks::default(),
-        }
+    /// PIE drops or marks arriving packets with a probability that a proportional integral controller sets from the queueing delay (RFC 8033).
+    pub struct PieParams {
+        /// Buffer limit (TAIL_DROP), without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// The controller.
+        #[serde(flatten)]
+        pub control: PieControl,
+        /// Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work.
+        pub start: Option<Len> = None,
+        /// When it marks.
+        #[serde(flatten)]
+        pub marks: PieMarks,
     }
 }
 

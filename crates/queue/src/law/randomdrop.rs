@@ -7,26 +7,18 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, Packet};
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that
-/// flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RandomDropParams {
-    /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, the packets behind the chosen one go,
-    /// too, until the arriving one has room.
-    pub limit: Len,
-    /// Which arrivals the limit admits without a drop.
-    pub admit: Admit,
-    /// True if the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept.
-    pub arriving: bool,
-}
-
-impl Default for RandomDropParams {
-    fn default() -> Self {
-        Self { limit: Len::Packets(1000), admit: Admit::Fits, arriving: false }
+fairlane_units::params! {
+    /// Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that
+    /// flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
+    pub struct RandomDropParams {
+        /// Buffer limit in packets or bytes, without the packet in transmission. In bytes, the packets behind the chosen one go,
+        /// too, until the arriving one has room.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits without a drop.
+        pub admit: Admit = Admit::Fits,
+        /// True if the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept.
+        pub arriving: bool = false,
     }
 }
 

@@ -12,53 +12,37 @@ use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Unit of a queue's length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Packets.
-    #[default]
-    Packets,
-    /// Bytes; a length written in packets stands for that many of `mean_packet`.
-    Bytes,
-}
+fairlane_units::params! {
+    /// Unit of a queue's length.
+    pub enum Measure {
+        /// Packets.
+        #[default]
+        Packets,
+        /// Bytes; a length written in packets stands for that many of `mean_packet`.
+        Bytes,
+    }
 
-/// RED drops or marks arriving packets with a probability that grows with the average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RedParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// Where early drops begin, and how frequent they get.
-    #[serde(flatten)]
-    pub thresholds: RedThresholds,
-    /// The average, and the curve of the probability.
-    #[serde(flatten)]
-    pub tuning: RedTuning,
-    /// True if packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
-    /// needs it (Alizadeh et al. 2010 section 3.1).
-    pub hard_drop: bool,
-    /// How a stay above the lower threshold begins.
-    #[serde(flatten)]
-    pub start: RedStart,
-}
-
-impl Default for RedParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            thresholds: RedThresholds::default(),
-            tuning: RedTuning::default(),
-            hard_drop: true,
-            start: RedStart::default(),
-        }
+    /// RED drops or marks arriving packets with a probability that grows with the average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
+    pub struct RedParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// Where early drops begin, and how frequent they get.
+        #[serde(flatten)]
+        pub thresholds: RedThresholds,
+        /// The average, and the curve of the probability.
+        #[serde(flatten)]
+        pub tuning: RedTuning,
+        /// True if packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
+        /// needs it (Alizadeh et al. 2010 section 3.1).
+        pub hard_drop: bool = true,
+        /// How a stay above the lower threshold begins.
+        #[serde(flatten)]
+        pub start: RedStart,
     }
 }
 

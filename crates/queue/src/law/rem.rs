@@ -7,69 +7,46 @@ use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability
-/// 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RemParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packet bears what is decided at an arrival.
-    #[serde(flatten)]
-    pub front: Front,
-    /// The queue to hold (b*; ns-2's pbo_).
-    pub target: Len,
-    /// Step of the price at each update, per packet of mismatch (gamma).
-    #[schemars(range(min = 0.0))]
-    pub gamma: f64,
-    /// Weight of the queue's mismatch relative to the rate's (alpha; 0.1 in ns-2's code).
-    #[schemars(range(min = 0.0))]
-    pub alpha: f64,
-    /// Base of the probability (phi), above 1.
-    #[schemars(range(min = 1.0))]
-    pub phi: f64,
-    /// Time between two updates of the price (ns-2's pupdtime_).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub interval: Dur,
-    /// Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
-    /// Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a packet is dropped in proportion to its length.
-    pub measure: Measure,
-    /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// True if ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-    /// With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_).
-    pub mark_departing: bool,
-    /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_).
-    pub spare_incapable: bool,
-}
-
-impl Default for RemParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            front: Front::default(),
-            target: Len::Packets(20),
-            gamma: 0.001,
-            alpha: 0.1,
-            phi: 1.001,
-            interval: Dur::from_ms(2),
-            weight: 1.0,
-            measure: Measure::Packets,
-            mean_packet: Bytes(1000),
-            ecn: false,
-            mark_departing: false,
-            spare_incapable: false,
-        }
+fairlane_units::params! {
+    /// REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability
+    /// 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
+    pub struct RemParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packet bears what is decided at an arrival.
+        #[serde(flatten)]
+        pub front: Front,
+        /// The queue to hold (b*; ns-2's pbo_).
+        pub target: Len = Len::Packets(20),
+        /// Step of the price at each update, per packet of mismatch (gamma).
+        #[schemars(range(min = 0.0))]
+        pub gamma: f64 = 0.001,
+        /// Weight of the queue's mismatch relative to the rate's (alpha; 0.1 in ns-2's code).
+        #[schemars(range(min = 0.0))]
+        pub alpha: f64 = 0.1,
+        /// Base of the probability (phi), above 1.
+        #[schemars(range(min = 1.0))]
+        pub phi: f64 = 1.001,
+        /// Time between two updates of the price (ns-2's pupdtime_).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub interval: Dur = Dur::from_ms(2),
+        /// Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub weight: f64 = 1.0,
+        /// Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a packet is dropped in proportion to its length.
+        pub measure: Measure = Measure::Packets,
+        /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
+        /// True if ECN-capable packets are marked instead of dropped.
+        pub ecn: bool = false,
+        /// With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_).
+        pub mark_departing: bool = false,
+        /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_).
+        pub spare_incapable: bool = false,
     }
 }
 

@@ -11,90 +11,62 @@ use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// RIO, RED with In and Out: packets out of profile are judged by the average of the whole queue, packets in profile by the average of their own kind
-/// and with higher thresholds, so that the former are dropped first (Clark and Fang 1998).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RioParams {
-    /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of
-    /// assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them.
-    pub in_profile: Match,
-    /// Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_).
-    pub in_min: Len,
-    /// Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_).
-    pub in_max: Len,
-    /// Probability at `in_max` (P_max_in; the inverse of ns-2's in_linterm_).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub in_max_p: f64,
-    /// Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_).
-    pub out_min: Len,
-    /// Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_).
-    pub out_max: Len,
-    /// Probability at `out_max` (P_max_out).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub out_max_p: f64,
-    /// Which average judges the packets out of profile.
-    pub coupling: Coupling,
-    /// Weight of one arrival in the averages.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: f64,
-    /// Unit of the averages, and the curve of the probability.
-    #[serde(flatten)]
-    pub curves: CurveTuning,
-    /// How a stay above a lower threshold begins.
-    #[serde(flatten)]
-    pub start: RedStart,
-    /// True if only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
-    /// still while none in profile comes.
-    pub total_by_in: bool,
-    /// True if the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
-    pub age_own: bool,
-    /// Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the thresholds
-    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
-    pub lapse: bool,
-    /// True if forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
-    pub keep_out_gap: bool,
-}
+fairlane_units::params! {
+    /// RIO, RED with In and Out: packets out of profile are judged by the average of the whole queue, packets in profile by the average of their own kind
+    /// and with higher thresholds, so that the former are dropped first (Clark and Fang 1998).
+    pub struct RioParams {
+        /// Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of
+        /// assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them.
+        pub in_profile: Match = assured(1),
+        /// Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_).
+        pub in_min: Len = Len::Packets(40),
+        /// Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_).
+        pub in_max: Len = Len::Packets(70),
+        /// Probability at `in_max` (P_max_in; the inverse of ns-2's in_linterm_).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub in_max_p: f64 = 0.02,
+        /// Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_).
+        pub out_min: Len = Len::Packets(10),
+        /// Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_).
+        pub out_max: Len = Len::Packets(30),
+        /// Probability at `out_max` (P_max_out).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub out_max_p: f64 = 0.2,
+        /// Which average judges the packets out of profile.
+        pub coupling: Coupling = Coupling::Coupled,
+        /// Weight of one arrival in the averages.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub w_q: f64 = 0.002,
+        /// Unit of the averages, and the curve of the probability.
+        #[serde(flatten)]
+        pub curves: CurveTuning,
+        /// How a stay above a lower threshold begins.
+        #[serde(flatten)]
+        pub start: RedStart,
+        /// True if only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
+        /// still while none in profile comes.
+        pub total_by_in: bool = false,
+        /// True if the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
+        pub age_own: bool = false,
+        /// Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the thresholds
+        /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
+        pub lapse: bool = false,
+        /// True if forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
+        pub keep_out_gap: bool = false,
+    }
 
-/// Which average judges packets out of profile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Coupling {
-    /// The average of the whole queue (Clark and Fang 1998).
-    #[default]
-    Coupled,
-    /// The average of the packets out of profile alone: neither kind feels the other.
-    Decoupled,
-}
-
-impl Default for RioParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            in_profile: assured(1),
-            in_min: Len::Packets(40),
-            in_max: Len::Packets(70),
-            in_max_p: 0.02,
-            out_min: Len::Packets(10),
-            out_max: Len::Packets(30),
-            out_max_p: 0.2,
-            coupling: Coupling::Coupled,
-            w_q: 0.002,
-            curves: CurveTuning::default(),
-            start: RedStart::default(),
-            total_by_in: false,
-            age_own: false,
-            lapse: false,
-            keep_out_gap: false,
-        }
+    /// Which average judges packets out of profile.
+    pub enum Coupling {
+        /// The average of the whole queue (Clark and Fang 1998).
+        #[default]
+        Coupled,
+        /// The average of the packets out of profile alone: neither kind feels the other.
+        Decoupled,
     }
 }
 

@@ -8,70 +8,47 @@ use crate::sched::fifo::Fifo;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct SfbParams {
-    /// Buffer limit, without the packet in transmission.
-    pub limit: Len,
-    /// Which arrivals the limit admits.
-    pub admit: Admit,
-    /// Levels, each with its own hash (L, section 3).
-    #[schemars(range(min = 1, max = 16))]
-    pub levels: u32,
-    /// Bins in a level (N, section 3).
-    #[schemars(range(min = 1, max = 65_536))]
-    pub bins: u32,
-    /// Packets in a bin above which its probability grows (section 3). Unset: one and a half times an equal share of `limit`.
-    pub bin_size: Option<Len>,
-    /// An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit.
-    pub bin_limit: Option<Len>,
-    /// By how much a bin's probability grows with an arrival that finds it above its size (section 3).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub increment: f64,
-    /// By how much it shrinks with an arrival that finds the bin empty (section 3).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub decrement: f64,
-    /// Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it.
-    #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
-    pub freeze_time: Dur,
-    /// Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link.
-    pub penalty_rate: Option<Rate>,
-    /// Burst that the penalty box lets through.
-    #[schemars(extend("x-min" = "0B", "x-max" = "1GB"))]
-    pub penalty_burst: Bytes,
-    /// Time after which the hashes change, so that no flow shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never.
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1000000s"))]
-    pub rehash: Option<Dur>,
-    /// Time before a change in which the new bins learn in parallel with the old ones (section 3.2).
-    #[schemars(extend("x-min" = "0s", "x-max" = "1000000s"))]
-    pub warmup: Dur,
-    /// True if ECN-capable packets are marked instead of dropped; never in the penalty box.
-    pub ecn: bool,
-}
-
-impl Default for SfbParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            levels: 2,
-            bins: 23,
-            bin_size: None,
-            bin_limit: None,
-            increment: 0.0025,
-            decrement: 0.00025,
-            freeze_time: Dur::from_ms(10),
-            penalty_rate: None,
-            penalty_burst: Bytes(15_000),
-            rehash: None,
-            warmup: Dur::from_secs(1),
-            ecn: false,
-        }
+fairlane_units::params! {
+    /// SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
+    pub struct SfbParams {
+        /// Buffer limit, without the packet in transmission.
+        pub limit: Len = Len::Packets(1000),
+        /// Which arrivals the limit admits.
+        pub admit: Admit = Admit::Fits,
+        /// Levels, each with its own hash (L, section 3).
+        #[schemars(range(min = 1, max = 16))]
+        pub levels: u32 = 2,
+        /// Bins in a level (N, section 3).
+        #[schemars(range(min = 1, max = 65_536))]
+        pub bins: u32 = 23,
+        /// Packets in a bin above which its probability grows (section 3). Unset: one and a half times an equal share of `limit`.
+        pub bin_size: Option<Len> = None,
+        /// An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit.
+        pub bin_limit: Option<Len> = None,
+        /// By how much a bin's probability grows with an arrival that finds it above its size (section 3).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub increment: f64 = 0.0025,
+        /// By how much it shrinks with an arrival that finds the bin empty (section 3).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub decrement: f64 = 0.00025,
+        /// Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it.
+        #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
+        pub freeze_time: Dur = Dur::from_ms(10),
+        /// Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link.
+        pub penalty_rate: Option<Rate> = None,
+        /// Burst that the penalty box lets through.
+        #[schemars(extend("x-min" = "0B", "x-max" = "1GB"))]
+        pub penalty_burst: Bytes = Bytes(15_000),
+        /// Time after which the hashes change, so that no flow shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never.
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1000000s"))]
+        pub rehash: Option<Dur> = None,
+        /// Time before a change in which the new bins learn in parallel with the old ones (section 3.2).
+        #[schemars(extend("x-min" = "0s", "x-max" = "1000000s"))]
+        pub warmup: Dur = Dur::from_secs(1),
+        /// True if ECN-capable packets are marked instead of dropped; never in the penalty box.
+        pub ecn: bool = false,
     }
 }
 

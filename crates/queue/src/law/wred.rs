@@ -62,25 +62,19 @@ impl Default for CurveTuning {
     }
 }
 
-/// A drop precedence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WredLevel {
-    /// Which packets: `"dscp:af11"`, `"tcp"`, `"udp"`, `"flow:NAME"`, `"any"`, or a list of these.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// Average queue below which none of them is dropped.
-    pub min: Len,
-    /// Average queue at which their probability is `max_p`.
-    pub max: Len,
-    /// Probability at `max`; Cisco's mark probability denominator is its inverse.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-}
-
-impl Default for WredLevel {
-    fn default() -> Self {
-        Self { select: Match::default(), min: Len::Packets(20), max: Len::Packets(40), max_p: 0.1 }
+fairlane_units::params! {
+    /// A drop precedence.
+    pub struct WredLevel {
+        /// Which packets: `"dscp:af11"`, `"tcp"`, `"udp"`, `"flow:NAME"`, `"any"`, or a list of these.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// Average queue below which none of them is dropped.
+        pub min: Len = Len::Packets(20),
+        /// Average queue at which their probability is `max_p`.
+        pub max: Len = Len::Packets(40),
+        /// Probability at `max`; Cisco's mark probability denominator is its inverse.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.1,
     }
 }
 

@@ -5,8 +5,6 @@ use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, FlowId, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,17 +18,16 @@ pub trait ClassSpec {
     fn queue(&self) -> &Self::Inner;
 }
 
-/// A class of packets with a queue of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct ClassParams<S> {
-    /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
-    /// the packet; a packet that fits none goes to the last class.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// The queue of the class: any discipline.
-    pub queue: S,
+fairlane_units::params! {
+    /// A class of packets with a queue of its own.
+    pub struct ClassParams<S> {
+        /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
+        /// the packet; a packet that fits none goes to the last class.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// The queue of the class: any discipline.
+        pub queue: S,
+    }
 }
 
 impl<S: Discipline> ClassSpec for ClassParams<S> {
@@ -43,25 +40,18 @@ impl<S: Discipline> ClassSpec for ClassParams<S> {
     }
 }
 
-/// A class of packets with a queue of its own and a share of the link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct WeightedParams<S> {
-    /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
-    /// the packet; a packet that fits none goes to the last class.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// The queue of the class: any discipline.
-    pub queue: S,
-    /// Share of the class in proportion to the weights of the others.
-    #[schemars(range(min = 1, max = 65535))]
-    pub weight: u32,
-}
-
-impl<S: Default> Default for WeightedParams<S> {
-    fn default() -> Self {
-        Self { select: Match::default(), queue: S::default(), weight: 1 }
+fairlane_units::params! {
+    /// A class of packets with a queue of its own and a share of the link.
+    pub struct WeightedParams<S> {
+        /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
+        /// the packet; a packet that fits none goes to the last class.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// The queue of the class: any discipline.
+        pub queue: S,
+        /// Share of the class in proportion to the weights of the others.
+        #[schemars(range(min = 1, max = 65535))]
+        pub weight: u32 = 1,
     }
 }
 

@@ -16,78 +16,55 @@ use fairlane_net::{Backlog, BuildContext, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
 pub use hosts::CakeIsolation;
 use hosts::Hosts;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 pub use tins::CakeTins;
 use tins::{Share, WHOLE};
 use ways::Ways;
 
-/// Framing of a link layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CakeFraming {
-    /// Nothing more.
-    #[default]
-    None,
-    /// Whole ATM cells of 53 bytes for 48 bytes each.
-    Atm,
-    /// PTM's 64b/65b coding: a byte more for each 64.
-    Ptm,
-}
+fairlane_units::params! {
+    /// Framing of a link layer.
+    pub enum CakeFraming {
+        /// Nothing more.
+        #[default]
+        None,
+        /// Whole ATM cells of 53 bytes for 48 bytes each.
+        Atm,
+        /// PTM's 64b/65b coding: a byte more for each 64.
+        Ptm,
+    }
 
-/// CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow
-/// (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CakeParams {
-    /// Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits.
-    pub bandwidth: Option<Rate>,
-    /// Bytes that the link layer adds to each packet, for the shaper.
-    #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
-    pub overhead: Bytes,
-    /// Least length of a packet with its overhead, for the shaper (tc's mpu).
-    #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
-    pub mpu: Bytes,
-    /// Framing of the link layer that the shaper assumes.
-    pub framing: CakeFraming,
-    /// Into which tins packets are sorted (section III.B).
-    pub tins: CakeTins,
-    /// Between whom a tin is shared (section III.C).
-    pub isolation: CakeIsolation,
-    /// A typical round trip: COBALT's interval, and twenty times its target.
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub rtt: Dur,
-    /// Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
-    /// bandwidth 10240 packets of 1514 bytes.
-    pub limit: Option<Len>,
-    /// Number of queues in each tin.
-    #[schemars(range(min = 1, max = 65536))]
-    pub flows: u32,
-    /// Ways of the set-associative hash (section III.C); with one it is a plain hash.
-    #[schemars(range(min = 1, max = 64))]
-    pub ways: u32,
-    /// Salt of the hash. Unset: drawn from the random stream of the queue.
-    pub salt: Option<u64>,
-    /// True if ECN-capable packets are marked instead of dropped; sch_cake always does.
-    pub ecn: bool,
-}
-
-impl Default for CakeParams {
-    fn default() -> Self {
-        Self {
-            bandwidth: None,
-            overhead: Bytes(0),
-            mpu: Bytes(0),
-            framing: CakeFraming::None,
-            tins: CakeTins::Diffserv3,
-            isolation: CakeIsolation::TripleIsolate,
-            rtt: Dur::from_ms(100),
-            limit: None,
-            flows: 1024,
-            ways: 8,
-            salt: None,
-            ecn: true,
-        }
+    /// CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow
+    /// (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
+    pub struct CakeParams {
+        /// Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits.
+        pub bandwidth: Option<Rate> = None,
+        /// Bytes that the link layer adds to each packet, for the shaper.
+        #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
+        pub overhead: Bytes = Bytes(0),
+        /// Least length of a packet with its overhead, for the shaper (tc's mpu).
+        #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
+        pub mpu: Bytes = Bytes(0),
+        /// Framing of the link layer that the shaper assumes.
+        pub framing: CakeFraming = CakeFraming::None,
+        /// Into which tins packets are sorted (section III.B).
+        pub tins: CakeTins = CakeTins::Diffserv3,
+        /// Between whom a tin is shared (section III.C).
+        pub isolation: CakeIsolation = CakeIsolation::TripleIsolate,
+        /// A typical round trip: COBALT's interval, and twenty times its target.
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub rtt: Dur = Dur::from_ms(100),
+        /// Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
+        /// bandwidth 10240 packets of 1514 bytes.
+        pub limit: Option<Len> = None,
+        /// Number of queues in each tin.
+        #[schemars(range(min = 1, max = 65536))]
+        pub flows: u32 = 1024,
+        /// Ways of the set-associative hash (section III.C); with one it is a plain hash.
+        #[schemars(range(min = 1, max = 64))]
+        pub ways: u32 = 8,
+        /// Salt of the hash. Unset: drawn from the random stream of the queue.
+        pub salt: Option<u64> = None,
+        /// True if ECN-capable packets are marked instead of dropped; sch_cake always does.
+        pub ecn: bool = true,
     }
 }
 

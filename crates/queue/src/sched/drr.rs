@@ -10,59 +10,47 @@ use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use fairlane_net::{Backlog, BuildContext, FlowId, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// DRR: flows take turns, and what a turn's quantum of bytes does not cover is carried over to the next (Shreedhar and Varghese 1996).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct DrrParams<S> {
-    /// Limit of all queues together; the packet in transmission is not counted (ns-2's blimit_).
-    pub limit: Len,
-    /// Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds
-    /// for a packet.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
-    pub quantum: Bytes,
-    /// Number of queues that flows are hashed into (section 3). Unset: a queue for each.
-    #[schemars(range(min = 1, max = 1_048_576))]
-    pub buckets: Option<u32>,
-    /// Field that the packets of one queue share.
-    pub hash: HashBy,
-    /// Salt of the hash. Unset: drawn from the random stream of the queue.
-    pub salt: Option<u64>,
-    /// Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3).
-    pub drop: DropFrom,
-    /// Classes that take turns instead of flows, in this order; each has its own queue and quantum. The next packet is unknown of a queue whose
-    /// law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from the next turn.
-    /// A full buffer (`limit`) refuses the arriving packet. None: flows.
-    pub classes: Vec<DrrClassParams<S>>,
-}
+fairlane_units::params! {
+    /// DRR: flows take turns, and what a turn's quantum of bytes does not cover is carried over to the next (Shreedhar and Varghese 1996).
+    pub struct DrrParams<S> {
+        /// Limit of all queues together; the packet in transmission is not counted (ns-2's blimit_).
+        pub limit: Len = Len::Packets(1000),
+        /// Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds
+        /// for a packet.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+        pub quantum: Bytes = QUANTUM,
+        /// Number of queues that flows are hashed into (section 3). Unset: a queue for each.
+        #[schemars(range(min = 1, max = 1_048_576))]
+        pub buckets: Option<u32> = None,
+        /// Field that the packets of one queue share.
+        pub hash: HashBy = HashBy::Flow,
+        /// Salt of the hash. Unset: drawn from the random stream of the queue.
+        pub salt: Option<u64> = None,
+        /// Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3).
+        pub drop: DropFrom = DropFrom::Tail,
+        /// Classes that take turns instead of flows, in this order; each has its own queue and quantum. The next packet is unknown of a queue whose
+        /// law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from the next turn.
+        /// A full buffer (`limit`) refuses the arriving packet. None: flows.
+        pub classes: Vec<DrrClassParams<S>> = vec![],
+    }
 
-/// A class of packets with a queue and a quantum of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct DrrClassParams<S> {
-    /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
-    /// the packet; a packet that fits none goes to the last class.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// The queue of the class: any discipline.
-    pub queue: S,
-    /// Bytes of a turn of this class.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
-    pub quantum: Bytes,
+    /// A class of packets with a queue and a quantum of its own.
+    pub struct DrrClassParams<S> {
+        /// Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`, `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits takes
+        /// the packet; a packet that fits none goes to the last class.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// The queue of the class: any discipline.
+        pub queue: S,
+        /// Bytes of a turn of this class.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+        pub quantum: Bytes = QUANTUM,
+    }
 }
 
 /// A full Ethernet frame's payload.
 const QUANTUM: Bytes = Bytes(1500);
-
-impl<S: Default> Default for DrrClassParams<S> {
-    fn default() -> Self {
-        Self { select: Match::default(), queue: S::default(), quantum: QUANTUM }
-    }
-}
 
 impl<S: Discipline> ClassSpec for DrrClassParams<S> {
     type Inner = S;
@@ -71,20 +59,6 @@ impl<S: Discipline> ClassSpec for DrrClassParams<S> {
     }
     fn queue(&self) -> &S {
         &self.queue
-    }
-}
-
-impl<S> Default for DrrParams<S> {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            quantum: QUANTUM,
-            buckets: None,
-            hash: HashBy::Flow,
-            salt: None,
-            drop: DropFrom::Tail,
-            classes: vec![],
-        }
     }
 }
 

@@ -5,81 +5,57 @@ use crate::law::pi2::{Controller, check_control};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, Ecn, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Which of the two queues is served (RFC 9332 section 4.2.2 and appendix A.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DualScheduler {
-    /// Weighted round robin in bytes: the Classic queue gets at least `classic_share`.
-    #[default]
-    Wrr,
-    /// Time-shifted FIFO: the packet that came first, where Classic ones count as having come `t_shift` later.
-    TsFifo,
-}
+fairlane_units::params! {
+    /// Which of the two queues is served (RFC 9332 section 4.2.2 and appendix A.1).
+    pub enum DualScheduler {
+        /// Weighted round robin in bytes: the Classic queue gets at least `classic_share`.
+        #[default]
+        Wrr,
+        /// Time-shifted FIFO: the packet that came first, where Classic ones count as having come `t_shift` later.
+        TsFifo,
+    }
 
-/// DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DualPi2Params {
-    /// Limit of both queues together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes.
-    pub limit: Option<Len>,
-    /// Delay to hold in the Classic queue (target).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target: Dur,
-    /// Longest round trip to be stable with (RTT_max).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub rtt_max: Dur,
-    /// Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub tupdate: Option<Dur>,
-    /// Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2.
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub alpha: Option<f64>,
-    /// Proportional gain, per second and update. Unset: 0.3 / RTT_max.
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub beta: Option<f64>,
-    /// Coupling factor: p_CL = k p' (section 2.1).
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub k: f64,
-    /// Delay of the L queue at which its own marking begins (minTh).
-    #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
-    pub min_th: Dur,
-    /// Delay over which its own marking rises to 1 (range). Zero makes it a step.
-    #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
-    pub range: Dur,
-    /// The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len).
-    #[schemars(range(min = 0, max = 1_000_000))]
-    pub th_len: u32,
-    /// Which queue is served.
-    pub scheduler: DualScheduler,
-    /// Least share of the link for a busy Classic queue, with `scheduler = "wrr"`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub classic_share: f64,
-    /// By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`.
-    #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
-    pub t_shift: Dur,
-}
-
-impl Default for DualPi2Params {
-    fn default() -> Self {
-        Self {
-            limit: None,
-            target: Dur::from_ms(15),
-            rtt_max: Dur::from_ms(100),
-            tupdate: None,
-            alpha: None,
-            beta: None,
-            k: 2.0,
-            min_th: Dur::from_us(800),
-            range: Dur::from_us(400),
-            th_len: 1,
-            scheduler: DualScheduler::Wrr,
-            classic_share: 0.1,
-            t_shift: Dur::from_ms(50),
-        }
+    /// DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
+    pub struct DualPi2Params {
+        /// Limit of both queues together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes.
+        pub limit: Option<Len> = None,
+        /// Delay to hold in the Classic queue (target).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target: Dur = Dur::from_ms(15),
+        /// Longest round trip to be stable with (RTT_max).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub rtt_max: Dur = Dur::from_ms(100),
+        /// Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`.
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub tupdate: Option<Dur> = None,
+        /// Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2.
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub alpha: Option<f64> = None,
+        /// Proportional gain, per second and update. Unset: 0.3 / RTT_max.
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub beta: Option<f64> = None,
+        /// Coupling factor: p_CL = k p' (section 2.1).
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pub k: f64 = 2.0,
+        /// Delay of the L queue at which its own marking begins (minTh).
+        #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
+        pub min_th: Dur = Dur::from_us(800),
+        /// Delay over which its own marking rises to 1 (range). Zero makes it a step.
+        #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
+        pub range: Dur = Dur::from_us(400),
+        /// The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len).
+        #[schemars(range(min = 0, max = 1_000_000))]
+        pub th_len: u32 = 1,
+        /// Which queue is served.
+        pub scheduler: DualScheduler = DualScheduler::Wrr,
+        /// Least share of the link for a busy Classic queue, with `scheduler = "wrr"`.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub classic_share: f64 = 0.1,
+        /// By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`.
+        #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
+        pub t_shift: Dur = Dur::from_ms(50),
     }
 }
 

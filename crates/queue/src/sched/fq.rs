@@ -9,52 +9,35 @@ use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, PS_PER_SEC, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Clock of the finish numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FqClock {
-    /// The number of rounds that the bit-by-bit server has made (Demers, Keshav and Shenker 1989, section 2).
-    #[default]
-    Round,
-    /// The time at which a packet comes to the head of its flow: the last finish or that time, whichever is later, plus the packet's transmission time
-    /// multiplied by the flows that wait when the choice is made (ns-2's FQ). Each departure looks at every flow that waits.
-    Arrival,
-}
-
-/// FQ: the packet leaves first whose last bit a bit-by-bit round robin among the flows would send first (Demers, Keshav and Shenker 1989).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FqParams {
-    /// Limit of all flows together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit.
-    pub limit: Option<Len>,
-    /// Limit of one flow (ns-2's limit_ of each flow's queue). Unset: no limit.
-    pub flow_limit: Option<Len>,
-    /// Field that the packets of one flow share.
-    pub hash: HashBy,
+fairlane_units::params! {
     /// Clock of the finish numbers.
-    pub clock: FqClock,
-    /// How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta, section 2). Only with
-    /// `clock = "round"`.
-    #[schemars(extend("x-min" = "0B", "x-max" = "10MB"))]
-    pub promptness: Bytes,
-    /// Which packet of the flow that holds most makes room; the paper drops the last.
-    pub drop: DropFrom,
-}
+    pub enum FqClock {
+        /// The number of rounds that the bit-by-bit server has made (Demers, Keshav and Shenker 1989, section 2).
+        #[default]
+        Round,
+        /// The time at which a packet comes to the head of its flow: the last finish or that time, whichever is later, plus the packet's transmission time
+        /// multiplied by the flows that wait when the choice is made (ns-2's FQ). Each departure looks at every flow that waits.
+        Arrival,
+    }
 
-impl Default for FqParams {
-    fn default() -> Self {
-        Self {
-            limit: Some(Len::Packets(1000)),
-            flow_limit: None,
-            hash: HashBy::Flow,
-            clock: FqClock::Round,
-            promptness: Bytes(0),
-            drop: DropFrom::Tail,
-        }
+    /// FQ: the packet leaves first whose last bit a bit-by-bit round robin among the flows would send first (Demers, Keshav and Shenker 1989).
+    pub struct FqParams {
+        /// Limit of all flows together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit.
+        pub limit: Option<Len> = Some(Len::Packets(1000)),
+        /// Limit of one flow (ns-2's limit_ of each flow's queue). Unset: no limit.
+        pub flow_limit: Option<Len> = None,
+        /// Field that the packets of one flow share.
+        pub hash: HashBy = HashBy::Flow,
+        /// Clock of the finish numbers.
+        pub clock: FqClock = FqClock::Round,
+        /// How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta, section 2). Only with
+        /// `clock = "round"`.
+        #[schemars(extend("x-min" = "0B", "x-max" = "10MB"))]
+        pub promptness: Bytes = Bytes(0),
+        /// Which packet of the flow that holds most makes room; the paper drops the last.
+        pub drop: DropFrom = DropFrom::Tail,
     }
 }
 

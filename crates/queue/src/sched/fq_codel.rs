@@ -4,38 +4,24 @@ use super::fq_law::{FqFlows, FqScheduler};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::law::codel::{Codel, CodelFiner, CodelShared, CodelTimes};
 use fairlane_net::BuildContext;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// FQ-CoDel hashes flows into queues, serves them by deficit round robin with new flows first, and lets CoDel manage each (RFC 8290).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FqCodelParams {
-    /// The flows' queues.
-    #[serde(flatten)]
-    pub scheduler: FqScheduler,
-    /// When it drops.
-    #[serde(flatten)]
-    pub times: CodelTimes,
-    /// True if ECN-capable packets are marked instead of dropped (section 5.2.6).
-    pub ecn: bool,
-    /// Variants of implementations.
-    #[serde(flatten)]
-    pub finer: CodelFiner,
-    /// State that all queues share.
-    #[serde(flatten)]
-    pub shared: CodelShared,
-}
-
-impl Default for FqCodelParams {
-    fn default() -> Self {
-        Self {
-            scheduler: FqScheduler::default(),
-            times: CodelTimes::default(),
-            ecn: true,
-            finer: CodelFiner::default(),
-            shared: CodelShared::default(),
-        }
+fairlane_units::params! {
+    /// FQ-CoDel hashes flows into queues, serves them by deficit round robin with new flows first, and lets CoDel manage each (RFC 8290).
+    pub struct FqCodelParams {
+        /// The flows' queues.
+        #[serde(flatten)]
+        pub scheduler: FqScheduler,
+        /// When it drops.
+        #[serde(flatten)]
+        pub times: CodelTimes,
+        /// True if ECN-capable packets are marked instead of dropped (section 5.2.6).
+        pub ecn: bool = true,
+        /// Variants of implementations.
+        #[serde(flatten)]
+        pub finer: CodelFiner,
+        /// State that all queues share.
+        #[serde(flatten)]
+        pub shared: CodelShared,
     }
 }
 

@@ -4,24 +4,22 @@ use super::fq_law::{FqFlows, FqScheduler};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::law::pie::{Pie, PieControl, PieMarks};
 use fairlane_net::BuildContext;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290 section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie; Ramakrishnan et al. 2019).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FqPieParams {
-    /// The flows' queues.
-    #[serde(flatten)]
-    pub scheduler: FqScheduler,
-    /// The controller.
-    #[serde(flatten)]
-    pub control: PieControl,
-    /// When it marks.
-    #[serde(flatten)]
-    pub marks: PieMarks,
-    /// True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes drops (RFC 8290 section 4.1).
-    pub refuse: bool,
+fairlane_units::params! {
+    /// FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290 section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie; Ramakrishnan et al. 2019).
+    pub struct FqPieParams {
+        /// The flows' queues.
+        #[serde(flatten)]
+        pub scheduler: FqScheduler,
+        /// The controller.
+        #[serde(flatten)]
+        pub control: PieControl,
+        /// When it marks.
+        #[serde(flatten)]
+        pub marks: PieMarks,
+        /// True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes drops (RFC 8290 section 4.1).
+        pub refuse: bool,
+    }
 }
 
 impl Discipline for FqPieParams {

@@ -2,27 +2,25 @@
 
 use fairlane_engine::Stream;
 use fairlane_net::{BuildContext, Packet};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Field that the packets of one queue share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HashBy {
-    /// The flow and its direction: addresses, ports and protocol.
-    #[default]
-    Flow,
-    /// The source address.
-    Source,
-    /// The destination address.
-    Destination,
-    /// Source and destination address.
-    Pair,
-    /// The source address by the function of ns-2's DRR, which spreads small addresses evenly.
-    Ns2Source,
-    /// Source plus destination address by the function of ns-2's SFQ.
-    Ns2Sum,
+fairlane_units::params! {
+    /// Field that the packets of one queue share.
+    pub enum HashBy {
+        /// The flow and its direction: addresses, ports and protocol.
+        #[default]
+        Flow,
+        /// The source address.
+        Source,
+        /// The destination address.
+        Destination,
+        /// Source and destination address.
+        Pair,
+        /// The source address by the function of ns-2's DRR, which spreads small addresses evenly.
+        Ns2Source,
+        /// Source plus destination address by the function of ns-2's SFQ.
+        Ns2Sum,
+    }
 }
 
 /// A hash whose bits all depend on all bits of `x` (the finaliser of SplitMix64, Steele, Lea and Flood 2014).

@@ -4,8 +4,6 @@ use crate::classify::{Filter, Match, code_point};
 use crate::discipline::{Discipline, Problem};
 use fairlane_net::{BuildContext, Class, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub(crate) mod srtcm;
 pub(crate) mod trtcm;
@@ -13,26 +11,24 @@ pub(crate) mod trtcm;
 /// Default depth of a bucket, ten packets of 1500 bytes: RFC 2697 and RFC 2698 ask in section 1 for at least the longest packet.
 const BURST: Bytes = Bytes(15_000);
 
-/// True if a meter looks at the colour that a packet already has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MeterMode {
-    /// Every packet is taken as uncoloured (RFC 2697 and RFC 2698, section 2).
-    #[default]
-    Blind,
-    /// A packet with the code point of `yellow` or `red` keeps at most that colour; all others are taken as green.
-    Aware,
-}
+fairlane_units::params! {
+    /// True if a meter looks at the colour that a packet already has.
+    pub enum MeterMode {
+        /// Every packet is taken as uncoloured (RFC 2697 and RFC 2698, section 2).
+        #[default]
+        Blind,
+        /// A packet with the code point of `yellow` or `red` keeps at most that colour; all others are taken as green.
+        Aware,
+    }
 
-/// Who shares a meter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MeterPer {
-    /// All packets that are metered.
-    #[default]
-    Aggregate,
-    /// The packets of one flow: each flow has the whole profile.
-    Flow,
+    /// Who shares a meter.
+    pub enum MeterPer {
+        /// All packets that are metered.
+        #[default]
+        Aggregate,
+        /// The packets of one flow: each flow has the whole profile.
+        Flow,
+    }
 }
 
 /// The verdict of a meter.

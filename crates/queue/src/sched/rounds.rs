@@ -3,19 +3,17 @@
 use super::lists::{Links, List};
 use super::room::Room;
 use fairlane_net::{Backlog, DropReason, Packet, QCx};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Which packet of the longest queue makes room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DropFrom {
-    /// The one that came last.
-    #[default]
-    Tail,
-    /// The one that has waited longest; its sender learns of the loss sooner.
-    Head,
+fairlane_units::params! {
+    /// Which packet of the longest queue makes room.
+    pub enum DropFrom {
+        /// The one that came last.
+        #[default]
+        Tail,
+        /// The one that has waited longest; its sender learns of the loss sooner.
+        Head,
+    }
 }
 
 /// Allowance of a queue's turn.

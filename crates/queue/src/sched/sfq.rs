@@ -8,53 +8,35 @@ use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// SFQ: flows are hashed into queues served in turn, and a full buffer takes from the longest of them (McKenney 1990; Linux's sch_sfq).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct SfqParams {
-    /// Limit of all queues together; the packet in transmission is not counted (ns-2's maxqueue_).
-    pub limit: Len,
-    /// Number of queues that flows are hashed into (tc's divisor).
-    #[schemars(range(min = 1, max = 1_048_576))]
-    pub buckets: u32,
-    /// Field that the packets of one queue share.
-    pub hash: HashBy,
-    /// Salt of the hash. Unset: drawn from the random stream of the queue.
-    pub salt: Option<u64>,
-    /// How often the salt is drawn again, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
-    /// Packets move to their new queues and keep their order. Unset: never.
-    #[schemars(extend("x-min" = "1ms", "x-max" = "100000s"))]
-    pub perturb: Option<Dur>,
-    /// Bytes a queue may send in its turn, the last packet being sent whole and its excess paid back in the next turns (tc's quantum).
-    /// Unset: one packet, whatever its length (McKenney 1990).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
-    pub quantum: Option<Bytes>,
-    /// Limit of one queue (tc's depth). Unset: the limit is the only one.
-    pub depth: Option<Len>,
-    /// Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most
-    /// packets, or most bytes if the limit is in bytes.
-    pub drop: DropFrom,
-    /// True if no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than
-    /// limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets.
-    pub refuse: bool,
-}
-
-impl Default for SfqParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            buckets: 1024,
-            hash: HashBy::Flow,
-            salt: None,
-            perturb: None,
-            quantum: None,
-            depth: None,
-            drop: DropFrom::Tail,
-            refuse: false,
-        }
+fairlane_units::params! {
+    /// SFQ: flows are hashed into queues served in turn, and a full buffer takes from the longest of them (McKenney 1990; Linux's sch_sfq).
+    pub struct SfqParams {
+        /// Limit of all queues together; the packet in transmission is not counted (ns-2's maxqueue_).
+        pub limit: Len = Len::Packets(1000),
+        /// Number of queues that flows are hashed into (tc's divisor).
+        #[schemars(range(min = 1, max = 1_048_576))]
+        pub buckets: u32 = 1024,
+        /// Field that the packets of one queue share.
+        pub hash: HashBy = HashBy::Flow,
+        /// Salt of the hash. Unset: drawn from the random stream of the queue.
+        pub salt: Option<u64> = None,
+        /// How often the salt is drawn again, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
+        /// Packets move to their new queues and keep their order. Unset: never.
+        #[schemars(extend("x-min" = "1ms", "x-max" = "100000s"))]
+        pub perturb: Option<Dur> = None,
+        /// Bytes a queue may send in its turn, the last packet being sent whole and its excess paid back in the next turns (tc's quantum).
+        /// Unset: one packet, whatever its length (McKenney 1990).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+        pub quantum: Option<Bytes> = None,
+        /// Limit of one queue (tc's depth). Unset: the limit is the only one.
+        pub depth: Option<Len> = None,
+        /// Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most
+        /// packets, or most bytes if the limit is in bytes.
+        pub drop: DropFrom = DropFrom::Tail,
+        /// True if no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than
+        /// limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets.
+        pub refuse: bool = false,
     }
 }
 

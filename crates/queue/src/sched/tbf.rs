@@ -7,42 +7,33 @@ use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TBF delays packets until a token bucket has tokens for all their bytes: a burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct TbfParams<S> {
-    /// Rate of the tokens. Unset: that of the link.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub rate: Option<Rate>,
-    /// Depth of the bucket; a longer packet is dropped, since it never could be sent.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
-    pub burst: Bytes,
-    /// Rate of a second bucket that bounds how fast the burst leaves. Unset: none.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub peakrate: Option<Rate>,
-    /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
-    pub mtu: Bytes,
-    /// Limit of packets that wait for tokens. Unset: only the limit of the inner queue.
-    pub limit: Option<Len>,
-    /// The queue of the packets that wait: any discipline. Its automatic values see a link of this rate.
-    pub queue: Box<S>,
+fairlane_units::params! {
+    /// TBF delays packets until a token bucket has tokens for all their bytes: a burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
+    pub struct TbfParams<S> {
+        /// Rate of the tokens. Unset: that of the link.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub rate: Option<Rate> = None,
+        /// Depth of the bucket; a longer packet is dropped, since it never could be sent.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+        pub burst: Bytes = Bytes(BURST),
+        /// Rate of a second bucket that bounds how fast the burst leaves. Unset: none.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub peakrate: Option<Rate> = None,
+        /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+        pub mtu: Bytes = Bytes(MTU),
+        /// Limit of packets that wait for tokens. Unset: only the limit of the inner queue.
+        pub limit: Option<Len> = None,
+        /// The queue of the packets that wait: any discipline. Its automatic values see a link of this rate.
+        pub queue: Box<S> = Box::default(),
+    }
 }
 
 /// Ten full Ethernet frames.
 const BURST: u64 = 15_140;
 /// A full Ethernet frame with its header.
 const MTU: u64 = 1514;
-
-impl<S: Default> Default for TbfParams<S> {
-    fn default() -> Self {
-        Self { rate: None, burst: Bytes(BURST), peakrate: None, mtu: Bytes(MTU), limit: None, queue: Box::default() }
-    }
-}
 
 impl<S> TbfParams<S> {
     /// Returns the context of the inner queue: a link of the rate at which it is served in the long run.

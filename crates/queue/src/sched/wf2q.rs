@@ -7,28 +7,19 @@ use super::wfq::{PER_BYTE, check_shares, cost};
 use crate::discipline::{Capabilities, Discipline, Problem};
 use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct Wf2qParams<S> {
-    /// The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1.
-    pub classes: Vec<WeightedParams<S>>,
-    /// The queue of each flow, where no classes are given.
-    pub queue: Box<S>,
-    /// Rate of virtual time while no packet waits: by its definition V grows at least as fast as real time. Unset: that of the link.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub rate: Option<Rate>,
-    /// Limit of all classes together. Unset: only the limits of their queues.
-    pub limit: Option<Len>,
-}
-
-impl<S: Default> Default for Wf2qParams<S> {
-    fn default() -> Self {
-        Self { classes: vec![], queue: Box::default(), rate: None, limit: None }
+fairlane_units::params! {
+    /// WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
+    pub struct Wf2qParams<S> {
+        /// The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1.
+        pub classes: Vec<WeightedParams<S>> = vec![],
+        /// The queue of each flow, where no classes are given.
+        pub queue: Box<S> = Box::default(),
+        /// Rate of virtual time while no packet waits: by its definition V grows at least as fast as real time. Unset: that of the link.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub rate: Option<Rate> = None,
+        /// Limit of all classes together. Unset: only the limits of their queues.
+        pub limit: Option<Len> = None,
     }
 }
 

@@ -7,45 +7,34 @@ use super::ledger::Ledger;
 use crate::discipline::{Capabilities, Discipline, Problem};
 use fairlane_net::{BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Len, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 mod gps;
 use gps::Gps;
 
-/// Virtual clock of a fair queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WfqClock {
-    /// A fluid server that shares its rate among all waiting classes at once (PGPS: Parekh and Gallager 1993).
-    #[default]
-    Gps,
-    /// The finish tag of the packet in service (SCFQ: Golestani 1994).
-    Scfq,
-}
+fairlane_units::params! {
+    /// Virtual clock of a fair queue.
+    pub enum WfqClock {
+        /// A fluid server that shares its rate among all waiting classes at once (PGPS: Parekh and Gallager 1993).
+        #[default]
+        Gps,
+        /// The finish tag of the packet in service (SCFQ: Golestani 1994).
+        Scfq,
+    }
 
-/// WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct WfqParams<S> {
-    /// The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1.
-    pub classes: Vec<WeightedParams<S>>,
-    /// The queue of each flow, where no classes are given.
-    pub queue: Box<S>,
-    /// Measure of virtual time.
-    pub clock: WfqClock,
-    /// Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper
-    /// around the queue.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub rate: Option<Rate>,
-    /// Limit of all classes together. Unset: only the limits of their queues.
-    pub limit: Option<Len>,
-}
-
-impl<S: Default> Default for WfqParams<S> {
-    fn default() -> Self {
-        Self { classes: vec![], queue: Box::default(), clock: WfqClock::Gps, rate: None, limit: None }
+    /// WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
+    pub struct WfqParams<S> {
+        /// The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1.
+        pub classes: Vec<WeightedParams<S>> = vec![],
+        /// The queue of each flow, where no classes are given.
+        pub queue: Box<S> = Box::default(),
+        /// Measure of virtual time.
+        pub clock: WfqClock = WfqClock::Gps,
+        /// Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper
+        /// around the queue.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub rate: Option<Rate> = None,
+        /// Limit of all classes together. Unset: only the limits of their queues.
+        pub limit: Option<Len> = None,
     }
 }
 

@@ -81,26 +81,19 @@ impl<S: Discipline> Discipline for WrrParams<S> {
     }
 }
 
-/// RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct RrParams<S> {
-    /// The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says.
-    pub classes: Vec<ClassParams<S>>,
-    /// Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo
-    /// this number (Ramachendra et al. 2014). Unset: each flow has its own queue.
-    #[schemars(range(min = 1, max = 65535))]
-    pub queues: Option<u32>,
-    /// Each of the equal queues.
-    pub queue: Box<S>,
-    /// Limit of all queues together. Unset: only their own limits.
-    pub limit: Option<Len>,
-}
-
-impl<S: Default> Default for RrParams<S> {
-    fn default() -> Self {
-        Self { classes: vec![], queues: None, queue: Box::default(), limit: None }
+fairlane_units::params! {
+    /// RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
+    pub struct RrParams<S> {
+        /// The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says.
+        pub classes: Vec<ClassParams<S>> = vec![],
+        /// Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo
+        /// this number (Ramachendra et al. 2014). Unset: each flow has its own queue.
+        #[schemars(range(min = 1, max = 65535))]
+        pub queues: Option<u32> = None,
+        /// Each of the equal queues.
+        pub queue: Box<S> = Box::default(),
+        /// Limit of all queues together. Unset: only their own limits.
+        pub limit: Option<Len> = None,
     }
 }
 

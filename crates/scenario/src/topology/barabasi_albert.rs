@@ -3,28 +3,20 @@
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use fairlane_engine::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Scale-free network of Barabasi and Albert (Science 286, 1999): a star of links + 1 nodes at first; each further node is joined to `links` others, with probabilities proportional to their numbers of links. Nodes are n0, n1... by age; links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BarabasiAlbert {
-    /// Number of nodes.
-    #[schemars(range(min = 2, max = 100_000))]
-    pub nodes: u32,
-    /// Links that each new node adds.
-    #[schemars(range(min = 1, max = 100))]
-    pub links: u32,
-    /// Seed of the network. The seed of the run does not change it.
-    pub seed: u64,
-    /// Links; default 10 Mbit/s and 5 ms.
-    pub link: Pipe,
-}
-
-impl Default for BarabasiAlbert {
-    fn default() -> Self {
-        Self { nodes: 50, links: 2, seed: 1, link: Pipe::default() }
+fairlane_units::params! {
+    /// Scale-free network of Barabasi and Albert (Science 286, 1999): a star of links + 1 nodes at first; each further node is joined to `links` others, with probabilities proportional to their numbers of links. Nodes are n0, n1... by age; links are called n0-n1, the lower number first.
+    pub struct BarabasiAlbert {
+        /// Number of nodes.
+        #[schemars(range(min = 2, max = 100_000))]
+        pub nodes: u32 = 50,
+        /// Links that each new node adds.
+        #[schemars(range(min = 1, max = 100))]
+        pub links: u32 = 2,
+        /// Seed of the network. The seed of the run does not change it.
+        pub seed: u64 = 1,
+        /// Links; default 10 Mbit/s and 5 ms.
+        pub link: Pipe,
     }
 }
 

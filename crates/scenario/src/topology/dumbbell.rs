@@ -3,34 +3,26 @@
 use super::{Builder, Graph, InvalidParameter, large_queue, plain, row_position};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate, name};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dumbbell {
-    /// Number of host pairs.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub pairs: u32,
-    /// Access links of both sides, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
-    pub access: Pipe,
-    /// Access links of the left side, if they differ from `access`.
-    pub left: Option<Pipe>,
-    /// Access links of the right side, if they differ from `access`.
-    pub right: Option<Pipe>,
-    /// Delay of each left access link, one per pair; overrides `left`.
-    pub delays: Option<Vec<Dur>>,
-    /// Rate of each left access link, one per pair; overrides `left`.
-    pub rates: Option<Vec<Rate>>,
-    /// Link from r1 to r2; default 10 Mbit/s and 20 ms.
-    pub bottleneck: Pipe,
-}
-
-impl Default for Dumbbell {
-    fn default() -> Self {
-        Self { pairs: 1, access: Pipe::default(), left: None, right: None, delays: None, rates: None, bottleneck: Pipe::default() }
+fairlane_units::params! {
+    /// Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
+    pub struct Dumbbell {
+        /// Number of host pairs.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        pub pairs: u32 = 1,
+        /// Access links of both sides, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
+        pub access: Pipe,
+        /// Access links of the left side, if they differ from `access`.
+        pub left: Option<Pipe> = None,
+        /// Access links of the right side, if they differ from `access`.
+        pub right: Option<Pipe> = None,
+        /// Delay of each left access link, one per pair; overrides `left`.
+        pub delays: Option<Vec<Dur>> = None,
+        /// Rate of each left access link, one per pair; overrides `left`.
+        pub rates: Option<Vec<Rate>> = None,
+        /// Link from r1 to r2; default 10 Mbit/s and 20 ms.
+        pub bottleneck: Pipe,
     }
 }
 

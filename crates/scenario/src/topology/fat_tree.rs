@@ -3,29 +3,21 @@
 use super::{Builder, Graph, InvalidParameter, plain, row_position};
 use crate::spec::QueueTable;
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like their host, or LOWER-UPPER.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FatTree {
-    /// Ports of a switch, an even number.
-    #[schemars(range(min = 2, max = 64))]
-    pub k: u32,
-    /// Rate of every link.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
-    pub rate: Rate,
-    /// Propagation delay of every link.
-    #[schemars(extend("x-max" = "1h"))]
-    pub delay: Dur,
-    /// Queue of every direction of every link. Absent: DropTail with its defaults.
-    pub queue: Option<QueueTable>,
-}
-
-impl Default for FatTree {
-    fn default() -> Self {
-        Self { k: 4, rate: Rate::from_mbps(10_000), delay: Dur::from_us(1), queue: None }
+fairlane_units::params! {
+    /// Three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like their host, or LOWER-UPPER.
+    pub struct FatTree {
+        /// Ports of a switch, an even number.
+        #[schemars(range(min = 2, max = 64))]
+        pub k: u32 = 4,
+        /// Rate of every link.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+        pub rate: Rate = Rate::from_mbps(10_000),
+        /// Propagation delay of every link.
+        #[schemars(extend("x-max" = "1h"))]
+        pub delay: Dur = Dur::from_us(1),
+        /// Queue of every direction of every link. Absent: DropTail with its defaults.
+        pub queue: Option<QueueTable> = None,
     }
 }
 

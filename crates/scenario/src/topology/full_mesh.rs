@@ -2,23 +2,15 @@
 
 use super::{Builder, Graph, InvalidParameter, with_defaults};
 use crate::spec::Pipe;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Nodes n0, n1... with a link between any two, so every path has one link. Links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FullMesh {
-    /// Number of nodes.
-    #[schemars(range(min = 2, max = 600))]
-    pub nodes: u32,
-    /// Links; default 10 Mbit/s and 5 ms.
-    pub link: Pipe,
-}
-
-impl Default for FullMesh {
-    fn default() -> Self {
-        Self { nodes: 5, link: Pipe::default() }
+fairlane_units::params! {
+    /// Nodes n0, n1... with a link between any two, so every path has one link. Links are called n0-n1, the lower number first.
+    pub struct FullMesh {
+        /// Number of nodes.
+        #[schemars(range(min = 2, max = 600))]
+        pub nodes: u32 = 5,
+        /// Links; default 10 Mbit/s and 5 ms.
+        pub link: Pipe,
     }
 }
 

@@ -2,26 +2,18 @@
 
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS, too_many_links, with_defaults};
 use crate::spec::Pipe;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Nodes n0, n1... row by row, each joined to the next in its row and in its column. Links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Grid {
-    /// Number of rows.
-    #[schemars(range(min = 1, max = 1_000))]
-    pub rows: u32,
-    /// Number of nodes per row.
-    #[schemars(range(min = 2, max = 1_000))]
-    pub columns: u32,
-    /// Links; default 10 Mbit/s and 5 ms.
-    pub link: Pipe,
-}
-
-impl Default for Grid {
-    fn default() -> Self {
-        Self { rows: 3, columns: 3, link: Pipe::default() }
+fairlane_units::params! {
+    /// Nodes n0, n1... row by row, each joined to the next in its row and in its column. Links are called n0-n1, the lower number first.
+    pub struct Grid {
+        /// Number of rows.
+        #[schemars(range(min = 1, max = 1_000))]
+        pub rows: u32 = 3,
+        /// Number of nodes per row.
+        #[schemars(range(min = 2, max = 1_000))]
+        pub columns: u32 = 3,
+        /// Links; default 10 Mbit/s and 5 ms.
+        pub link: Pipe,
     }
 }
 

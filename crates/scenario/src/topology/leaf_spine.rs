@@ -3,33 +3,25 @@
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS, plain, row_position, too_many_links};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0, s1..., leaves l0, l1..., each joined to every spine, and the hosts of the leaves, h0, h1... over all leaves. Links are named like their host, or LEAF-SPINE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LeafSpine {
-    /// Number of spines, which is the number of equally short paths between leaves.
-    #[schemars(range(min = 1, max = 256))]
-    pub spines: u32,
-    /// Number of leaves.
-    #[schemars(range(min = 2, max = 1_024))]
-    pub leaves: u32,
-    /// Hosts per leaf.
-    #[schemars(range(min = 1, max = 256))]
-    pub hosts: u32,
-    /// Links of the hosts, from host to leaf; default 10 Gbit/s and 1 us.
-    pub access: Pipe,
-    /// Links between the layers, from leaf to spine; default 40 Gbit/s and 1 us.
-    pub fabric: Pipe,
-    /// Queue of every link direction without one of its own.
-    pub queue: Option<QueueTable>,
-}
-
-impl Default for LeafSpine {
-    fn default() -> Self {
-        Self { spines: 2, leaves: 4, hosts: 4, access: Pipe::default(), fabric: Pipe::default(), queue: None }
+fairlane_units::params! {
+    /// Two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines s0, s1..., leaves l0, l1..., each joined to every spine, and the hosts of the leaves, h0, h1... over all leaves. Links are named like their host, or LEAF-SPINE.
+    pub struct LeafSpine {
+        /// Number of spines, which is the number of equally short paths between leaves.
+        #[schemars(range(min = 1, max = 256))]
+        pub spines: u32 = 2,
+        /// Number of leaves.
+        #[schemars(range(min = 2, max = 1_024))]
+        pub leaves: u32 = 4,
+        /// Hosts per leaf.
+        #[schemars(range(min = 1, max = 256))]
+        pub hosts: u32 = 4,
+        /// Links of the hosts, from host to leaf; default 10 Gbit/s and 1 us.
+        pub access: Pipe,
+        /// Links between the layers, from leaf to spine; default 40 Gbit/s and 1 us.
+        pub fabric: Pipe,
+        /// Queue of every link direction without one of its own.
+        pub queue: Option<QueueTable> = None,
     }
 }
 

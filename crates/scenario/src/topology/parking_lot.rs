@@ -3,25 +3,17 @@
 use super::{Builder, Graph, InvalidParameter, large_queue, plain};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and so on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ParkingLot {
-    /// Number of bottlenecks in the chain.
-    #[schemars(range(min = 1, max = 1_000))]
-    pub hops: u32,
-    /// Access links, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
-    pub access: Pipe,
-    /// Links of the chain; default 10 Mbit/s and 20 ms.
-    pub bottleneck: Pipe,
-}
-
-impl Default for ParkingLot {
-    fn default() -> Self {
-        Self { hops: 3, access: Pipe::default(), bottleneck: Pipe::default() }
+fairlane_units::params! {
+    /// Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and so on.
+    pub struct ParkingLot {
+        /// Number of bottlenecks in the chain.
+        #[schemars(range(min = 1, max = 1_000))]
+        pub hops: u32 = 3,
+        /// Access links, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets.
+        pub access: Pipe,
+        /// Links of the chain; default 10 Mbit/s and 20 ms.
+        pub bottleneck: Pipe,
     }
 }
 

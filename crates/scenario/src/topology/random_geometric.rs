@@ -3,24 +3,16 @@
 use super::field::{Field, FieldParams, Pair};
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS};
 use fairlane_engine::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly over a square, two of them joined if they are at most `radius` apart. Links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RandomGeometric {
-    /// Nodes, their square, and the links.
-    #[serde(flatten)]
-    pub field: FieldParams,
-    /// Largest distance of joined nodes, in sides of the square. Networks are seldom connected below sqrt(ln n / (pi n)).
-    #[schemars(range(min = 0.0, max = 1.5))]
-    pub radius: f64,
-}
-
-impl Default for RandomGeometric {
-    fn default() -> Self {
-        Self { radius: 0.2, field: FieldParams::default() }
+fairlane_units::params! {
+    /// Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly over a square, two of them joined if they are at most `radius` apart. Links are called n0-n1, the lower number first.
+    pub struct RandomGeometric {
+        /// Nodes, their square, and the links.
+        #[serde(flatten)]
+        pub field: FieldParams,
+        /// Largest distance of joined nodes, in sides of the square. Networks are seldom connected below sqrt(ln n / (pi n)).
+        #[schemars(range(min = 0.0, max = 1.5))]
+        pub radius: f64 = 0.2,
     }
 }
 

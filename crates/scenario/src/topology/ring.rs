@@ -2,23 +2,15 @@
 
 use super::{Builder, Graph, InvalidParameter, with_defaults};
 use crate::spec::Pipe;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Nodes n0, n1... in a circle, each joined to the next and the last to the first. Links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ring {
-    /// Number of nodes.
-    #[schemars(range(min = 3, max = 100_000))]
-    pub nodes: u32,
-    /// Links; default 10 Mbit/s and 5 ms.
-    pub link: Pipe,
-}
-
-impl Default for Ring {
-    fn default() -> Self {
-        Self { nodes: 8, link: Pipe::default() }
+fairlane_units::params! {
+    /// Nodes n0, n1... in a circle, each joined to the next and the last to the first. Links are called n0-n1, the lower number first.
+    pub struct Ring {
+        /// Number of nodes.
+        #[schemars(range(min = 3, max = 100_000))]
+        pub nodes: u32 = 8,
+        /// Links; default 10 Mbit/s and 5 ms.
+        pub link: Pipe,
     }
 }
 

@@ -3,27 +3,19 @@
 use super::{Builder, Graph, InvalidParameter, plain, row_position};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Hosts c0, c1... and `server` on the router r. Client links are named like their host and lead to the router; the link `server` leads from the router to the server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Star {
-    /// Number of clients.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub clients: u32,
-    /// Links of the clients; default 10 Mbit/s and 3 ms.
-    pub access: Pipe,
-    /// Link of the server; default 50 Mbit/s and 10 ms.
-    pub server: Pipe,
-    /// Queue of every link direction without one of its own.
-    pub queue: Option<QueueTable>,
-}
-
-impl Default for Star {
-    fn default() -> Self {
-        Self { clients: 1, access: Pipe::default(), server: Pipe::default(), queue: None }
+fairlane_units::params! {
+    /// Hosts c0, c1... and `server` on the router r. Client links are named like their host and lead to the router; the link `server` leads from the router to the server.
+    pub struct Star {
+        /// Number of clients.
+        #[schemars(range(min = 1, max = 100_000))]
+        pub clients: u32 = 1,
+        /// Links of the clients; default 10 Mbit/s and 3 ms.
+        pub access: Pipe,
+        /// Link of the server; default 50 Mbit/s and 10 ms.
+        pub server: Pipe,
+        /// Queue of every link direction without one of its own.
+        pub queue: Option<QueueTable> = None,
     }
 }
 

@@ -3,30 +3,22 @@
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS, row_position, too_many_links, with_defaults};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Balanced tree: the root n0, below it level by level the switches n1, n2..., and below the lowest of them the hosts h0, h1... A link is named like the node at its lower end, and leads up from there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tree {
-    /// Nodes below each switch.
-    #[schemars(range(min = 2, max = 1_000))]
-    pub fanout: u32,
-    /// Links from a host to the root.
-    #[schemars(range(min = 1, max = 16))]
-    pub depth: u32,
-    /// Links; default 10 Mbit/s and 5 ms.
-    pub link: Pipe,
-    /// Rate of the links of each level, from the root down to the hosts; overrides `link`.
-    pub rates: Option<Vec<Rate>>,
-    /// Delay of the links of each level, from the root down to the hosts; overrides `link`.
-    pub delays: Option<Vec<Dur>>,
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        Self { fanout: 2, depth: 3, link: Pipe::default(), rates: None, delays: None }
+fairlane_units::params! {
+    /// Balanced tree: the root n0, below it level by level the switches n1, n2..., and below the lowest of them the hosts h0, h1... A link is named like the node at its lower end, and leads up from there.
+    pub struct Tree {
+        /// Nodes below each switch.
+        #[schemars(range(min = 2, max = 1_000))]
+        pub fanout: u32 = 2,
+        /// Links from a host to the root.
+        #[schemars(range(min = 1, max = 16))]
+        pub depth: u32 = 3,
+        /// Links; default 10 Mbit/s and 5 ms.
+        pub link: Pipe,
+        /// Rate of the links of each level, from the root down to the hosts; overrides `link`.
+        pub rates: Option<Vec<Rate>> = None,
+        /// Delay of the links of each level, from the root down to the hosts; overrides `link`.
+        pub delays: Option<Vec<Dur>> = None,
     }
 }
 

@@ -3,27 +3,19 @@
 use super::field::{Field, FieldParams, Pair};
 use super::{Builder, Graph, InvalidParameter, MOST_LINKS};
 use fairlane_engine::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1... scattered uniformly over a square, two of them at distance d joined with probability beta exp(-d / (alpha L)), where L is the largest distance. Links are called n0-n1, the lower number first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Waxman {
-    /// Nodes, their square, and the links.
-    #[serde(flatten)]
-    pub field: FieldParams,
-    /// Decay of the probability with the distance: a larger value means more long links.
-    #[schemars(range(min = 0.001, max = 1.0))]
-    pub alpha: f64,
-    /// Probability at distance zero: a larger value means more links.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub beta: f64,
-}
-
-impl Default for Waxman {
-    fn default() -> Self {
-        Self { alpha: 0.15, beta: 0.6, field: FieldParams::default() }
+fairlane_units::params! {
+    /// Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1... scattered uniformly over a square, two of them at distance d joined with probability beta exp(-d / (alpha L)), where L is the largest distance. Links are called n0-n1, the lower number first.
+    pub struct Waxman {
+        /// Nodes, their square, and the links.
+        #[serde(flatten)]
+        pub field: FieldParams,
+        /// Decay of the probability with the distance: a larger value means more long links.
+        #[schemars(range(min = 0.001, max = 1.0))]
+        pub alpha: f64 = 0.15,
+        /// Probability at distance zero: a larger value means more links.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub beta: f64 = 0.6,
     }
 }
 

@@ -15,53 +15,35 @@ use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::len_bytes;
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// BIC (Xu, Harfoush and Rhee 2004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BicParams {
-    /// Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV).
-    pub low_window: Len,
-    /// Most segments added per round trip (Smax of Xu 2004 section IV: 32; Linux: 16).
-    #[schemars(range(min = 0.1, max = 10000.0))]
-    pub max_increment: f64,
-    /// Share of the window that a loss leaves (Xu 2004 section IV: 0.875; Linux: 819/1024).
-    #[schemars(range(min = 0.1, max = 0.99))]
-    pub beta: f64,
-    /// Part of the way to the last maximum per round trip: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
-    #[schemars(range(min = 1.1, max = 100.0))]
-    pub search: f64,
-    /// Round trips for the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub smooth_part: f64,
-    /// Lower the maximum further after a loss below the last maximum (Xu 2004 section IV).
-    pub fast_convergence: bool,
-    /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3).
-    #[schemars(range(min = 0.0, max = 0.5))]
-    pub first_growth: f64,
-    /// After a loss below the last maximum, use the reduced window as the next maximum, and keep it through a timeout (TcpBic of ns-3).
-    /// Otherwise the maximum is half way to it (Xu 2004 section IV), and a timeout forgets it (Linux).
-    pub low_maximum: bool,
-    /// Count segments acknowledged in whole numbers, and add one to the window when there are more than the growth requires (TcpBic of
-    /// ns-3). Otherwise each adds its share.
-    pub whole_segments: bool,
-}
-
-impl Default for BicParams {
-    fn default() -> Self {
-        Self {
-            low_window: Len::Packets(14),
-            max_increment: 16.0,
-            beta: 0.8,
-            search: 4.0,
-            smooth_part: 20.0,
-            fast_convergence: true,
-            first_growth: 0.05,
-            low_maximum: false,
-            whole_segments: false,
-        }
+fairlane_units::params! {
+    /// BIC (Xu, Harfoush and Rhee 2004).
+    pub struct BicParams {
+        /// Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV).
+        pub low_window: Len = Len::Packets(14),
+        /// Most segments added per round trip (Smax of Xu 2004 section IV: 32; Linux: 16).
+        #[schemars(range(min = 0.1, max = 10000.0))]
+        pub max_increment: f64 = 16.0,
+        /// Share of the window that a loss leaves (Xu 2004 section IV: 0.875; Linux: 819/1024).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        pub beta: f64 = 0.8,
+        /// Part of the way to the last maximum per round trip: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
+        #[schemars(range(min = 1.1, max = 100.0))]
+        pub search: f64 = 4.0,
+        /// Round trips for the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
+        #[schemars(range(min = 1.0, max = 1000.0))]
+        pub smooth_part: f64 = 20.0,
+        /// Lower the maximum further after a loss below the last maximum (Xu 2004 section IV).
+        pub fast_convergence: bool = true,
+        /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub first_growth: f64 = 0.05,
+        /// After a loss below the last maximum, use the reduced window as the next maximum, and keep it through a timeout (TcpBic of ns-3).
+        /// Otherwise the maximum is half way to it (Xu 2004 section IV), and a timeout forgets it (Linux).
+        pub low_maximum: bool = false,
+        /// Count segments acknowledged in whole numbers, and add one to the window when there are more than the growth requires (TcpBic of
+        /// ns-3). Otherwise each adds its share.
+        pub whole_segments: bool = false,
     }
 }
 

@@ -21,54 +21,36 @@ use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use crate::choices::SlowStart;
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// CUBIC (RFC 9438).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CubicParams {
-    /// Speed at which the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
-    #[schemars(range(min = 0.001, max = 1000.0))]
-    pub c: f64,
-    /// Share of the window that a loss leaves (beta_cubic of RFC 9438 section 4.6).
-    #[schemars(range(min = 0.1, max = 0.99))]
-    pub beta: f64,
-    /// Share of the window that an ECN mark leaves with TCP's `abe` (beta_ecn of RFC 8511 section 3).
-    #[schemars(range(min = 0.1, max = 0.99))]
-    pub beta_ecn: f64,
-    /// Keep the window at least as large as Reno's (RFC 9438 section 4.3).
-    pub reno_friendly: bool,
-    /// Let the estimate of Reno's window grow by a whole segment per round trip, from the last reduction on (RFC 9438 section 4.3; not in
-    /// Linux).
-    pub catch_up: bool,
-    /// Lower the maximum further after a loss below the last maximum (RFC 9438 section 4.7).
-    pub fast_convergence: bool,
-    /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
-    #[schemars(range(min = 0.0, max = 0.5))]
-    pub first_growth: f64,
-    /// Count window, target and growth in whole segments, and look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438 section
-    /// 4.2 uses fractions and the smoothed round-trip time.
-    pub whole_segments: bool,
-    /// Time for which the growth computed for a window is kept while the window stays unchanged (Linux: 1/32 s, which its clock makes 32
-    /// ms), with `whole_segments`. `0s`: computed with each acknowledgment (RFC 9438).
-    #[schemars(extend("x-max" = "1s"))]
-    pub hold: Dur,
-}
-
-impl Default for CubicParams {
-    fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 0.7,
-            beta_ecn: 0.85,
-            reno_friendly: true,
-            catch_up: true,
-            fast_convergence: true,
-            first_growth: 0.0,
-            whole_segments: false,
-            hold: Dur::ZERO,
-        }
+fairlane_units::params! {
+    /// CUBIC (RFC 9438).
+    pub struct CubicParams {
+        /// Speed at which the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
+        #[schemars(range(min = 0.001, max = 1000.0))]
+        pub c: f64 = 0.4,
+        /// Share of the window that a loss leaves (beta_cubic of RFC 9438 section 4.6).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        pub beta: f64 = 0.7,
+        /// Share of the window that an ECN mark leaves with TCP's `abe` (beta_ecn of RFC 8511 section 3).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        pub beta_ecn: f64 = 0.85,
+        /// Keep the window at least as large as Reno's (RFC 9438 section 4.3).
+        pub reno_friendly: bool = true,
+        /// Let the estimate of Reno's window grow by a whole segment per round trip, from the last reduction on (RFC 9438 section 4.3; not in
+        /// Linux).
+        pub catch_up: bool = true,
+        /// Lower the maximum further after a loss below the last maximum (RFC 9438 section 4.7).
+        pub fast_convergence: bool = true,
+        /// Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub first_growth: f64 = 0.0,
+        /// Count window, target and growth in whole segments, and look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438 section
+        /// 4.2 uses fractions and the smoothed round-trip time.
+        pub whole_segments: bool = false,
+        /// Time for which the growth computed for a window is kept while the window stays unchanged (Linux: 1/32 s, which its clock makes 32
+        /// ms), with `whole_segments`. `0s`: computed with each acknowledgment (RFC 9438).
+        #[schemars(extend("x-max" = "1s"))]
+        pub hold: Dur = Dur::ZERO,
     }
 }
 

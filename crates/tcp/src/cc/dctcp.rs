@@ -15,24 +15,16 @@ use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
 use fairlane_net::Ecn;
 use fairlane_units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// DCTCP (RFC 8257).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DctcpParams {
-    /// Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub gain: f64,
-    /// Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub initial_alpha: f64,
-}
-
-impl Default for DctcpParams {
-    fn default() -> Self {
-        Self { gain: 0.0625, initial_alpha: 1.0 }
+fairlane_units::params! {
+    /// DCTCP (RFC 8257).
+    pub struct DctcpParams {
+        /// Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub gain: f64 = 0.0625,
+        /// Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub initial_alpha: f64 = 1.0,
     }
 }
 

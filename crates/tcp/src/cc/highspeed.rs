@@ -15,33 +15,25 @@ use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// HighSpeed TCP (RFC 3649).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct HighSpeedParams {
-    /// Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5).
-    #[schemars(extend("x-min" = "2p"))]
-    pub low_window: Len,
-    /// Window at the loss rate `high_p` (High_Window of RFC 3649 section 5).
-    #[schemars(extend("x-min" = "3p"))]
-    pub high_window: Len,
-    /// Loss rate at the high window (High_P of RFC 3649 section 5).
-    #[schemars(range(min = 1e-12, max = 1e-4))]
-    pub high_p: f64,
-    /// Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5).
-    #[schemars(range(min = 0.01, max = 0.5))]
-    pub high_decrease: f64,
-    /// Use steps, as the table of RFC 3649 appendix B: the growth rounded up to whole segments, and the decrease of the largest window with
-    /// that growth (ns-3, Linux). Otherwise the response function.
-    pub steps: bool,
-}
-
-impl Default for HighSpeedParams {
-    fn default() -> Self {
-        Self { low_window: Len::Packets(38), high_window: Len::Packets(83_000), high_p: 1e-7, high_decrease: 0.1, steps: false }
+fairlane_units::params! {
+    /// HighSpeed TCP (RFC 3649).
+    pub struct HighSpeedParams {
+        /// Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5).
+        #[schemars(extend("x-min" = "2p"))]
+        pub low_window: Len = Len::Packets(38),
+        /// Window at the loss rate `high_p` (High_Window of RFC 3649 section 5).
+        #[schemars(extend("x-min" = "3p"))]
+        pub high_window: Len = Len::Packets(83_000),
+        /// Loss rate at the high window (High_P of RFC 3649 section 5).
+        #[schemars(range(min = 1e-12, max = 1e-4))]
+        pub high_p: f64 = 1e-7,
+        /// Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5).
+        #[schemars(range(min = 0.01, max = 0.5))]
+        pub high_decrease: f64 = 0.1,
+        /// Use steps, as the table of RFC 3649 appendix B: the growth rounded up to whole segments, and the decrease of the largest window with
+        /// that growth (ns-3, Linux). Otherwise the response function.
+        pub steps: bool = false,
     }
 }
 

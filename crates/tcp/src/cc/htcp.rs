@@ -13,35 +13,27 @@ use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// H-TCP (draft-leith-tcp-htcp-06).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct HtcpParams {
-    /// Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06).
-    #[schemars(extend("x-max" = "100s"))]
-    pub delta_l: Dur,
-    /// Change of the throughput between losses, as a share, above which a loss halves the window (Delta_B of draft-leith-tcp-htcp-06).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub throughput_ratio: f64,
-    /// Smallest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
-    #[schemars(range(min = 0.1, max = 0.99))]
-    pub beta_min: f64,
-    /// Largest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
-    #[schemars(range(min = 0.1, max = 0.99))]
-    pub beta_max: f64,
-    /// Scale growth with the round-trip time, so that flows with different ones share evenly (Linux).
-    pub rtt_scaling: bool,
-    /// Add Reno's share of a segment and alpha in bytes with each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise alpha
-    /// segments per round trip.
-    pub alpha_in_bytes: bool,
-}
-
-impl Default for HtcpParams {
-    fn default() -> Self {
-        Self { delta_l: Dur::from_secs(1), throughput_ratio: 0.2, beta_min: 0.5, beta_max: 0.8, rtt_scaling: false, alpha_in_bytes: false }
+fairlane_units::params! {
+    /// H-TCP (draft-leith-tcp-htcp-06).
+    pub struct HtcpParams {
+        /// Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06).
+        #[schemars(extend("x-max" = "100s"))]
+        pub delta_l: Dur = Dur::from_secs(1),
+        /// Change of the throughput between losses, as a share, above which a loss halves the window (Delta_B of draft-leith-tcp-htcp-06).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub throughput_ratio: f64 = 0.2,
+        /// Smallest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        pub beta_min: f64 = 0.5,
+        /// Largest share of the window that a loss leaves (draft-leith-tcp-htcp-06).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        pub beta_max: f64 = 0.8,
+        /// Scale growth with the round-trip time, so that flows with different ones share evenly (Linux).
+        pub rtt_scaling: bool = false,
+        /// Add Reno's share of a segment and alpha in bytes with each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise alpha
+        /// segments per round trip.
+        pub alpha_in_bytes: bool = false,
     }
 }
 

@@ -14,21 +14,13 @@ use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::Dur;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Hybla (Caini and Firrincieli 2004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct HyblaParams {
-    /// Round-trip time of the reference connection (RTT0 of Caini 2004: 25 ms; ns-3: 50 ms).
-    #[schemars(extend("x-min" = "1ms", "x-max" = "10s"))]
-    pub rtt0: Dur,
-}
-
-impl Default for HyblaParams {
-    fn default() -> Self {
-        Self { rtt0: Dur::from_ms(25) }
+fairlane_units::params! {
+    /// Hybla (Caini and Firrincieli 2004).
+    pub struct HyblaParams {
+        /// Round-trip time of the reference connection (RTT0 of Caini 2004: 25 ms; ns-3: 50 ms).
+        #[schemars(extend("x-min" = "1ms", "x-max" = "10s"))]
+        pub rtt0: Dur = Dur::from_ms(25),
     }
 }
 

@@ -12,38 +12,30 @@ use super::rtt_stats::RttStats;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TCP Illinois (Liu, Basar and Srikant 2008).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct IllinoisParams {
-    /// Growth per round trip with the longest queue, in segments (section 4: 0.3).
-    #[schemars(range(min = 0.001, max = 1.0))]
-    pub alpha_min: f64,
-    /// Growth per round trip without a queue, in segments (section 4: 10).
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub alpha_max: f64,
-    /// Share of the window that a loss takes with a short queue (section 4: 0.125).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub beta_min: f64,
-    /// Share of the window that a loss takes with a long queue (section 4: 0.5).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub beta_max: f64,
-    /// Window in segments below which it is Reno (section 4: 15).
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub window_threshold: f64,
-    /// Round trips without a queue after which alpha is `alpha_max` again (section 4: 5).
-    #[schemars(range(min = 1))]
-    pub theta: u32,
-    /// Use alpha as a whole number of acknowledgments: below 1 the window does not grow (TcpIllinois of ns-3).
-    pub whole_alpha: bool,
-}
-
-impl Default for IllinoisParams {
-    fn default() -> Self {
-        Self { alpha_min: 0.3, alpha_max: 10.0, beta_min: 0.125, beta_max: 0.5, window_threshold: 15.0, theta: 5, whole_alpha: false }
+fairlane_units::params! {
+    /// TCP Illinois (Liu, Basar and Srikant 2008).
+    pub struct IllinoisParams {
+        /// Growth per round trip with the longest queue, in segments (section 4: 0.3).
+        #[schemars(range(min = 0.001, max = 1.0))]
+        pub alpha_min: f64 = 0.3,
+        /// Growth per round trip without a queue, in segments (section 4: 10).
+        #[schemars(range(min = 1.0, max = 1000.0))]
+        pub alpha_max: f64 = 10.0,
+        /// Share of the window that a loss takes with a short queue (section 4: 0.125).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub beta_min: f64 = 0.125,
+        /// Share of the window that a loss takes with a long queue (section 4: 0.5).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub beta_max: f64 = 0.5,
+        /// Window in segments below which it is Reno (section 4: 15).
+        #[schemars(range(min = 0.0, max = 1e6))]
+        pub window_threshold: f64 = 15.0,
+        /// Round trips without a queue after which alpha is `alpha_max` again (section 4: 5).
+        #[schemars(range(min = 1))]
+        pub theta: u32 = 5,
+        /// Use alpha as a whole number of acknowledgments: below 1 the window does not grow (TcpIllinois of ns-3).
+        pub whole_alpha: bool = false,
     }
 }
 

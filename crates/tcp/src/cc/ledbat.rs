@@ -12,60 +12,41 @@ use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// LEDBAT (RFC 6817).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LedbatParams {
-    /// Target of the queueing delay (TARGET of section 2.5: at most 100 ms).
-    #[schemars(extend("x-min" = "1us", "x-max" = "10s"))]
-    pub target: Dur,
-    /// Segments added per round trip without a queue (GAIN of section 2.5: at most 1).
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub gain: f64,
-    /// Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10).
-    #[schemars(range(min = 1, max = 1000))]
-    pub base_history: u32,
-    /// Number of latest delays whose minimum is the current delay, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
-    #[schemars(range(min = 1, max = 1000))]
-    pub current_filter: u32,
-    /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE of section 2.5: 1).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub allowed_increase: f64,
-    /// Smallest window in segments (MIN_CWND of section 2.5: 2).
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub min_window: f64,
-    /// Begin a connection with slow start, until the queueing delay reaches the target (ns-3); the RFC does not specify it.
-    pub slow_start: bool,
-    /// Delay that is measured.
-    pub delay: LedbatDelay,
-}
+fairlane_units::params! {
+    /// LEDBAT (RFC 6817).
+    pub struct LedbatParams {
+        /// Target of the queueing delay (TARGET of section 2.5: at most 100 ms).
+        #[schemars(extend("x-min" = "1us", "x-max" = "10s"))]
+        pub target: Dur = Dur::from_ms(100),
+        /// Segments added per round trip without a queue (GAIN of section 2.5: at most 1).
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pub gain: f64 = 1.0,
+        /// Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10).
+        #[schemars(range(min = 1, max = 1000))]
+        pub base_history: u32 = 10,
+        /// Number of latest delays whose minimum is the current delay, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
+        #[schemars(range(min = 1, max = 1000))]
+        pub current_filter: u32 = 4,
+        /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE of section 2.5: 1).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub allowed_increase: f64 = 1.0,
+        /// Smallest window in segments (MIN_CWND of section 2.5: 2).
+        #[schemars(range(min = 1.0, max = 1000.0))]
+        pub min_window: f64 = 2.0,
+        /// Begin a connection with slow start, until the queueing delay reaches the target (ns-3); the RFC does not specify it.
+        pub slow_start: bool = false,
+        /// Delay that is measured.
+        pub delay: LedbatDelay = LedbatDelay::OneWay,
+    }
 
-/// Delay that LEDBAT measures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LedbatDelay {
-    /// One-way delay with timestamps, else the round-trip time.
-    #[default]
-    OneWay,
-    /// Round-trip time.
-    Rtt,
-}
-
-impl Default for LedbatParams {
-    fn default() -> Self {
-        Self {
-            target: Dur::from_ms(100),
-            gain: 1.0,
-            base_history: 10,
-            current_filter: 4,
-            allowed_increase: 1.0,
-            min_window: 2.0,
-            slow_start: false,
-            delay: LedbatDelay::OneWay,
-        }
+    /// Delay that LEDBAT measures.
+    pub enum LedbatDelay {
+        /// One-way delay with timestamps, else the round-trip time.
+        #[default]
+        OneWay,
+        /// Round-trip time.
+        Rtt,
     }
 }
 
@@ -165,7 +146,7 @@ impl LossBased for Ledbat {
         } else {
             if self.w.in_slow_start() {
                 // Where the delay is at the target slow start is over.
-                self.w.ssthresh = self.w.cwnd;
+                self.w.end_slow_start();
             }
             self.w.cwnd += self.p.gain * off * acked / self.w.cwnd;
             // flightsize is that before the acknowledgment.

@@ -25,30 +25,22 @@ use crate::cc::reno::BETA;
 use crate::choices::EcnMode;
 use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Prague for L4S (draft-briscoe-iccrg-prague-congestion-control-04).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PragueParams {
-    /// Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub gain: f64,
-    /// Shortest round trip that counts as it is (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on
-    /// the round-trip time as Reno's does.
-    #[schemars(extend("x-max" = "1s"))]
-    pub target_rtt: Dur,
-    /// Rounds after slow start before `target_rtt` applies (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before).
-    pub transition: u32,
-    /// Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1.
-    #[schemars(range(min = 1.0, max = 10.0))]
-    pub slow_start_rate: f64,
-}
-
-impl Default for PragueParams {
-    fn default() -> Self {
-        Self { gain: 0.0625, target_rtt: Dur::from_ms(25), transition: 4, slow_start_rate: 2.0 }
+fairlane_units::params! {
+    /// Prague for L4S (draft-briscoe-iccrg-prague-congestion-control-04).
+    pub struct PragueParams {
+        /// Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub gain: f64 = 0.0625,
+        /// Shortest round trip that counts as it is (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on
+        /// the round-trip time as Reno's does.
+        #[schemars(extend("x-max" = "1s"))]
+        pub target_rtt: Dur = Dur::from_ms(25),
+        /// Rounds after slow start before `target_rtt` applies (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before).
+        pub transition: u32 = 4,
+        /// Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1.
+        #[schemars(range(min = 1.0, max = 10.0))]
+        pub slow_start_rate: f64 = 2.0,
     }
 }
 
@@ -184,6 +176,11 @@ impl LossBased for Prague {
     fn effective_cwnd(&self) -> f64 {
         let whole = libm::ceil(self.w.cwnd);
         if self.w.in_slow_start() { whole } else { whole.max(LEAST_IN_FLIGHT) }
+    }
+
+    fn effective_ssthresh(&self) -> f64 {
+        // The fraction only tells slow start from what follows; a sender sees whole segments (Linux `prague_enter_cwr`).
+        self.w.ssthresh.max(LEAST_IN_FLIGHT)
     }
 
     fn restarted(&mut self, _: Time) {

@@ -12,29 +12,21 @@ use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use crate::choices::len_bytes;
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Scalable TCP (Kelly 2003).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ScalableParams {
-    /// Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub increase: f64,
-    /// Share of the window that a loss event takes (b of Kelly 2003 section 3).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub decrease: f64,
-    /// Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1).
-    pub legacy_window: Len,
-    /// Share of the window that a loss event takes up to there (RFC 5681 equation 4; Linux, ns-3: 0.125).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub legacy_decrease: f64,
-}
-
-impl Default for ScalableParams {
-    fn default() -> Self {
-        Self { increase: 0.01, decrease: 0.125, legacy_window: Len::Packets(16), legacy_decrease: 0.5 }
+fairlane_units::params! {
+    /// Scalable TCP (Kelly 2003).
+    pub struct ScalableParams {
+        /// Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub increase: f64 = 0.01,
+        /// Share of the window that a loss event takes (b of Kelly 2003 section 3).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub decrease: f64 = 0.125,
+        /// Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1).
+        pub legacy_window: Len = Len::Packets(16),
+        /// Share of the window that a loss event takes up to there (RFC 5681 equation 4; Linux, ns-3: 0.125).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub legacy_decrease: f64 = 0.5,
     }
 }
 

@@ -19,44 +19,34 @@ use super::window::Window;
 use super::{AckSample, Algorithm, CcContext, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
 use crate::choices::Scheme;
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TCP Vegas (Brakmo and Peterson 1995).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VegasParams {
-    /// Segments in the queue below which the window grows (section 3.2: 2 of Vegas-2,4; ns-2: 1).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub alpha: f64,
-    /// Segments in the queue above which the window shrinks (section 3.2: 4 of Vegas-2,4; ns-2: 3).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub beta: f64,
-    /// Segments in the queue at which slow start ends (section 3.3: 1).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub gamma: f64,
-    /// Reading of the details that the paper does not specify.
-    pub reading: Reading,
-}
+fairlane_units::params! {
+    /// TCP Vegas (Brakmo and Peterson 1995).
+    pub struct VegasParams {
+        /// Segments in the queue below which the window grows (section 3.2: 2 of Vegas-2,4; ns-2: 1).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub alpha: f64 = 2.0,
+        /// Segments in the queue above which the window shrinks (section 3.2: 4 of Vegas-2,4; ns-2: 3).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub beta: f64 = 4.0,
+        /// Segments in the queue at which slow start ends (section 3.3: 1).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub gamma: f64 = 1.0,
+        /// Reading of the details that the paper does not specify.
+        pub reading: Reading = Reading::Paper,
+    }
 
-/// Reading of the paper: the measurement, and how the window follows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Reading {
-    /// The paper: the round-trip time of one segment per round trip, fractions of segments, slow start doubles every other round trip.
-    #[default]
-    Paper,
-    /// ns-2.35: the mean of the round trip's measurements, whole segments rounded to the nearest, growth only where the window was used up to two segments.
-    Ns2,
-    /// ns-3.37: the smallest smoothed round-trip time, whole segments rounded up, slow start doubles every round trip.
-    Ns3,
-    /// Linux: the smallest measurement of the round trip, whole segments rounded down, slow start doubles every round trip, a loss halves.
-    Linux,
-}
-
-impl Default for VegasParams {
-    fn default() -> Self {
-        Self { alpha: 2.0, beta: 4.0, gamma: 1.0, reading: Reading::Paper }
+    /// Reading of the paper: the measurement, and how the window follows it.
+    pub enum Reading {
+        /// The paper: the round-trip time of one segment per round trip, fractions of segments, slow start doubles every other round trip.
+        #[default]
+        Paper,
+        /// ns-2.35: the mean of the round trip's measurements, whole segments rounded to the nearest, growth only where the window was used up to two segments.
+        Ns2,
+        /// ns-3.37: the smallest smoothed round-trip time, whole segments rounded up, slow start doubles every round trip.
+        Ns3,
+        /// Linux: the smallest measurement of the round trip, whole segments rounded down, slow start doubles every round trip, a loss halves.
+        Linux,
     }
 }
 

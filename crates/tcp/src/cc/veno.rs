@@ -12,40 +12,30 @@ use super::rtt_stats::{RttStats, queued};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TCP Veno (Fu and Liew 2003).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VenoParams {
-    /// Packets in the queue from which a loss counts as congestion (section III-B: 3).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub beta: f64,
-    /// Share of the window that a loss leaves with fewer packets in the queue (section III-B: 4/5).
-    #[schemars(range(min = 0.5, max = 1.0))]
-    pub keep: f64,
-    /// Round-trip time that estimates the queue.
-    pub rtt: VenoRtt,
-    /// Slow growth down while the queue is long (section III-C). ns-3 restarts its count of a round trip's measurements with each
-    /// acknowledgment, so that there are never enough of them.
-    pub slows: bool,
-}
+fairlane_units::params! {
+    /// TCP Veno (Fu and Liew 2003).
+    pub struct VenoParams {
+        /// Packets in the queue from which a loss counts as congestion (section III-B: 3).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub beta: f64 = 3.0,
+        /// Share of the window that a loss leaves with fewer packets in the queue (section III-B: 4/5).
+        #[schemars(range(min = 0.5, max = 1.0))]
+        pub keep: f64 = 0.8,
+        /// Round-trip time that estimates the queue.
+        pub rtt: VenoRtt = VenoRtt::Smoothed,
+        /// Slow growth down while the queue is long (section III-C). ns-3 restarts its count of a round trip's measurements with each
+        /// acknowledgment, so that there are never enough of them.
+        pub slows: bool = true,
+    }
 
-/// Round-trip time that Veno uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VenoRtt {
-    /// The smoothed round-trip time (Fu and Liew 2003 section III-A).
-    #[default]
-    Smoothed,
-    /// The last measurement (Linux).
-    Last,
-}
-
-impl Default for VenoParams {
-    fn default() -> Self {
-        Self { beta: 3.0, keep: 0.8, rtt: VenoRtt::Smoothed, slows: true }
+    /// Round-trip time that Veno uses.
+    pub enum VenoRtt {
+        /// The smoothed round-trip time (Fu and Liew 2003 section III-A).
+        #[default]
+        Smoothed,
+        /// The last measurement (Linux).
+        Last,
     }
 }
 

@@ -14,44 +14,34 @@ use super::CcConfig;
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind, Wants};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TCP Westwood+ (Grieco and Mascolo 2004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WestwoodParams {
-    /// Weight of the old value in the filter (section 2.1: 0.9; Linux: 7/8).
-    #[schemars(range(min = 0.0, max = 0.999))]
-    pub weight: f64,
-    /// Smoothing of the samples.
-    pub filter: Filter,
-    /// Begin the filter at zero instead of with the first sample (ns-3).
-    pub from_zero: bool,
-    /// Shortest time of a sample, where the round trip is shorter (Linux: 50 ms).
-    #[schemars(extend("x-max" = "10s"))]
-    pub interval: Dur,
-    /// Take a sample with each acknowledgment, over the time since the last one: Westwood without the plus (Mascolo et al. 2001 section
-    /// 2.2, equation 1; ns-3's default). Otherwise one per round trip.
-    pub every_ack: bool,
-}
+fairlane_units::params! {
+    /// TCP Westwood+ (Grieco and Mascolo 2004).
+    pub struct WestwoodParams {
+        /// Weight of the old value in the filter (section 2.1: 0.9; Linux: 7/8).
+        #[schemars(range(min = 0.0, max = 0.999))]
+        pub weight: f64 = 0.9,
+        /// Smoothing of the samples.
+        pub filter: Filter = Filter::Single,
+        /// Begin the filter at zero instead of with the first sample (ns-3).
+        pub from_zero: bool = false,
+        /// Shortest time of a sample, where the round trip is shorter (Linux: 50 ms).
+        #[schemars(extend("x-max" = "10s"))]
+        pub interval: Dur = Dur::ZERO,
+        /// Take a sample with each acknowledgment, over the time since the last one: Westwood without the plus (Mascolo et al. 2001 section
+        /// 2.2, equation 1; ns-3's default). Otherwise one per round trip.
+        pub every_ack: bool = false,
+    }
 
-/// The low-pass filter of the bandwidth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Filter {
-    /// Each sample as it is: Westwood+ (Grieco and Mascolo 2004 section 2.1).
-    #[default]
-    Single,
-    /// The mean of a sample and the previous one (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
-    Tustin,
-    /// The filter of `single` applied twice (Linux).
-    Cascade,
-}
-
-impl Default for WestwoodParams {
-    fn default() -> Self {
-        Self { weight: 0.9, filter: Filter::Single, from_zero: false, interval: Dur::ZERO, every_ack: false }
+    /// The low-pass filter of the bandwidth.
+    pub enum Filter {
+        /// Each sample as it is: Westwood+ (Grieco and Mascolo 2004 section 2.1).
+        #[default]
+        Single,
+        /// The mean of a sample and the previous one (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
+        Tustin,
+        /// The filter of `single` applied twice (Linux).
+        Cascade,
     }
 }
 

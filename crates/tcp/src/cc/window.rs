@@ -243,10 +243,15 @@ impl Window {
                 let s = *s;
                 self.cwnd += watch.on_ack(up, self.cwnd, &s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
-                    self.ssthresh = self.cwnd;
+                    self.end_slow_start();
                 }
             }
         }
+    }
+
+    /// Ends slow start at this window. RFC 5681 equation 4 keeps the threshold at two segments.
+    pub fn end_slow_start(&mut self) {
+        self.ssthresh = self.cwnd.max(2.0);
     }
 
     /// Passes an acknowledgment to the early end of slow start, before the window grows.
@@ -257,7 +262,7 @@ impl Window {
         {
             watch.observe(self.cwnd, s);
             if watch.ended() {
-                self.ssthresh = self.cwnd;
+                self.end_slow_start();
             }
         }
     }
@@ -380,6 +385,10 @@ pub trait LossBased: Send {
     fn effective_cwnd(&self) -> f64 {
         self.window().cwnd
     }
+    /// Slow start threshold in force, in segments.
+    fn effective_ssthresh(&self) -> f64 {
+        self.window().ssthresh
+    }
     /// Pacing rate of the algorithm, if it has one.
     fn rate(&self) -> Option<Rate> {
         None
@@ -484,8 +493,7 @@ impl<T: LossBased> CongestionControl for T {
     }
 
     fn ssthresh(&self) -> u64 {
-        let w = self.window();
-        (w.ssthresh * w.smss) as u64
+        (self.effective_ssthresh() * self.window().smss) as u64
     }
 
     #[inline]

@@ -13,42 +13,34 @@ use super::rtt_stats::{ENOUGH, RttStats, queued, ratio};
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// YeAH-TCP (Baiocchi, Castellani and Vacirca 2007).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct YeahParams {
-    /// Packets in the queue above which the mode is slow (Qmax of section 2: 80).
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub alpha: f64,
-    /// Divisor of the queue that precautionary decongestion takes from the window (section 2.1: 1).
-    #[schemars(range(min = 1.0, max = 100.0))]
-    pub gamma: f64,
-    /// Shift of the window that a loss takes at least (section 2.2: 3, an eighth).
-    #[schemars(range(min = 1, max = 16))]
-    pub delta: u32,
-    /// Precautionary decongestion takes at most the window shifted right by this (section 2.1: 1, half).
-    #[schemars(range(min = 1, max = 16))]
-    pub epsilon: u32,
-    /// Divisor of the base RTT: a longer queueing delay counts as congestion (section 2: 1/8).
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub phi: f64,
-    /// Round trips of slow mode from which other flows are assumed to fill the queue (section 2.2: 16).
-    #[schemars(range(min = 1))]
-    pub rho: u32,
-    /// Round trips of fast mode after which the estimate of Reno's window starts again (section 2.3: 50).
-    #[schemars(range(min = 1))]
-    pub zeta: u32,
-    /// Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01).
-    #[schemars(range(min = 0.0001, max = 1.0))]
-    pub increase: f64,
-}
-
-impl Default for YeahParams {
-    fn default() -> Self {
-        Self { alpha: 80.0, gamma: 1.0, delta: 3, epsilon: 1, phi: 8.0, rho: 16, zeta: 50, increase: 0.01 }
+fairlane_units::params! {
+    /// YeAH-TCP (Baiocchi, Castellani and Vacirca 2007).
+    pub struct YeahParams {
+        /// Packets in the queue above which the mode is slow (Qmax of section 2: 80).
+        #[schemars(range(min = 0.0, max = 1e6))]
+        pub alpha: f64 = 80.0,
+        /// Divisor of the queue that precautionary decongestion takes from the window (section 2.1: 1).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        pub gamma: f64 = 1.0,
+        /// Shift of the window that a loss takes at least (section 2.2: 3, an eighth).
+        #[schemars(range(min = 1, max = 16))]
+        pub delta: u32 = 3,
+        /// Precautionary decongestion takes at most the window shifted right by this (section 2.1: 1, half).
+        #[schemars(range(min = 1, max = 16))]
+        pub epsilon: u32 = 1,
+        /// Divisor of the base RTT: a longer queueing delay counts as congestion (section 2: 1/8).
+        #[schemars(range(min = 1.0, max = 1000.0))]
+        pub phi: f64 = 8.0,
+        /// Round trips of slow mode from which other flows are assumed to fill the queue (section 2.2: 16).
+        #[schemars(range(min = 1))]
+        pub rho: u32 = 16,
+        /// Round trips of fast mode after which the estimate of Reno's window starts again (section 2.3: 50).
+        #[schemars(range(min = 1))]
+        pub zeta: u32 = 50,
+        /// Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01).
+        #[schemars(range(min = 0.0001, max = 1.0))]
+        pub increase: f64 = 0.01,
     }
 }
 
@@ -100,7 +92,7 @@ impl Yeah {
             // Precautionary decongestion.
             let less = (self.queue / self.p.gamma).min(part(self.w.cwnd, self.p.epsilon));
             self.w.cwnd = (self.w.cwnd - less).max(self.reno).max(1.0);
-            self.w.ssthresh = self.w.cwnd;
+            self.w.end_slow_start();
         }
         self.reno = if self.reno <= LEAST { (self.w.cwnd / 2.0).max(LEAST) } else { self.reno + 1.0 };
         self.slow = self.slow.saturating_add(1);

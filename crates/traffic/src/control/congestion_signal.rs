@@ -14,87 +14,64 @@
 use super::{Acks, Controller, Member};
 use fairlane_net::{Control, ControlCx, SenderSignal};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Congestion-signal control stops the lower priorities of a node when one of its TCP flows meets congestion (yang2001, section 3.1).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CongestionSignalParams {
-    /// Nodes whose flows are governed, each node by itself. Absent: every node that sends.
-    pub nodes: Option<Vec<String>>,
-    /// Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes.
-    pub flows: Option<Vec<String>>,
-    /// Event that counts as a sign of congestion.
-    pub signal: Signal,
-    /// Which flows a sign stops.
-    pub hold: Hold,
-    /// After this time without a sign held flows are released. Absent: not before the better ones are over.
-    #[schemars(extend("x-min" = "1us"))]
-    pub clear: Option<Dur>,
-    /// Which held flows come back at a time.
-    pub release: Release,
-    /// For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay.
-    #[schemars(extend("x-min" = "1us"))]
-    pub aging: Option<Dur>,
-    /// Treatment of acknowledgments by a held TCP sender.
-    pub acks: Acks,
-}
+fairlane_units::params! {
+    /// Congestion-signal control stops the lower priorities of a node when one of its TCP flows meets congestion (yang2001, section 3.1).
+    pub struct CongestionSignalParams {
+        /// Nodes whose flows are governed, each node by itself. Absent: every node that sends.
+        pub nodes: Option<Vec<String>> = None,
+        /// Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes.
+        pub flows: Option<Vec<String>> = None,
+        /// Event that counts as a sign of congestion.
+        pub signal: Signal = Signal::Loss,
+        /// Which flows a sign stops.
+        pub hold: Hold = Hold::Lower,
+        /// After this time without a sign held flows are released. Absent: not before the better ones are over.
+        #[schemars(extend("x-min" = "1us"))]
+        pub clear: Option<Dur> = Some(CLEAR),
+        /// Which held flows come back at a time.
+        pub release: Release = Release::Best,
+        /// For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay.
+        #[schemars(extend("x-min" = "1us"))]
+        pub aging: Option<Dur> = None,
+        /// Treatment of acknowledgments by a held TCP sender.
+        pub acks: Acks = Acks::Heard,
+    }
 
-/// A sign of congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Signal {
-    /// A TCP flow enters fast retransmit or times out.
-    #[default]
-    Loss,
-    /// A TCP flow enters fast retransmit.
-    FastRetransmit,
-    /// A TCP flow times out.
-    Timeout,
-    /// A loss, or a window reduced for an ECN mark.
-    LossOrMark,
-}
+    /// A sign of congestion.
+    pub enum Signal {
+        /// A TCP flow enters fast retransmit or times out.
+        #[default]
+        Loss,
+        /// A TCP flow enters fast retransmit.
+        FastRetransmit,
+        /// A TCP flow times out.
+        Timeout,
+        /// A loss, or a window reduced for an ECN mark.
+        LossOrMark,
+    }
 
-/// Whom a sign stops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Hold {
-    /// Every active flow that is not of the best active priority.
-    #[default]
-    Lower,
-    /// Flows of the worst active priority, unless it is the best.
-    Worst,
-}
+    /// Whom a sign stops.
+    pub enum Hold {
+        /// Every active flow that is not of the best active priority.
+        #[default]
+        Lower,
+        /// Flows of the worst active priority, unless it is the best.
+        Worst,
+    }
 
-/// Who comes back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Release {
-    /// The held flows of the best priority.
-    #[default]
-    Best,
-    /// All.
-    All,
+    /// Who comes back.
+    pub enum Release {
+        /// The held flows of the best priority.
+        #[default]
+        Best,
+        /// All.
+        All,
+    }
 }
 
 /// T_clear: the paper does not give it; of the order of the longest round trips and timeouts of its network.
 const CLEAR: Dur = Dur::from_secs(5);
-
-impl Default for CongestionSignalParams {
-    fn default() -> Self {
-        Self {
-            nodes: None,
-            flows: None,
-            signal: Signal::Loss,
-            hold: Hold::Lower,
-            clear: Some(CLEAR),
-            release: Release::Best,
-            aging: None,
-            acks: Acks::Heard,
-        }
-    }
-}
 
 impl Controller for CongestionSignalParams {
     type Control = CongestionSignal;

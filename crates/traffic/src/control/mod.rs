@@ -6,8 +6,6 @@ pub(crate) mod time_slots;
 
 use fairlane_net::{Control, Problem};
 use fairlane_units::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Priorities: 1 is the best, 6 the worst (yang2001, section 3; carried in the DS field of RFC 2474).
 pub const PRIORITIES: u8 = 6;
@@ -32,16 +30,16 @@ pub trait Controller {
     fn build(&self, priorities: &[u8], numbers: &[u32]) -> Self::Control;
 }
 
-/// Treatment of acknowledgments by a closed TCP sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Acks {
-    /// It processes them: the window moves on, and the timer rests with the last one.
-    #[default]
-    Heard,
-    /// It misses them, as a source that stands still altogether: the retransmission timer goes off, and after each turn the flow restarts
-    /// with one segment.
-    Ignored,
+fairlane_units::params! {
+    /// Treatment of acknowledgments by a closed TCP sender.
+    pub enum Acks {
+        /// It processes them: the window moves on, and the timer rests with the last one.
+        #[default]
+        Heard,
+        /// It misses them, as a source that stands still altogether: the retransmission timer goes off, and after each turn the flow restarts
+        /// with one segment.
+        Ignored,
+    }
 }
 
 /// A flow as a control sees it.

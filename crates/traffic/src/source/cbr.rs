@@ -4,27 +4,19 @@ use super::pace::Pace;
 use super::{Source, Span};
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Dur, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// CBR writes packets of one size at a constant rate, the first at its start (ns-2's Application/Traffic/CBR).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CbrParams {
-    /// Rate of the data, headers not counted.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
-    pub rate: Rate,
-    /// Size of a packet, headers not counted.
-    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
-    pub size: Bytes,
-    /// Width of the uniform noise on each interval, as a share of it: 1 means 0.5 to 1.5 intervals (ns-2's random_).
-    #[schemars(range(min = 0.0, max = 2.0))]
-    pub jitter: f64,
-}
-
-impl Default for CbrParams {
-    fn default() -> Self {
-        Self { rate: Rate::from_mbps(1), size: Bytes(1000), jitter: 0.0 }
+fairlane_units::params! {
+    /// CBR writes packets of one size at a constant rate, the first at its start (ns-2's Application/Traffic/CBR).
+    pub struct CbrParams {
+        /// Rate of the data, headers not counted.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
+        pub rate: Rate = Rate::from_mbps(1),
+        /// Size of a packet, headers not counted.
+        #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+        pub size: Bytes = Bytes(1000),
+        /// Width of the uniform noise on each interval, as a share of it: 1 means 0.5 to 1.5 intervals (ns-2's random_).
+        #[schemars(range(min = 0.0, max = 2.0))]
+        pub jitter: f64 = 0.0,
     }
 }
 

@@ -13,42 +13,34 @@ use super::{Source, Span};
 use crate::draw::{SizeDraw, SizeLaw};
 use fairlane_net::{App, AppCx, EpId, FlowId, Problem, Proto, Usage};
 use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// File sends a given amount of data and closes the flow, or continues with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FileParams {
-    /// Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]
-    pub size: Bytes,
-    /// Distribution of the amounts.
-    pub sizes: SizeLaw,
-    /// Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section 4.2).
-    #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 1.0))]
-    pub shape: f64,
-    /// Coefficient of variation of lognormal amounts.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub cv: f64,
-    /// Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
-    pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says.
-    pub gap: Option<Dur>,
+fairlane_units::params! {
+    /// File sends a given amount of data and closes the flow, or continues with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
+    pub struct FileParams {
+        /// Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]
+        pub size: Bytes = Bytes(1_000_000),
+        /// Distribution of the amounts.
+        pub sizes: SizeLaw = SizeLaw::Fixed,
+        /// Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section 4.2).
+        #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 1.0))]
+        pub shape: f64 = SHAPE,
+        /// Coefficient of variation of lognormal amounts.
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pub cv: f64 = 1.0,
+        /// Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
+        pub rate: Option<Rate> = None,
+        /// Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says.
+        pub gap: Option<Dur> = None,
+    }
 }
 
 /// Shape of Pareto sizes where none is given: a common value for files of the web (Crovella and Bestavros 1997).
 const SHAPE: f64 = 1.2;
 /// Largest transfer: what a drawn size is cut off at.
 const LARGEST: u64 = 1_000_000_000_000_000;
-
-impl Default for FileParams {
-    fn default() -> Self {
-        Self { size: Bytes(1_000_000), sizes: SizeLaw::Fixed, shape: SHAPE, cv: 1.0, rate: None, gap: None }
-    }
-}
 
 impl Source for FileParams {
     type App = File;

@@ -18,23 +18,17 @@ use serde::{Deserialize, Serialize};
 /// Most states of the chain.
 const MOST_STATES: usize = 100;
 
-/// A state of the chain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MmppState {
-    /// Mean rate of the data while in this state, headers not counted; may be zero.
-    #[schemars(extend("x-max" = "1Tbit/s"))]
-    pub rate: Rate,
-    /// Mean of the stays in this state, which are exponential: 1 / (rate of leaving it).
-    #[schemars(extend("x-min" = "1ns"))]
-    pub stay: Dur,
-    /// Weights of the states that may follow, in the order of `states`; its own is 0. None: all others are equally likely.
-    pub to: Vec<f64>,
-}
-
-impl Default for MmppState {
-    fn default() -> Self {
-        Self { rate: Rate::from_mbps(1), stay: Dur::from_ms(100), to: Vec::new() }
+fairlane_units::params! {
+    /// A state of the chain.
+    pub struct MmppState {
+        /// Mean rate of the data while in this state, headers not counted; may be zero.
+        #[schemars(extend("x-max" = "1Tbit/s"))]
+        pub rate: Rate = Rate::from_mbps(1),
+        /// Mean of the stays in this state, which are exponential: 1 / (rate of leaving it).
+        #[schemars(extend("x-min" = "1ns"))]
+        pub stay: Dur = Dur::from_ms(100),
+        /// Weights of the states that may follow, in the order of `states`; its own is 0. None: all others are equally likely.
+        pub to: Vec<f64> = Vec::new(),
     }
 }
 

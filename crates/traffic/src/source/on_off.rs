@@ -16,94 +16,70 @@ use crate::draw::Pareto;
 use fairlane_engine::Stream;
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, Dur, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// The law of the periods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Periods {
-    /// Exponentially distributed (ns-2's Application/Traffic/Exponential).
-    #[default]
-    Exponential,
-    /// Pareto distributed (ns-2's Application/Traffic/Pareto).
-    Pareto,
-}
+fairlane_units::params! {
+    /// The law of the periods.
+    pub enum Periods {
+        /// Exponentially distributed (ns-2's Application/Traffic/Exponential).
+        #[default]
+        Exponential,
+        /// Pareto distributed (ns-2's Application/Traffic/Pareto).
+        Pareto,
+    }
 
-/// Where the unfinished part of a packet goes at the end of an ON period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Fraction {
-    /// It waits for the next ON period: the mean rate is exact.
-    #[default]
-    Carried,
-    /// The ON period is made a whole number of packets long, the nearest, at least one (ns-2).
-    Rounded,
-}
-
-/// First period of the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Begin {
-    /// The stationary process: ON with probability on / (on + off), and what is left of the period as seen from a random instant.
-    #[default]
-    Stationary,
-    /// A new ON period.
-    On,
-    /// A new OFF period (ns-2).
-    Off,
-}
-
-/// On-off sends bursts at a constant rate, separated by silence, with random lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct OnOffParams {
-    /// Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`).
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
-    pub rate: Rate,
-    /// Size of a packet, headers not counted.
-    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
-    pub size: Bytes,
-    /// Mean of the ON periods (ns-2's burst_time_).
-    #[schemars(extend("x-min" = "1ns"))]
-    pub on: Dur,
-    /// Mean of the OFF periods (ns-2's idle_time_).
-    #[schemars(extend("x-min" = "1ns"))]
-    pub off: Dur,
-    /// Law of the lengths of both kinds of period.
-    pub periods: Periods,
-    /// Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5.
-    #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 1.0))]
-    pub shape: Option<f64>,
-    /// Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1).
-    #[schemars(extend("exclusiveMinimum" = 0.5, "exclusiveMaximum" = 1.0))]
-    pub hurst: Option<f64>,
     /// Where the unfinished part of a packet goes at the end of an ON period.
-    pub fraction: Fraction,
+    pub enum Fraction {
+        /// It waits for the next ON period: the mean rate is exact.
+        #[default]
+        Carried,
+        /// The ON period is made a whole number of packets long, the nearest, at least one (ns-2).
+        Rounded,
+    }
+
     /// First period of the source.
-    pub begin: Begin,
+    pub enum Begin {
+        /// The stationary process: ON with probability on / (on + off), and what is left of the period as seen from a random instant.
+        #[default]
+        Stationary,
+        /// A new ON period.
+        On,
+        /// A new OFF period (ns-2).
+        Off,
+    }
+
+    /// On-off sends bursts at a constant rate, separated by silence, with random lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
+    pub struct OnOffParams {
+        /// Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`).
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
+        pub rate: Rate = Rate::from_mbps(2),
+        /// Size of a packet, headers not counted.
+        #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+        pub size: Bytes = Bytes(1000),
+        /// Mean of the ON periods (ns-2's burst_time_).
+        #[schemars(extend("x-min" = "1ns"))]
+        pub on: Dur = Dur::from_ms(500),
+        /// Mean of the OFF periods (ns-2's idle_time_).
+        #[schemars(extend("x-min" = "1ns"))]
+        pub off: Dur = Dur::from_ms(500),
+        /// Law of the lengths of both kinds of period.
+        pub periods: Periods = Periods::Exponential,
+        /// Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5.
+        #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 1.0))]
+        pub shape: Option<f64> = None,
+        /// Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1).
+        #[schemars(extend("exclusiveMinimum" = 0.5, "exclusiveMaximum" = 1.0))]
+        pub hurst: Option<f64> = None,
+        /// Where the unfinished part of a packet goes at the end of an ON period.
+        pub fraction: Fraction = Fraction::Carried,
+        /// First period of the source.
+        pub begin: Begin = Begin::Stationary,
+    }
 }
 
 /// Shape where none is given: ns-2's default.
 const SHAPE: f64 = 1.5;
 /// Least shape that is drawn from; at 1 the mean is infinite.
 const LEAST_SHAPE: f64 = 1.000_001;
-
-impl Default for OnOffParams {
-    fn default() -> Self {
-        Self {
-            rate: Rate::from_mbps(2),
-            size: Bytes(1000),
-            on: Dur::from_ms(500),
-            off: Dur::from_ms(500),
-            periods: Periods::Exponential,
-            shape: None,
-            hurst: None,
-            fraction: Fraction::Carried,
-            begin: Begin::Stationary,
-        }
-    }
-}
 
 impl Source for OnOffParams {
     type App = OnOff;

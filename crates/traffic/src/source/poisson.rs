@@ -5,37 +5,27 @@ use crate::udp::MAX_DATAGRAM;
 use fairlane_engine::Stream;
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Dur, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// How long the packets of a source are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sizes {
-    /// All of one length: before a link this is M/D/1.
-    #[default]
-    Fixed,
-    /// Exponentially distributed, rounded to bytes, 1 to 65,507: before a link this is M/M/1.
-    Exponential,
-}
+fairlane_units::params! {
+    /// How long the packets of a source are.
+    pub enum Sizes {
+        /// All of one length: before a link this is M/D/1.
+        #[default]
+        Fixed,
+        /// Exponentially distributed, rounded to bytes, 1 to 65,507: before a link this is M/M/1.
+        Exponential,
+    }
 
-/// Poisson writes packets at exponentially distributed intervals (Kleinrock, Queueing Systems volume 1, section 2.4).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PoissonParams {
-    /// Mean rate of the data, headers not counted; packets come at `rate` / `size`.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
-    pub rate: Rate,
-    /// Mean size of a packet, headers not counted.
-    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
-    pub size: Bytes,
-    /// Distribution of the sizes.
-    pub sizes: Sizes,
-}
-
-impl Default for PoissonParams {
-    fn default() -> Self {
-        Self { rate: Rate::from_mbps(1), size: Bytes(1000), sizes: Sizes::Fixed }
+    /// Poisson writes packets at exponentially distributed intervals (Kleinrock, Queueing Systems volume 1, section 2.4).
+    pub struct PoissonParams {
+        /// Mean rate of the data, headers not counted; packets come at `rate` / `size`.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
+        pub rate: Rate = Rate::from_mbps(1),
+        /// Mean size of a packet, headers not counted.
+        #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+        pub size: Bytes = Bytes(1000),
+        /// Distribution of the sizes.
+        pub sizes: Sizes = Sizes::Fixed,
     }
 }
 

@@ -12,75 +12,54 @@ use super::{Source, Span};
 use crate::draw::{SizeDraw, SizeLaw};
 use fairlane_net::{App, AppCx, EpId, FlowId, Problem, Proto, Usage};
 use fairlane_units::{Bytes, Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Largest answer that a law without bounds draws.
 const MOST: u64 = 1_000_000_000_000;
 
-/// How long a client thinks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ThinkTimes {
-    /// Always the same time.
-    Fixed,
-    /// Exponentially distributed.
-    #[default]
-    Exponential,
-}
+fairlane_units::params! {
+    /// How long a client thinks.
+    pub enum ThinkTimes {
+        /// Always the same time.
+        Fixed,
+        /// Exponentially distributed.
+        #[default]
+        Exponential,
+    }
 
-/// Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts the answers, a
-/// transaction lasts from a request to the last byte of its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RequestResponseParams {
-    /// Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub request: Bytes,
-    /// Mean size of an answer.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
-    pub response: Bytes,
-    /// Distribution of the sizes of answers.
-    pub sizes: SizeLaw,
-    /// Shape of the Pareto distribution: the smaller, the heavier its tail.
-    #[schemars(range(min = 1.01, max = 100.0))]
-    pub shape: f64,
-    /// Coefficient of variation of the lognormal distribution: standard deviation over mean.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub cv: f64,
-    /// Mean time from the end of an answer to the next request.
-    #[schemars(extend("x-max" = "1h"))]
-    pub think: Dur,
-    /// Distribution of the think times.
-    pub think_times: ThinkTimes,
-    /// Requests in the loop at a time, all asked at the start: with more than one they follow one another without awaiting answers (pipelining, RFC 9112
-    /// section 9.3.2). Answers come in the order of the requests.
-    #[schemars(range(min = 1, max = 1000))]
-    pub outstanding: u32,
-    /// Requests after whose answers the flow closes. Absent: no limit.
-    #[schemars(range(min = 1))]
-    pub requests: Option<u64>,
-    /// Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub timeout: Option<Dur>,
-}
-
-impl Default for RequestResponseParams {
-    fn default() -> Self {
-        Self {
-            request: Bytes(350),
-            response: Bytes(10_000),
-            sizes: SizeLaw::Fixed,
-            shape: 1.2,
-            cv: 1.0,
-            think: Dur::from_ms(100),
-            think_times: ThinkTimes::Exponential,
-            outstanding: 1,
-            requests: None,
-            timeout: None,
-        }
+    /// Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts the answers, a
+    /// transaction lasts from a request to the last byte of its answer.
+    pub struct RequestResponseParams {
+        /// Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub request: Bytes = Bytes(350),
+        /// Mean size of an answer.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
+        pub response: Bytes = Bytes(10_000),
+        /// Distribution of the sizes of answers.
+        pub sizes: SizeLaw = SizeLaw::Fixed,
+        /// Shape of the Pareto distribution: the smaller, the heavier its tail.
+        #[schemars(range(min = 1.01, max = 100.0))]
+        pub shape: f64 = 1.2,
+        /// Coefficient of variation of the lognormal distribution: standard deviation over mean.
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pub cv: f64 = 1.0,
+        /// Mean time from the end of an answer to the next request.
+        #[schemars(extend("x-max" = "1h"))]
+        pub think: Dur = Dur::from_ms(100),
+        /// Distribution of the think times.
+        pub think_times: ThinkTimes = ThinkTimes::Exponential,
+        /// Requests in the loop at a time, all asked at the start: with more than one they follow one another without awaiting answers (pipelining, RFC 9112
+        /// section 9.3.2). Answers come in the order of the requests.
+        #[schemars(range(min = 1, max = 1000))]
+        pub outstanding: u32 = 1,
+        /// Requests after whose answers the flow closes. Absent: no limit.
+        #[schemars(range(min = 1))]
+        pub requests: Option<u64> = None,
+        /// Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub timeout: Option<Dur> = None,
     }
 }
 

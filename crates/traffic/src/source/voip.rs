@@ -12,24 +12,22 @@ use super::{Source, Span};
 use crate::udp::MAX_DATAGRAM;
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// A codec.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Codec {
-    /// ITU-T G.711: 64 kbit/s, a byte every 125 µs (RFC 3551 section 4.5.14, PCMU and PCMA).
-    #[default]
-    G711,
-    /// ITU-T G.729: 8 kbit/s, 10 bytes every 10 ms (RFC 3551 section 4.5.6).
-    G729,
-    /// ITU-T G.723.1 at 6.3 kbit/s: 24 bytes every 30 ms (RFC 3551 section 4.5.3).
-    #[serde(rename = "g723_1_high")]
-    G7231High,
-    /// ITU-T G.723.1 at 5.3 kbit/s: 20 bytes every 30 ms (RFC 3551 section 4.5.3).
-    #[serde(rename = "g723_1_low")]
-    G7231Low,
+fairlane_units::params! {
+    /// A codec.
+    pub enum Codec {
+        /// ITU-T G.711: 64 kbit/s, a byte every 125 µs (RFC 3551 section 4.5.14, PCMU and PCMA).
+        #[default]
+        G711,
+        /// ITU-T G.729: 8 kbit/s, 10 bytes every 10 ms (RFC 3551 section 4.5.6).
+        G729,
+        /// ITU-T G.723.1 at 6.3 kbit/s: 24 bytes every 30 ms (RFC 3551 section 4.5.3).
+        #[serde(rename = "g723_1_high")]
+        G7231High,
+        /// ITU-T G.723.1 at 5.3 kbit/s: 20 bytes every 30 ms (RFC 3551 section 4.5.3).
+        #[serde(rename = "g723_1_low")]
+        G7231Low,
+    }
 }
 
 impl Codec {
@@ -51,31 +49,25 @@ impl Codec {
 /// Default packetization interval of audio (RFC 3551 section 4.2).
 const USUAL: Dur = Dur::from_ms(20);
 
-/// VoIP sends the packets of a telephone's codec at a constant pace while someone speaks (RFC 3551; talk spurts of ITU-T P.59).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VoipParams {
-    /// The codec.
-    pub codec: Codec,
-    /// Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2).
-    #[schemars(extend("x-min" = "125us", "x-max" = "1s"))]
-    pub interval: Option<Dur>,
-    /// Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top.
-    #[schemars(extend("x-max" = "1000B"))]
-    pub header: Bytes,
-    /// True if nothing is sent in silences (voice activity detection); without, packets never cease.
-    pub vad: bool,
-    /// Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations.
-    #[schemars(extend("x-min" = "1ms"))]
-    pub talk: Dur,
-    /// Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations.
-    #[schemars(extend("x-min" = "1ms"))]
-    pub silence: Dur,
-}
-
-impl Default for VoipParams {
-    fn default() -> Self {
-        Self { codec: Codec::G711, interval: None, header: Bytes(12), vad: true, talk: Dur::from_ms(1004), silence: Dur::from_ms(1587) }
+fairlane_units::params! {
+    /// VoIP sends the packets of a telephone's codec at a constant pace while someone speaks (RFC 3551; talk spurts of ITU-T P.59).
+    pub struct VoipParams {
+        /// The codec.
+        pub codec: Codec = Codec::G711,
+        /// Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2).
+        #[schemars(extend("x-min" = "125us", "x-max" = "1s"))]
+        pub interval: Option<Dur> = None,
+        /// Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top.
+        #[schemars(extend("x-max" = "1000B"))]
+        pub header: Bytes = Bytes(12),
+        /// True if nothing is sent in silences (voice activity detection); without, packets never cease.
+        pub vad: bool = true,
+        /// Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations.
+        #[schemars(extend("x-min" = "1ms"))]
+        pub talk: Dur = Dur::from_ms(1004),
+        /// Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations.
+        #[schemars(extend("x-min" = "1ms"))]
+        pub silence: Dur = Dur::from_ms(1587),
     }
 }
 

@@ -36,91 +36,65 @@ pub enum WebModel {
     Rfc7928,
 }
 
-/// Web loads pages one after another over one persistent connection, from the flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them. A transaction
-/// is the loading of a page, from its first request to the last byte of its last object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WebParams {
-    /// Model of a page's size.
-    pub model: WebModel,
-    /// Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub request: Bytes,
-    /// `rfc7928`: size of a page (RFC 7928: 700 kB).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
-    pub page: Bytes,
-    /// `3gpp`: mean size of a main object, before truncation (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub main_mean: Bytes,
-    /// `3gpp`: standard deviation of the size of a main object, before truncation (TR 25.892 annex A).
-    #[schemars(extend("x-max" = "1GB"))]
-    pub main_std: Bytes,
-    /// `3gpp`: smallest main object (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub main_min: Bytes,
-    /// `3gpp`: largest main object (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
-    pub main_max: Bytes,
-    /// `3gpp`: mean size of an embedded object, before truncation (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub object_mean: Bytes,
-    /// `3gpp`: standard deviation of the size of an embedded object, before truncation (TR 25.892 annex A).
-    #[schemars(extend("x-max" = "1GB"))]
-    pub object_std: Bytes,
-    /// `3gpp`: smallest embedded object (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
-    pub object_min: Bytes,
-    /// `3gpp`: largest embedded object (TR 25.892 annex A).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
-    pub object_max: Bytes,
-    /// `3gpp`: shape of the Pareto law of the number of embedded objects (alpha of TR 25.892 annex A).
-    #[schemars(range(min = 0.1, max = 100.0))]
-    pub objects_shape: f64,
-    /// `3gpp`: least value of that law, which is subtracted from what is drawn (k of TR 25.892 annex A).
-    #[schemars(range(min = 1, max = 10_000))]
-    pub objects_least: u32,
-    /// `3gpp`: greatest value of that law (m of TR 25.892 annex A): a page has at most `objects_most - objects_least` embedded objects.
-    #[schemars(range(min = 1, max = 10_000))]
-    pub objects_most: u32,
-    /// `3gpp`: mean of the exponential time from the main object to the requests of the embedded ones (TR 25.892 annex A).
-    #[schemars(extend("x-max" = "1h"))]
-    pub parsing: Dur,
-    /// Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with `rfc7928`.
-    #[schemars(extend("x-max" = "1h"))]
-    pub reading: Option<Dur>,
-    /// True if all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it.
-    pub pipelined: bool,
-    /// Pages after which the flow closes. Absent: no limit.
-    #[schemars(range(min = 1))]
-    pub pages: Option<u64>,
-    /// Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub timeout: Option<Dur>,
-}
-
-impl Default for WebParams {
-    fn default() -> Self {
-        Self {
-            model: WebModel::ThreeGpp,
-            request: Bytes(350),
-            page: Bytes(700_000),
-            main_mean: Bytes(10_710),
-            main_std: Bytes(25_032),
-            main_min: Bytes(100),
-            main_max: Bytes(2_000_000),
-            object_mean: Bytes(7758),
-            object_std: Bytes(126_168),
-            object_min: Bytes(50),
-            object_max: Bytes(2_000_000),
-            objects_shape: 1.1,
-            objects_least: 2,
-            objects_most: 55,
-            parsing: Dur::from_ms(130),
-            reading: None,
-            pipelined: false,
-            pages: None,
-            timeout: None,
-        }
+fairlane_units::params! {
+    /// Web loads pages one after another over one persistent connection, from the flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them. A transaction
+    /// is the loading of a page, from its first request to the last byte of its last object.
+    pub struct WebParams {
+        /// Model of a page's size.
+        pub model: WebModel = WebModel::ThreeGpp,
+        /// Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub request: Bytes = Bytes(350),
+        /// `rfc7928`: size of a page (RFC 7928: 700 kB).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
+        pub page: Bytes = Bytes(700_000),
+        /// `3gpp`: mean size of a main object, before truncation (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub main_mean: Bytes = Bytes(10_710),
+        /// `3gpp`: standard deviation of the size of a main object, before truncation (TR 25.892 annex A).
+        #[schemars(extend("x-max" = "1GB"))]
+        pub main_std: Bytes = Bytes(25_032),
+        /// `3gpp`: smallest main object (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub main_min: Bytes = Bytes(100),
+        /// `3gpp`: largest main object (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
+        pub main_max: Bytes = Bytes(2_000_000),
+        /// `3gpp`: mean size of an embedded object, before truncation (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub object_mean: Bytes = Bytes(7758),
+        /// `3gpp`: standard deviation of the size of an embedded object, before truncation (TR 25.892 annex A).
+        #[schemars(extend("x-max" = "1GB"))]
+        pub object_std: Bytes = Bytes(126_168),
+        /// `3gpp`: smallest embedded object (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
+        pub object_min: Bytes = Bytes(50),
+        /// `3gpp`: largest embedded object (TR 25.892 annex A).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
+        pub object_max: Bytes = Bytes(2_000_000),
+        /// `3gpp`: shape of the Pareto law of the number of embedded objects (alpha of TR 25.892 annex A).
+        #[schemars(range(min = 0.1, max = 100.0))]
+        pub objects_shape: f64 = 1.1,
+        /// `3gpp`: least value of that law, which is subtracted from what is drawn (k of TR 25.892 annex A).
+        #[schemars(range(min = 1, max = 10_000))]
+        pub objects_least: u32 = 2,
+        /// `3gpp`: greatest value of that law (m of TR 25.892 annex A): a page has at most `objects_most - objects_least` embedded objects.
+        #[schemars(range(min = 1, max = 10_000))]
+        pub objects_most: u32 = 55,
+        /// `3gpp`: mean of the exponential time from the main object to the requests of the embedded ones (TR 25.892 annex A).
+        #[schemars(extend("x-max" = "1h"))]
+        pub parsing: Dur = Dur::from_ms(130),
+        /// Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with `rfc7928`.
+        #[schemars(extend("x-max" = "1h"))]
+        pub reading: Option<Dur> = None,
+        /// True if all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it.
+        pub pipelined: bool = false,
+        /// Pages after which the flow closes. Absent: no limit.
+        #[schemars(range(min = 1))]
+        pub pages: Option<u64> = None,
+        /// Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself.
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub timeout: Option<Dur> = None,
     }
 }
 

@@ -2,30 +2,28 @@
 
 use super::super::flow_queues::Shares;
 use super::super::hash::HashBy;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Between whom CAKE shares the rate (tc-cake's flow isolation parameters).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CakeIsolation {
-    /// One queue for all flows.
-    Flowblind,
-    /// Source hosts.
-    Srchost,
-    /// Destination hosts.
-    Dsthost,
-    /// Pairs of hosts.
-    Hosts,
-    /// Flows.
-    Flows,
-    /// Source hosts, then the flows of each.
-    DualSrchost,
-    /// Destination hosts, then the flows of each.
-    DualDsthost,
-    /// Hosts on both sides, then flows: a flow counts by whichever of its hosts has more.
-    #[default]
-    TripleIsolate,
+fairlane_units::params! {
+    /// Between whom CAKE shares the rate (tc-cake's flow isolation parameters).
+    pub enum CakeIsolation {
+        /// One queue for all flows.
+        Flowblind,
+        /// Source hosts.
+        Srchost,
+        /// Destination hosts.
+        Dsthost,
+        /// Pairs of hosts.
+        Hosts,
+        /// Flows.
+        Flows,
+        /// Source hosts, then the flows of each.
+        DualSrchost,
+        /// Destination hosts, then the flows of each.
+        DualDsthost,
+        /// Hosts on both sides, then flows: a flow counts by whichever of its hosts has more.
+        #[default]
+        TripleIsolate,
+    }
 }
 
 impl CakeIsolation {

@@ -1,21 +1,18 @@
 //! The tins of CAKE: which code points go where, and what share of the rate each may have.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Into which tins CAKE sorts packets by their DSCP (tc-cake's priority queue presets).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CakeTins {
-    /// One for all.
-    Besteffort,
-    /// Best effort; bulk (CS1, LE) with a threshold of 1/16 of the rate; voice (CS7, CS6, EF, VA, TOS4) with 1/4.
-    #[default]
-    Diffserv3,
-    /// Best effort; bulk (CS1, LE), 1/16; video (AF4x, AF3x, CS3, AF2x, CS2, TOS4), 1/2; voice (CS7, CS6, EF, VA, CS5, CS4), 1/4.
-    Diffserv4,
-    /// Eight by the upper three bits (RFC 791), each with 7/8 of the threshold of the one below.
-    Precedence,
+fairlane_units::params! {
+    /// Into which tins CAKE sorts packets by their DSCP (tc-cake's priority queue presets).
+    pub enum CakeTins {
+        /// One for all.
+        Besteffort,
+        /// Best effort; bulk (CS1, LE) with a threshold of 1/16 of the rate; voice (CS7, CS6, EF, VA, TOS4) with 1/4.
+        #[default]
+        Diffserv3,
+        /// Best effort; bulk (CS1, LE), 1/16; video (AF4x, AF3x, CS3, AF2x, CS2, TOS4), 1/2; voice (CS7, CS6, EF, VA, CS5, CS4), 1/4.
+        Diffserv4,
+        /// Eight by the upper three bits (RFC 791), each with 7/8 of the threshold of the one below.
+        Precedence,
+    }
 }
 
 /// Rate and quantum of a tin.

@@ -6,52 +6,32 @@ use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::sched::bucket::{Bucket, tokens};
 use fairlane_net::BuildContext;
 use fairlane_units::{Bytes, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// srTCM colours packets green, yellow or red by one rate and two burst sizes, before a queue of any kind (RFC 2697).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct SrtcmParams<S> {
-    /// Committed information rate, CIR. Unset: half of the link.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub cir: Option<Rate>,
-    /// Committed burst size, CBS: depth of the bucket of green packets.
-    pub cbs: Bytes,
-    /// Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for.
-    pub ebs: Bytes,
-    /// True if the meter looks at the colour that packets come with.
-    pub mode: MeterMode,
-    /// True if all packets share the profile or each flow has one.
-    pub per: MeterPer,
-    /// Which packets are metered, in the language of classes; the others stay as they are.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// Action on green packets: a code point, `"drop"` or `"keep"`.
-    pub green: String,
-    /// Action on yellow packets.
-    pub yellow: String,
-    /// Action on red packets.
-    pub red: String,
-    /// The queue behind the meter: any discipline.
-    pub queue: Box<S>,
-}
-
-impl<S: Default> Default for SrtcmParams<S> {
-    fn default() -> Self {
-        Self {
-            cir: None,
-            cbs: BURST,
-            ebs: BURST,
-            mode: MeterMode::Blind,
-            per: MeterPer::Aggregate,
-            select: Match::default(),
-            green: "af11".into(),
-            yellow: "af12".into(),
-            red: "af13".into(),
-            queue: Box::default(),
-        }
+fairlane_units::params! {
+    /// srTCM colours packets green, yellow or red by one rate and two burst sizes, before a queue of any kind (RFC 2697).
+    pub struct SrtcmParams<S> {
+        /// Committed information rate, CIR. Unset: half of the link.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub cir: Option<Rate> = None,
+        /// Committed burst size, CBS: depth of the bucket of green packets.
+        pub cbs: Bytes = BURST,
+        /// Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for.
+        pub ebs: Bytes = BURST,
+        /// True if the meter looks at the colour that packets come with.
+        pub mode: MeterMode = MeterMode::Blind,
+        /// True if all packets share the profile or each flow has one.
+        pub per: MeterPer = MeterPer::Aggregate,
+        /// Which packets are metered, in the language of classes; the others stay as they are.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// Action on green packets: a code point, `"drop"` or `"keep"`.
+        pub green: String = "af11".into(),
+        /// Action on yellow packets.
+        pub yellow: String = "af12".into(),
+        /// Action on red packets.
+        pub red: String = "af13".into(),
+        /// The queue behind the meter: any discipline.
+        pub queue: Box<S> = Box::default(),
     }
 }
 

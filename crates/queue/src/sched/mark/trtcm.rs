@@ -6,58 +6,37 @@ use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::sched::bucket::{Bucket, tokens};
 use fairlane_net::BuildContext;
 use fairlane_units::{Bytes, Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// trTCM colours packets green, yellow or red by a committed and a peak rate, before a queue of any kind (RFC 2698).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct TrtcmParams<S> {
-    /// Committed information rate, CIR: packets within it are green. Unset: half of the link.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub cir: Option<Rate>,
-    /// Committed burst size, CBS.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
-    pub cbs: Bytes,
-    /// Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
-    pub pir: Option<Rate>,
-    /// Peak burst size, PBS.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
-    pub pbs: Bytes,
-    /// True if the meter looks at the colour that packets come with.
-    pub mode: MeterMode,
-    /// True if all packets share the profile or each flow has one.
-    pub per: MeterPer,
-    /// Which packets are metered, in the language of classes; the others stay as they are.
-    #[serde(rename = "match")]
-    pub select: Match,
-    /// Action on green packets: a code point, `"drop"` or `"keep"`.
-    pub green: String,
-    /// Action on yellow packets.
-    pub yellow: String,
-    /// Action on red packets.
-    pub red: String,
-    /// The queue behind the meter: any discipline.
-    pub queue: Box<S>,
-}
-
-impl<S: Default> Default for TrtcmParams<S> {
-    fn default() -> Self {
-        Self {
-            cir: None,
-            cbs: BURST,
-            pir: None,
-            pbs: BURST,
-            mode: MeterMode::Blind,
-            per: MeterPer::Aggregate,
-            select: Match::default(),
-            green: "af11".into(),
-            yellow: "af12".into(),
-            red: "af13".into(),
-            queue: Box::default(),
-        }
+fairlane_units::params! {
+    /// trTCM colours packets green, yellow or red by a committed and a peak rate, before a queue of any kind (RFC 2698).
+    pub struct TrtcmParams<S> {
+        /// Committed information rate, CIR: packets within it are green. Unset: half of the link.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub cir: Option<Rate> = None,
+        /// Committed burst size, CBS.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+        pub cbs: Bytes = BURST,
+        /// Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`.
+        #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+        pub pir: Option<Rate> = None,
+        /// Peak burst size, PBS.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+        pub pbs: Bytes = BURST,
+        /// True if the meter looks at the colour that packets come with.
+        pub mode: MeterMode = MeterMode::Blind,
+        /// True if all packets share the profile or each flow has one.
+        pub per: MeterPer = MeterPer::Aggregate,
+        /// Which packets are metered, in the language of classes; the others stay as they are.
+        #[serde(rename = "match")]
+        pub select: Match,
+        /// Action on green packets: a code point, `"drop"` or `"keep"`.
+        pub green: String = "af11".into(),
+        /// Action on yellow packets.
+        pub yellow: String = "af12".into(),
+        /// Action on red packets.
+        pub red: String = "af13".into(),
+        /// The queue behind the meter: any discipline.
+        pub queue: Box<S> = Box::default(),
     }
 }
 

@@ -22,72 +22,49 @@ use crate::quantum::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Policer;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, Linux 6.x).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BbrParams {
-    /// Gain of rate and window in STARTUP: `2 / ln 2` doubles the delivery rate each round (draft section 4.3.2; Linux 2885/1000).
-    #[schemars(range(min = 1.0, max = 10.0))]
-    pub startup_gain: f64,
-    /// Gain of the window in PROBE_BW (draft section 4.2.3.2).
-    #[schemars(range(min = 1.0, max = 10.0))]
-    pub cwnd_gain: f64,
-    /// Rounds over which the bandwidth maximum is kept (BtlBwFilterLen, draft section 4.1.1.3).
-    #[schemars(range(min = 1, max = 1000))]
-    pub bandwidth_rounds: u32,
-    /// Time over which the smallest round-trip time is kept, and after which PROBE_RTT measures it again (RTpropFilterLen, draft section
-    /// 4.1.2.3).
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub min_rtt_window: Dur,
-    /// Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5).
-    #[schemars(extend("x-max" = "10s"))]
-    pub probe_rtt_time: Dur,
-    /// Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1).
-    #[schemars(extend("x-min" = "1p"))]
-    pub min_window: Len,
-    /// Share by which pacing stays below the estimated bandwidth, so that queues drain (Linux 1 %; draft-00: 0).
-    #[schemars(range(min = 0.0, max = 0.5))]
-    pub pacing_margin: f64,
-    /// Share of the largest aggregation of acknowledgments added to the window (Linux 1; draft-00: 0).
-    #[schemars(range(min = 0.0, max = 10.0))]
-    pub aggregation_gain: f64,
-    /// Detect policers, and keep to their rate for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
-    pub policer: bool,
-    /// Use a whole, even number of segments as window, to the benefit of delayed acknowledgments (Linux).
-    pub even_window: bool,
-    /// Count the window, the expected delivery and aggregation in whole segments (Linux).
-    pub whole_segments: bool,
-    /// Let phases use the data in flight when pacing releases the next burst, instead of the data in flight now (Linux
-    /// `bbr_packets_in_net_at_edt`).
-    pub at_departure: bool,
-    /// Use smoothed round-trip times (ns-3.37).
-    pub smoothed_rtt: bool,
-    /// First phase of the gain cycle in PROBE_BW: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
-    #[schemars(range(min = 0, max = 7))]
-    pub first_phase: Option<u32>,
-}
-
-impl Default for BbrParams {
-    fn default() -> Self {
-        Self {
-            startup_gain: 2.885,
-            cwnd_gain: 2.0,
-            bandwidth_rounds: 10,
-            min_rtt_window: Dur::from_secs(10),
-            probe_rtt_time: Dur::from_ms(200),
-            min_window: Len::Packets(4),
-            pacing_margin: 0.01,
-            aggregation_gain: 1.0,
-            policer: true,
-            even_window: true,
-            whole_segments: false,
-            at_departure: false,
-            smoothed_rtt: false,
-            first_phase: None,
-        }
+fairlane_units::params! {
+    /// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, Linux 6.x).
+    pub struct BbrParams {
+        /// Gain of rate and window in STARTUP: `2 / ln 2` doubles the delivery rate each round (draft section 4.3.2; Linux 2885/1000).
+        #[schemars(range(min = 1.0, max = 10.0))]
+        pub startup_gain: f64 = 2.885,
+        /// Gain of the window in PROBE_BW (draft section 4.2.3.2).
+        #[schemars(range(min = 1.0, max = 10.0))]
+        pub cwnd_gain: f64 = 2.0,
+        /// Rounds over which the bandwidth maximum is kept (BtlBwFilterLen, draft section 4.1.1.3).
+        #[schemars(range(min = 1, max = 1000))]
+        pub bandwidth_rounds: u32 = 10,
+        /// Time over which the smallest round-trip time is kept, and after which PROBE_RTT measures it again (RTpropFilterLen, draft section
+        /// 4.1.2.3).
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub min_rtt_window: Dur = Dur::from_secs(10),
+        /// Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5).
+        #[schemars(extend("x-max" = "10s"))]
+        pub probe_rtt_time: Dur = Dur::from_ms(200),
+        /// Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1).
+        #[schemars(extend("x-min" = "1p"))]
+        pub min_window: Len = Len::Packets(4),
+        /// Share by which pacing stays below the estimated bandwidth, so that queues drain (Linux 1 %; draft-00: 0).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub pacing_margin: f64 = 0.01,
+        /// Share of the largest aggregation of acknowledgments added to the window (Linux 1; draft-00: 0).
+        #[schemars(range(min = 0.0, max = 10.0))]
+        pub aggregation_gain: f64 = 1.0,
+        /// Detect policers, and keep to their rate for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
+        pub policer: bool = true,
+        /// Use a whole, even number of segments as window, to the benefit of delayed acknowledgments (Linux).
+        pub even_window: bool = true,
+        /// Count the window, the expected delivery and aggregation in whole segments (Linux).
+        pub whole_segments: bool = false,
+        /// Let phases use the data in flight when pacing releases the next burst, instead of the data in flight now (Linux
+        /// `bbr_packets_in_net_at_edt`).
+        pub at_departure: bool = false,
+        /// Use smoothed round-trip times (ns-3.37).
+        pub smoothed_rtt: bool = false,
+        /// First phase of the gain cycle in PROBE_BW: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
+        #[schemars(range(min = 0, max = 7))]
+        pub first_phase: Option<u32> = None,
     }
 }
 

@@ -24,81 +24,57 @@ use crate::choices::{EcnMode, len_bytes};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Marks;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// No bound.
 pub(super) const INFINITE: u64 = u64::MAX;
 
-/// BBR version 3 (draft-ietf-ccwg-bbr-06).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Bbr3Params {
-    /// Gain of the rate in Startup, `4 ln 2` (StartupPacingGain, draft section 5.3.1).
-    #[schemars(range(min = 1.0, max = 10.0))]
-    pub startup_gain: f64,
-    /// Gain of the rate in Drain (DrainPacingGain, draft section 5.3.2: 0.5; Linux and drafts before -05: 0.35).
-    #[schemars(range(min = 0.05, max = 1.0))]
-    pub drain_gain: f64,
-    /// Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5).
-    #[schemars(range(min = 1.0, max = 10.0))]
-    pub cwnd_gain: f64,
-    /// Share of a round's data whose loss ends probing (LossThresh, draft section 5.5.10).
-    #[schemars(range(min = 0.0, max = 0.5))]
-    pub loss_threshold: f64,
-    /// Share of the bounds that is left after a round with losses (Beta, draft section 5.5.10).
-    #[schemars(range(min = 0.1, max = 1.0))]
-    pub beta: f64,
-    /// Share of the volume left to other flows when not probing (Headroom, draft section 5.3.3).
-    #[schemars(range(min = 0.0, max = 0.9))]
-    pub headroom: f64,
-    /// Time over which the smallest round-trip time is kept (MinRTTFilterLen, draft section 5.5.7.2).
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub min_rtt_window: Dur,
-    /// Time without a smaller round-trip time after which ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4).
-    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub probe_rtt_interval: Dur,
-    /// Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4).
-    #[schemars(extend("x-max" = "10s"))]
-    pub probe_rtt_time: Dur,
-    /// Smallest window (MinPipeCwnd, draft section 5.6.4.3).
-    #[schemars(extend("x-min" = "1p"))]
-    pub min_window: Len,
-    /// Share by which pacing stays below the bandwidth (PacingMarginPercent, draft section 5.6.2).
-    #[schemars(range(min = 0.0, max = 0.5))]
-    pub pacing_margin: f64,
-    /// React to marks where ECN is in use with exact feedback (Linux).
-    pub ecn: bool,
-    /// Longest minimum round-trip time at which `ecn` applies (Linux `bbr_ecn_max_rtt_us`). Unset: any.
-    #[schemars(extend("x-min" = "1us"))]
-    pub ecn_max_rtt: Option<Dur>,
-    /// Share of marked data that ends probing (Linux `bbr_ecn_thresh`).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub ecn_threshold: f64,
-    /// Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub ecn_factor: f64,
-}
-
-impl Default for Bbr3Params {
-    fn default() -> Self {
-        Self {
-            startup_gain: 2.77,
-            drain_gain: 0.5,
-            cwnd_gain: 2.0,
-            loss_threshold: 0.02,
-            beta: 0.7,
-            headroom: 0.15,
-            min_rtt_window: Dur::from_secs(10),
-            probe_rtt_interval: Dur::from_secs(5),
-            probe_rtt_time: Dur::from_ms(200),
-            min_window: Len::Packets(4),
-            pacing_margin: 0.01,
-            ecn: true,
-            ecn_max_rtt: Some(Dur::from_ms(5)),
-            ecn_threshold: 0.5,
-            ecn_factor: 1.0 / 3.0,
-        }
+fairlane_units::params! {
+    /// BBR version 3 (draft-ietf-ccwg-bbr-06).
+    pub struct Bbr3Params {
+        /// Gain of the rate in Startup, `4 ln 2` (StartupPacingGain, draft section 5.3.1).
+        #[schemars(range(min = 1.0, max = 10.0))]
+        pub startup_gain: f64 = 2.77,
+        /// Gain of the rate in Drain (DrainPacingGain, draft section 5.3.2: 0.5; Linux and drafts before -05: 0.35).
+        #[schemars(range(min = 0.05, max = 1.0))]
+        pub drain_gain: f64 = 0.5,
+        /// Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5).
+        #[schemars(range(min = 1.0, max = 10.0))]
+        pub cwnd_gain: f64 = 2.0,
+        /// Share of a round's data whose loss ends probing (LossThresh, draft section 5.5.10).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub loss_threshold: f64 = 0.02,
+        /// Share of the bounds that is left after a round with losses (Beta, draft section 5.5.10).
+        #[schemars(range(min = 0.1, max = 1.0))]
+        pub beta: f64 = 0.7,
+        /// Share of the volume left to other flows when not probing (Headroom, draft section 5.3.3).
+        #[schemars(range(min = 0.0, max = 0.9))]
+        pub headroom: f64 = 0.15,
+        /// Time over which the smallest round-trip time is kept (MinRTTFilterLen, draft section 5.5.7.2).
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub min_rtt_window: Dur = Dur::from_secs(10),
+        /// Time without a smaller round-trip time after which ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4).
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub probe_rtt_interval: Dur = Dur::from_secs(5),
+        /// Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4).
+        #[schemars(extend("x-max" = "10s"))]
+        pub probe_rtt_time: Dur = Dur::from_ms(200),
+        /// Smallest window (MinPipeCwnd, draft section 5.6.4.3).
+        #[schemars(extend("x-min" = "1p"))]
+        pub min_window: Len = Len::Packets(4),
+        /// Share by which pacing stays below the bandwidth (PacingMarginPercent, draft section 5.6.2).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub pacing_margin: f64 = 0.01,
+        /// React to marks where ECN is in use with exact feedback (Linux).
+        pub ecn: bool = true,
+        /// Longest minimum round-trip time at which `ecn` applies (Linux `bbr_ecn_max_rtt_us`). Unset: any.
+        #[schemars(extend("x-min" = "1us"))]
+        pub ecn_max_rtt: Option<Dur> = Some(Dur::from_ms(5)),
+        /// Share of marked data that ends probing (Linux `bbr_ecn_thresh`).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub ecn_threshold: f64 = 0.5,
+        /// Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub ecn_factor: f64 = 1.0 / 3.0,
     }
 }
 

@@ -20,58 +20,40 @@ use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's.
-/// Nothing is retransmitted. The flow needs `udp`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
-#[schemars(bound = "S: JsonSchema + Serialize + Default")]
-pub struct TfrcParams<S> {
-    /// Source of the data: any other source. A write is a packet, or several if it is larger than `size`.
-    pub source: Box<S>,
-    /// Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1).
-    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
-    pub size: Bytes,
-    /// Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole.
-    #[schemars(extend("x-min" = "1B"))]
-    pub buffer: Bytes,
-    /// Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1).
-    #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
-    pub data_header: Bytes,
-    /// Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of
-    /// loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours).
-    #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
-    pub feedback: Bytes,
-    /// True if the rate falls with a growing round-trip time within the round trip (RFC 5348 section 4.5).
-    pub oscillation_reduction: bool,
-    /// True if a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
-    pub history_discounting: bool,
-    /// Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub credit: f64,
+fairlane_units::params! {
+    /// TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's.
+    /// Nothing is retransmitted. The flow needs `udp`.
+    pub struct TfrcParams<S> {
+        /// Source of the data: any other source. A write is a packet, or several if it is larger than `size`.
+        pub source: Box<S> = Box::default(),
+        /// Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1).
+        #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+        pub size: Bytes = SIZE,
+        /// Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole.
+        #[schemars(extend("x-min" = "1B"))]
+        pub buffer: Bytes = BUFFER,
+        /// Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1).
+        #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+        pub data_header: Bytes = Bytes(12),
+        /// Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of
+        /// loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours).
+        #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+        pub feedback: Bytes = Bytes(20),
+        /// True if the rate falls with a growing round-trip time within the round trip (RFC 5348 section 4.5).
+        pub oscillation_reduction: bool = true,
+        /// True if a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
+        pub history_discounting: bool = true,
+        /// Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub credit: f64 = 0.0,
+    }
 }
 
 /// Default segment size, that of ns-2's Agent/TFRC.
 const SIZE: Bytes = Bytes(1000);
 /// Default buffer: a second at 8 Mbit/s.
 const BUFFER: Bytes = Bytes(1_000_000);
-
-impl<S: Default> Default for TfrcParams<S> {
-    fn default() -> Self {
-        Self {
-            source: Box::default(),
-            size: SIZE,
-            buffer: BUFFER,
-            data_header: Bytes(12),
-            feedback: Bytes(20),
-            oscillation_reduction: true,
-            history_discounting: true,
-            credit: 0.0,
-        }
-    }
-}
 
 impl<S: Source> Source for TfrcParams<S> {
     type App = S::App;
