@@ -3,6 +3,7 @@
 mod clamp;
 mod copies;
 mod laws;
+mod ledger;
 mod minimal;
 mod outages;
 mod samples;

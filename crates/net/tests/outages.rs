@@ -1,12 +1,11 @@
 //! Links that fail and come back, routes that follow, and packets that take their ways one by one: the laws of every network hold there, too.
 
+use crate::ledger::{END, Ledger, Network, clone_and_pauses_change_nothing, observer_and_event_queue_change_nothing};
 use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, Stream, Tournament, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, Stream};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
-
-const END: Time = Time::from_ps(700_000_000_000);
 
 fn ms(n: u64) -> Time {
     Time::ZERO + Dur::from_ms(n)
@@ -43,8 +42,8 @@ fn nets() -> impl Strategy<Value = Net> {
     )
 }
 
-impl Net {
-    fn build<H: EventQueue>(&self) -> World<MinimalComponents, H> {
+impl Network for Net {
+    fn world<H: EventQueue>(&self) -> World<MinimalComponents, H> {
         let mut b = WorldBuilder::<MinimalComponents>::new(self.seed, self.routing);
         let mut rng = Stream::new(self.seed, "test", "outages", "graph");
         let n = self.routers;
@@ -103,60 +102,13 @@ impl Net {
     }
 }
 
-#[derive(Default)]
-struct Ledger {
-    /// Packets and bytes.
-    sent: (u64, u64),
-    received: (u64, u64),
-    dropped: (u64, u64),
-    last: Time,
-}
-
-fn count(sum: &mut (u64, u64), pkt: &Packet) {
-    *sum = (sum.0 + 1, sum.1 + u64::from(pkt.len));
-}
-
-impl Ledger {
-    fn tick(&mut self, now: Time) {
-        assert!(now >= self.last, "observers see events in the order of time");
-        self.last = now;
-    }
-    fn alive(&self) -> (u64, u64) {
-        (self.sent.0 - self.received.0 - self.dropped.0, self.sent.1 - self.received.1 - self.dropped.1)
-    }
-}
-
-impl Observer for Ledger {
-    fn on_send(&mut self, e: &SendEvent) {
-        count(&mut self.sent, &e.pkt);
-        self.tick(e.time);
-    }
-    fn on_enqueue(&mut self, e: &EnqueueEvent) {
-        self.tick(e.time);
-    }
-    fn on_dequeue(&mut self, e: &DequeueEvent) {
-        self.tick(e.time);
-    }
-    fn on_drop(&mut self, e: &DropEvent) {
-        count(&mut self.dropped, &e.pkt);
-        self.tick(e.time);
-    }
-    fn on_hop(&mut self, e: &HopEvent) {
-        self.tick(e.time);
-    }
-    fn on_receive(&mut self, e: &ReceiveEvent) {
-        count(&mut self.received, &e.pkt);
-        self.tick(e.time);
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Packets and bytes, at every millisecond.
     #[test]
     fn nothing_is_lost_without_being_counted(net in nets()) {
-        let mut world = net.build::<QuadHeap>();
+        let mut world = net.world::<QuadHeap>();
         let mut ledger = Ledger::default();
         for t in 1..=700 {
             prop_assert!(world.advance(ms(t), u64::MAX, &mut ledger));
@@ -179,30 +131,12 @@ proptest! {
 
     #[test]
     fn watching_and_the_event_queue_change_nothing(net in nets()) {
-        fn run<H: EventQueue>(net: &Net, obs: &mut impl Observer) -> (u64, Vec<PortCounters>) {
-            let mut w = net.build::<H>();
-            w.advance(END, u64::MAX, obs);
-            w.settle(obs);
-            (w.fingerprint(), w.ports().iter().map(|p| p.counters().clone()).collect())
-        }
-        let want = run::<QuadHeap>(&net, &mut ());
-        prop_assert_eq!(&run::<QuadHeap>(&net, &mut Ledger::default()), &want);
-        prop_assert_eq!(&run::<Sorted>(&net, &mut ()), &want);
-        prop_assert_eq!(&run::<Tournament>(&net, &mut ()), &want);
-        prop_assert_eq!(&run::<Wheel>(&net, &mut ()), &want);
+        observer_and_event_queue_change_nothing(&net, &mut Ledger::default())?;
     }
 
     #[test]
     fn a_clone_has_the_same_future(net in nets(), pause in 1_u64..600) {
-        let mut whole = net.build::<QuadHeap>();
-        whole.advance(END, u64::MAX, &mut ());
-        let mut first = net.build::<QuadHeap>();
-        while !first.advance(ms(pause), 97, &mut ()) {}
-        let mut branch = first.clone();
-        first.advance(END, u64::MAX, &mut ());
-        branch.advance(END, u64::MAX, &mut ());
-        prop_assert_eq!(first.fingerprint(), whole.fingerprint());
-        prop_assert_eq!(branch.fingerprint(), whole.fingerprint());
+        clone_and_pauses_change_nothing(&net, ms(pause))?;
     }
 
     /// Failures that no packet meets change nothing: adaptive routes equal those of a world without failures.
@@ -211,7 +145,7 @@ proptest! {
         let late = |at: Option<u64>| {
             let outages = at.map_or(Vec::new(), |at| net.outages.iter().map(|o| (o.0, o.1, at, o.3)).collect());
             let net = Net { outages, ..net.clone() };
-            let mut w = net.build::<QuadHeap>();
+            let mut w = net.world::<QuadHeap>();
             w.advance(END, u64::MAX, &mut ());
             w.settle(&mut ());
             (w.ports().iter().map(|p| p.counters().sent_pkts).collect::<Vec<_>>(), w.flows().iter().map(|f| f.delivered).collect::<Vec<_>>())

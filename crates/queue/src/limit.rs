@@ -3,31 +3,28 @@
 use crate::sched::DropFrom;
 use fairlane_net::{Backlog, Room};
 use fairlane_units::Len;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Which arrivals a limit admits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Admit {
-    /// The packet is admitted if the backlog with it is at most the limit.
-    #[default]
-    Fits,
-    /// The packet is admitted if the backlog with it stays under the limit: of 50 packets, 49 wait (ns-2's DropTail).
-    Under,
-    /// The packet is admitted while the backlog without it is under the limit: bytes may pass it by a packet (ns-2's RED).
-    NotFull,
-}
+fairlane_units::params! {
+    /// Which arrivals a limit admits.
+    pub enum Admit {
+        /// The packet is admitted if the backlog with it is at most the limit.
+        #[default]
+        Fits,
+        /// The packet is admitted if the backlog with it stays under the limit: of 50 packets, 49 wait (ns-2's DropTail).
+        Under,
+        /// The packet is admitted while the backlog without it is under the limit: bytes may pass it by a packet (ns-2's RED).
+        NotFull,
+    }
 
-/// Which packet bears what a law decides when a packet arrives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Front {
-    /// Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue earlier; the
-    /// arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_).
-    pub drop_from: DropFrom,
-    /// Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu and Jain 2001).
-    pub mark_from: DropFrom,
+    /// Which packet bears what a law decides when a packet arrives.
+    #[derive(Copy, Eq)]
+    pub part Front {
+        /// Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue earlier; the
+        /// arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_).
+        pub drop_from: DropFrom,
+        /// Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu and Jain 2001).
+        pub mark_from: DropFrom,
+    }
 }
 
 /// A limit ready for the path.

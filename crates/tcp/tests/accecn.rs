@@ -1,8 +1,8 @@
 //! Accurate ECN feedback against the tables and rules of RFC 9768.
 
-use crate::helpers::{at, ms};
+use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
+use fairlane_net::{Ecn, Endpoint, Segment, flag};
 use serde_json::{Value, json};
 
 fn tcp(ecn: &str) -> fairlane_tcp::TcpParams {
@@ -92,14 +92,12 @@ fn rfc9768_undefined_fields() {
 
 /// A flow whose window stays at 20 segments whatever is marked.
 fn flow(extra: &Value) -> Pair {
-    let mut j =
-        json!({ "cc": "dctcp", "ecn": "accecn", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": "dctcp", "ecn": "accecn", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" }),
+        extra,
+    );
     let mut p = Pair::delayed(&params(j), ms(50));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 

@@ -1,6 +1,7 @@
 //! Receivers that acknowledge each segment, each second one as nearly all do, and many at once (receive offload, thinned acknowledgments).
 //! Growth, cut and start of every control, and the share of marks, depend on the data, not on the acknowledgments.
 
+use crate::helpers::with;
 use crate::pair::transfer::gauge;
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
@@ -36,13 +37,13 @@ fn secs(n: u64) -> Time {
 
 /// A sender over a path that only delays, 100 ms in all, with a receiver that holds an acknowledgment back for a millisecond at most.
 fn path(preset: &str, cc: &str, every: u32, extra: &Value) -> Pair {
-    let mut p = json!({
-        "preset": preset, "cc": cc, "mss": "1000B", "initial_window": "20p", "initial_ssthresh": "20p", "ack_every": every,
-        "ack_delay": "1ms", "quick_acks": 0, "receive_window": null, "receive_buffer": null,
-    });
-    for (k, v) in extra.as_object().unwrap() {
-        p[k] = v.clone();
-    }
+    let p = with(
+        json!({
+            "preset": preset, "cc": cc, "mss": "1000B", "initial_window": "20p", "initial_ssthresh": "20p", "ack_every": every,
+            "ack_delay": "1ms", "quick_acks": 0, "receive_window": null, "receive_buffer": null,
+        }),
+        extra,
+    );
     let mut p = Pair::delayed(&params(p), Dur::from_ms(50));
     p.keep_log = false;
     p.start();
@@ -165,8 +166,7 @@ fn slow_start_by_acknowledgments_or_by_segments() {
             let hop = Hop::new(Rate::from_mbps(50), Dur::from_ms(50), 1000);
             let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(Dur::from_ms(50))]);
             p.keep_log = false;
-            p.start();
-            p.write(0, ENDLESS, false);
+            p.start_endless();
             p.run_until(secs(2));
             p.delivered[1] as f64
         };

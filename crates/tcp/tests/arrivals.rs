@@ -1,6 +1,7 @@
 //! Reaction of an end to each segment that arrives (RFC 9293 section 3.10.7, RFC 5961, PAWS), tested on a single end with handwritten
 //! segments.
 
+use crate::helpers::with;
 use crate::pair::params;
 use fairlane_net::{Class, Cx, Endpoint, Segment, TimerId, Timers, flag};
 use fairlane_tcp::{AnyCc, Ended, Tcp};
@@ -25,10 +26,7 @@ pub(super) type Seen = (u8, u64, u64, u16);
 
 impl Host {
     pub(super) fn new(extra: &Value, passive: bool) -> Self {
-        let mut j = json!({ "cc": "reno", "mss": "1000B", "receive_window": "10000B", "ack_every": 1 });
-        for (key, value) in extra.as_object().unwrap() {
-            j[key] = value.clone();
-        }
+        let j = with(json!({ "cc": "reno", "mss": "1000B", "receive_window": "10000B", "ack_every": 1 }), extra);
         let (a, b) = Tcp::pair(&params(j), Class(0)).unwrap();
         let mut host =
             Self { end: if passive { b } else { a }, timers: Timers::default(), now: Time::ZERO + Dur::from_secs(1), delivered: 0 };

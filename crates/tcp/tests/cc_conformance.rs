@@ -290,7 +290,7 @@ fn no_threshold_is_below_two_segments() {
     for cc in algorithms {
         for kind in [Operation::Loss { flight: 0, restart: false }, Operation::Timeout { flight: 0, first: true }] {
             let mut bench = Bench::new(&cc, "modern").unwrap();
-            let ack = |ms| Operation::Ack { segments: 1, gap: 30_000, rtt: ms * 1000, limited: true, recovery: false, marked: true };
+            let ack = |ms: u64| Operation::Ack { segments: 1, gap: 30_000, rtt: ms * 1000, limited: true, recovery: false, marked: true };
             bench.step(ack(10)).unwrap();
             bench.step(kind).unwrap();
             for ms in [10, 10, 10, 290, 290, 290, 290, 290] {

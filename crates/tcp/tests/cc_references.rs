@@ -1,7 +1,7 @@
 //! Loss-based congestion controls against single flows of ns-2.35 and ns-3.37, endpoints alone.
 
 use crate::pair::{Hop, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::json;
 
@@ -30,8 +30,7 @@ fn c1(cc: &str) -> Row {
 
 fn measure(mut pair: Pair) -> Row {
     pair.keep_log = false;
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     pair.run_until(Time::ZERO + Dur::from_secs(100));
     let v = pair.ends[0].view();
     let hop = &pair.hops[0][1];

@@ -3,7 +3,7 @@
 use crate::drive::{Drive, near};
 use crate::helpers::ms;
 use crate::pair::{Pair, params};
-use fairlane_net::{Class, ENDLESS, Endpoint};
+use fairlane_net::{Class, Endpoint};
 use fairlane_tcp::cc::hystart::HyStart;
 use fairlane_tcp::cc::{AckSample, CongestionControl, CongestionKind};
 use fairlane_tcp::{SlowStart, TcpConfig};
@@ -258,8 +258,7 @@ fn first_slow_start(slow_start: &str) -> Start {
         json!({ "cc": "sack", "slow_start": slow_start, "mss": "1000B", "ack_every": 1, "byte_counting": 2, "receive_window": "10MiB" });
     let mut pair = Pair::dumbbell(&params(p), 49);
     pair.keep_log = false;
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     while pair.ends[0].view().ssthresh == u64::MAX && pair.now < Time::ZERO + Dur::from_secs(10) {
         pair.step();
     }

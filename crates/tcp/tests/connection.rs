@@ -1,8 +1,8 @@
 //! Opening, closing, acknowledging and flow control, two endpoints in memory.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
+use fairlane_net::{Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
 use serde_json::json;
 
@@ -110,8 +110,7 @@ fn initial_windows() {
         ("4380B", "1460B", 3),
     ] {
         let mut p = Pair::delayed(&params(json!({ "cc": "reno", "initial_window": iw, "mss": mss })), ms(50));
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run_until(Time::ZERO + ms(101));
         assert_eq!(p.ends[0].view().data_segments, segments, "{iw} {mss}");
     }
@@ -140,13 +139,9 @@ fn delayed_ack() {
 #[test]
 fn receive_window_and_scaling() {
     let most = |extra: serde_json::Value| {
-        let mut j = json!({ "cc": "reno", "mss": "1000B", "ack_every": 1 });
-        for (k, v) in extra.as_object().unwrap() {
-            j[k] = v.clone();
-        }
+        let j = with(json!({ "cc": "reno", "mss": "1000B", "ack_every": 1 }), &extra);
         let mut p = Pair::delayed(&params(j), ms(50));
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         let mut most = 0;
         while p.now < Time::ZERO + Dur::from_secs(3) {
             p.step();
@@ -168,10 +163,7 @@ fn receive_window_and_scaling() {
 #[test]
 fn tiny_windows_do_not_stall() {
     for extra in [json!({ "window": "100B" }), json!({ "receive_window": "1B" })] {
-        let mut j = json!({ "cc": "sack", "mss": "1000B", "ack_every": 1 });
-        for (k, v) in extra.as_object().unwrap() {
-            j[k] = v.clone();
-        }
+        let j = with(json!({ "cc": "sack", "mss": "1000B", "ack_every": 1 }), &extra);
         let mut p = Pair::delayed(&params(j), ms(1));
         p.start();
         p.write(0, 700, true);
@@ -240,8 +232,7 @@ fn data_both_ways() {
 fn stop() {
     let mut p = Pair::delayed(&params(json!({ "cc": "newreno", "mss": "1000B", "initial_window": "4p" })), ms(50));
     p.drop_data(&[2]);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run_until(Time::ZERO + ms(120));
     p.call(0, |e, cx| e.on_stop(cx));
     p.run(Dur::from_secs(20));

@@ -1,6 +1,6 @@
 //! Congestion window validation (RFC 7661): the rules and numbers of the RFC, and the methods that it replaces.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::Endpoint;
 use fairlane_units::Dur;
@@ -18,11 +18,10 @@ fn ssthresh(p: &Pair) -> f64 {
 
 /// A sender whose initial window is 4 segments and whose slow start ends at 64, after it has sent a thousand at once.
 fn after_bulk(extra: Value, one_way: Dur) -> Pair {
-    let mut j =
-        json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "4p", "initial_ssthresh": "64p", "rto_min": "50ms" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "4p", "initial_ssthresh": "64p", "rto_min": "50ms" }),
+        &extra,
+    );
     let mut p = Pair::delayed(&params(j), one_way);
     p.keep_log = false;
     p.start();

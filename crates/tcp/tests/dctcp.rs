@@ -1,20 +1,16 @@
 //! DCTCP compared with RFC 8257 and the analysis of Alizadeh et al. 2010, and Prague with its changes.
 
-use crate::helpers::{at, ms};
+use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
+use fairlane_net::{Ecn, Endpoint, Segment, flag};
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
 
 fn flow(extra: &Value) -> Pair {
-    let mut j = json!({ "cc": "dctcp", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(json!({ "cc": "dctcp", "mss": "1000B", "ack_every": 2, "initial_window": "20p", "initial_ssthresh": "2p" }), extra);
     let mut p = Pair::delayed(&params(j), ms(50));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 
@@ -115,8 +111,7 @@ fn step_queue(cc: &Value, k: usize, seconds: u64) -> (Pair, Vec<f64>, Vec<usize>
     let bottleneck = Hop::marking(Rate::from_mbps(100), ms(5), 1000, k);
     let mut p = Pair::new(&params(j), vec![bottleneck], vec![Hop::delay(ms(5))]);
     p.keep_log = false;
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     let (mut windows, mut backlog) = (Vec::new(), Vec::new());
     while p.now < Time::ZERO + Dur::from_secs(seconds) {
         let now = p.now + Dur::from_us(100);
@@ -198,8 +193,7 @@ fn prague_short_round_trips() {
         let j = json!({ "cc": "prague", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" });
         let mut p = Pair::delayed(&params(j), ms(delay));
         p.keep_log = false;
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run_until(at(2000));
         let before = p.ends[0].view().cwnd as f64;
         p.run_until(at(4000));
@@ -235,8 +229,7 @@ fn prague_falls_back() {
     };
     let mut pair = Pair::between(&p("accecn"), &p("classic"), vec![Hop::delay(ms(50))], vec![Hop::delay(ms(50))]);
     pair.mark_data(&[20, 80], &[]);
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     pair.run_until(at(330));
     let first = pair.ends[0].view();
     assert!((9_500..=11_000).contains(&first.ssthresh), "{first:?}");

@@ -2,7 +2,7 @@
 
 use crate::helpers::ms;
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::{Class, ENDLESS, Endpoint};
+use fairlane_net::{Class, Endpoint};
 use fairlane_tcp::cc::illinois::IllinoisParams;
 use fairlane_tcp::cc::ledbat::History;
 use fairlane_tcp::cc::rtt_stats::{RttStats, queued};
@@ -291,8 +291,7 @@ fn rfc6817_base_delay() {
 fn flow(j: Value, limit: usize, secs: u64) -> Pair {
     let mut p = Pair::dumbbell(&params(j), limit);
     p.keep_log = false;
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run_until(Time::ZERO + Dur::from_secs(secs));
     p
 }
@@ -339,8 +338,7 @@ fn lossy(cc: &str) -> u64 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if s.payload > 0 && (state >> 33).is_multiple_of(100) { Fate::Drop } else { Fate::Pass }
     });
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run_until(Time::ZERO + Dur::from_secs(60));
     p.delivered[1]
 }

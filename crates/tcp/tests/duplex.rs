@@ -30,8 +30,7 @@ fn both_directions_at_full_rate_with_acknowledgments_on_board() {
     let p = params(json!({ "cc": "sack", "receive_window": "60000B" }));
     let hop = || Hop::new(Rate::from_mbps(10), Dur::from_ms(10), 200);
     let mut pair = Pair::new(&p, vec![hop()], vec![hop()]);
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     pair.write(1, ENDLESS, false);
     pair.run(Dur::from_secs(10));
     for dir in 0..2 {
@@ -43,8 +42,7 @@ fn both_directions_at_full_rate_with_acknowledgments_on_board() {
     }
     // One way every second segment has one.
     let mut one = Pair::new(&p, vec![hop()], vec![hop()]);
-    one.start();
-    one.write(0, ENDLESS, false);
+    one.start_endless();
     one.run(Dur::from_secs(10));
     let data = one.log.iter().filter(|l| l.2.payload > 0).count();
     assert!((one.log.iter().filter(|l| l.1 == 1).count() as f64 / data as f64 - 0.5).abs() < 0.05);

@@ -2,7 +2,7 @@
 
 use crate::helpers::{at, ms, with};
 use crate::pair::{Hop, Pair, params};
-use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
+use fairlane_net::{Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
@@ -12,8 +12,7 @@ fn steady(extra: &Value, marked: &[u64]) -> Pair {
     let j = json!({ "cc": "newreno", "ecn": "classic", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" });
     let mut p = Pair::delayed(&params(with(j, extra)), ms(50));
     p.mark_data(marked, &[]);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 

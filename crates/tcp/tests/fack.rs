@@ -1,18 +1,18 @@
 //! FACK (Mathis and Mahdavi 1996): its use of the highest SACKed byte, and the differences from RFC 6675. `ns2_losses.rs` and
 //! `ns2_dumbbell.rs` compare the ns-2 variant with ns-2.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
 /// A window of 20 segments of 1000 bytes and a round trip of 100 ms; segments are 5 ms apart.
 fn steady(cc: &str, extra: Value) -> Pair {
-    let mut j = json!({ "cc": cc, "mss": "960B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": cc, "mss": "960B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" }),
+        &extra,
+    );
     let rate = fairlane_units::Rate::from_bps(1_600_000);
     let mut p = Pair::new(&params(j), vec![Hop::new(rate, ms(45), usize::MAX)], vec![Hop::delay(ms(50))]);
     p.drop_data(&[]);
@@ -44,8 +44,7 @@ fn trigger_by_distance() {
             dups += u32::from(s.sack_len() > 0);
             if s.sack_len() > 0 && dups <= 3 { Fate::Drop } else { Fate::Pass }
         });
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run_until(Time::ZERO + ms(400));
         assert_eq!((again(&p), p.ends[0].view().fast_recoveries), (vec![10], 1), "{one}");
     }
@@ -66,8 +65,7 @@ fn a_hole_is_lost_at_once() {
                 _ => Fate::Pass,
             }
         });
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run_until(Time::ZERO + ms(600));
         assert_eq!(again(&p), expected, "{cc}");
     }
@@ -87,8 +85,7 @@ fn overdamping() {
         }
         let mut p = steady("fack", j);
         p.drop_data(&[40]);
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         let mut before = 0;
         while p.ends[0].view().fast_recoveries == 0 {
             before = p.ends[0].view().cwnd;
@@ -107,8 +104,7 @@ fn rampdown() {
     let sent = |on: bool| {
         let mut p = steady("fack", json!({ "fack_rampdown": on, "limited_transmit": false }));
         p.drop_data(&[10]);
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         while p.ends[0].view().fast_recoveries == 0 {
             p.step();
         }
@@ -129,8 +125,7 @@ fn many_holes() {
     for one in variants() {
         let mut p = steady("fack", one.clone());
         p.drop_data(&[40, 42, 43, 46, 50, 51, 52]);
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run_until(Time::ZERO + Dur::from_secs(5));
         let v = p.ends[0].view();
         assert_eq!((v.fast_recoveries, v.cwnd_cuts, v.timeouts, v.retransmits), (1, 1, 0, 7), "{one}");

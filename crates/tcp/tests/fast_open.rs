@@ -1,6 +1,6 @@
 //! TCP Fast Open (RFC 7413), two endpoints in memory: requests, cookies, data in the SYN, and the ways back to a plain handshake.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{Cookie, Endpoint, FastOpen, Segment, flag};
 use fairlane_tcp::TcpParams;
@@ -12,11 +12,8 @@ const ACK: u8 = flag::ACK;
 /// Room for data in a SYN: a segment less the longest options.
 const ROOM: u64 = 1460 - 40;
 
-fn with(more: Value) -> TcpParams {
-    let mut table = json!({ "cc": "sack", "ack_every": 1, "fast_open": "cookie" });
-    for (key, value) in more.as_object().unwrap() {
-        table[key] = value.clone();
-    }
+fn fast_open(more: Value) -> TcpParams {
+    let table = with(json!({ "cc": "sack", "ack_every": 1, "fast_open": "cookie" }), &more);
     params(table)
 }
 
@@ -47,7 +44,7 @@ fn syn(p: &Pair, n: usize) -> &Segment {
 /// RFC 7413 section 3 "requesting a Fast Open cookie": the SYN asks, the SYN-ACK brings a cookie, data follows after the handshake.
 #[test]
 fn section_3_a_client_without_a_cookie_asks_for_one() {
-    let mut p = pair(&with(json!({})), None);
+    let mut p = pair(&fast_open(json!({})), None);
     p.write(0, 1000, true);
     p.run(Dur::from_secs(2));
     let expected = [
@@ -66,7 +63,7 @@ fn section_3_a_client_without_a_cookie_asks_for_one() {
 /// RFC 7413 section 3 "performing TCP Fast Open": data in the SYN arrives after half a round trip, the answer to it after one, before the handshake is over.
 #[test]
 fn section_3_data_in_the_syn_and_its_answer_save_a_round_trip() {
-    let mut p = pair(&with(json!({})), Some(option(7)));
+    let mut p = pair(&fast_open(json!({})), Some(option(7)));
     p.write(0, 1000, false);
     p.run_until(Time::ZERO + ms(10));
     assert_eq!(p.delivered, [0, 1000]);
@@ -100,7 +97,7 @@ fn section_4_2_1_a_syn_holds_a_segment_less_the_options() {
     for stamps in [false, true] {
         // Timestamps take 12 bytes of each segment, so that the MSS option says 1460 either way.
         let mss = if stamps { "1448B" } else { "1460B" };
-        let mut p = pair(&with(json!({ "mss": mss, "timestamps": stamps })), Some(option(7)));
+        let mut p = pair(&fast_open(json!({ "mss": mss, "timestamps": stamps })), Some(option(7)));
         p.write(0, 10_000, true);
         p.run(Dur::from_secs(2));
         assert_eq!(u64::from(syn(&p, 0).payload), ROOM, "{stamps}");
@@ -109,7 +106,7 @@ fn section_4_2_1_a_syn_holds_a_segment_less_the_options() {
         assert_eq!((p.delivered[1], p.ends[0].view().retransmits), (10_000, 0));
     }
     // Another MSS that the server announced before.
-    let mut p = Pair::delayed(&with(json!({})), ms(10));
+    let mut p = Pair::delayed(&fast_open(json!({})), ms(10));
     p.ends[1].set_cookie(option(7));
     p.ends[0].set_cookie(option(7));
     p.ends[0].limit_syn_data(900);
@@ -117,7 +114,7 @@ fn section_4_2_1_a_syn_holds_a_segment_less_the_options() {
     p.write(0, 2000, false);
     assert_eq!(p.log[0].2.payload, 900);
     // A segment that has no room for data after the options.
-    let mut p = pair(&with(json!({ "mss": "40B" })), Some(option(7)));
+    let mut p = pair(&fast_open(json!({ "mss": "40B" })), Some(option(7)));
     p.write(0, 100, true);
     p.run(Dur::from_secs(2));
     assert_eq!((p.log[0].2.payload, p.delivered[1]), (0, 100));
@@ -128,7 +125,7 @@ fn section_4_2_1_a_syn_holds_a_segment_less_the_options() {
 #[test]
 fn section_4_2_2_a_wrong_cookie_costs_what_it_would_have_saved() {
     for preset in ["rfc", "linux"] {
-        let mut p = pair(&with(json!({ "preset": preset, "mss": "1460B", "timestamps": false, "eifel": false })), Some(option(9)));
+        let mut p = pair(&fast_open(json!({ "preset": preset, "mss": "1460B", "timestamps": false, "eifel": false })), Some(option(9)));
         p.write(0, 5000, true);
         p.run_until(Time::ZERO + ms(20));
         assert_eq!((p.log[1].2.ack, p.log[1].2.fast_open()), (1, Some(option(7))), "{preset}");
@@ -148,8 +145,8 @@ fn section_4_2_2_a_wrong_cookie_costs_what_it_would_have_saved() {
 fn a_server_without_fast_open_takes_neither_option_nor_data() {
     for has in [None, Some(option(7))] {
         let mut p = Pair::between(
-            &with(json!({})),
-            &with(json!({ "fast_open": "off" })),
+            &fast_open(json!({})),
+            &fast_open(json!({ "fast_open": "off" })),
             vec![crate::pair::Hop::delay(ms(10))],
             vec![crate::pair::Hop::delay(ms(10))],
         );
@@ -170,7 +167,7 @@ fn a_server_without_fast_open_takes_neither_option_nor_data() {
 #[test]
 fn section_4_2_1_a_syn_sent_again_is_plain() {
     for lost in ["syn", "answer"] {
-        let mut p = pair(&with(json!({})), Some(option(7)));
+        let mut p = pair(&fast_open(json!({})), Some(option(7)));
         p.script[usize::from(lost == "answer")] = Box::new(|n, _| if n == 0 { Fate::Drop } else { Fate::Pass });
         p.write(0, 1200, true);
         p.run(Dur::from_secs(10));
@@ -191,7 +188,7 @@ fn section_4_2_1_a_syn_sent_again_is_plain() {
 #[test]
 fn the_syn_with_data_is_timed() {
     for cookie in [option(7), option(9)] {
-        let mut p = pair(&with(json!({})), Some(cookie));
+        let mut p = pair(&fast_open(json!({})), Some(cookie));
         p.write(0, 1000, false);
         p.run_until(Time::ZERO + ms(20));
         assert_eq!(p.rtts, [ms(20)]);
@@ -202,14 +199,14 @@ fn the_syn_with_data_is_timed() {
 /// Without cookies data is in the very first SYN (RFC 7413 section 2.1 tells when that is safe); an empty one opens as ever.
 #[test]
 fn without_cookies_the_first_syn_has_data() {
-    let mut p = pair(&with(json!({ "fast_open": "no_cookie" })), None);
+    let mut p = pair(&fast_open(json!({ "fast_open": "no_cookie" })), None);
     p.write(0, 1000, true);
     p.run_until(Time::ZERO + ms(10));
     assert_eq!((syn(&p, 0).fast_open(), p.delivered[1], p.log[0].3), (None, 1000, 52 + 1000));
     p.run(Dur::from_secs(2));
     assert_eq!(p.log[1].2.fast_open(), None);
     assert!(p.finished[0].is_some());
-    let mut p = pair(&with(json!({ "fast_open": "no_cookie" })), None);
+    let mut p = pair(&fast_open(json!({ "fast_open": "no_cookie" })), None);
     p.write(0, 0, false);
     p.run_until(Time::ZERO + ms(10));
     assert!(!p.ends[1].is_early());
@@ -222,7 +219,7 @@ fn without_cookies_the_first_syn_has_data() {
 /// arrive.
 #[test]
 fn simultaneous_open_with_data_on_both_sides() {
-    let p = with(json!({}));
+    let p = fast_open(json!({}));
     let end = || fairlane_tcp::Tcp::pair(&p, fairlane_net::Class(0)).unwrap().0;
     let hop = || vec![crate::pair::Hop::delay(ms(10))];
     let mut p = Pair::of(end(), end(), hop(), hop());
@@ -242,7 +239,7 @@ fn simultaneous_open_with_data_on_both_sides() {
 /// RFC 9293 section 3.10.7.3: an answer to what was not sent does not open the connection.
 #[test]
 fn an_answer_beyond_what_was_sent_opens_nothing() {
-    let mut p = pair(&with(json!({})), Some(option(7)));
+    let mut p = pair(&fast_open(json!({})), Some(option(7)));
     p.write(0, 100, false);
     for ack in [0, 102, 100_101] {
         let mut bad = Segment::new(0, ack, SYN | ACK, 0);
@@ -261,7 +258,7 @@ fn an_answer_beyond_what_was_sent_opens_nothing() {
 /// The answer to the SYN may have data and FIN of its own (RFC 9293 section 3.4).
 #[test]
 fn data_in_the_answer_is_taken() {
-    let mut p = pair(&with(json!({})), Some(option(7)));
+    let mut p = pair(&fast_open(json!({})), Some(option(7)));
     p.write(0, 100, false);
     let mut answer = Segment::new(0, 101, SYN | ACK | flag::FIN, 500);
     answer.wnd = 65_535;
@@ -278,7 +275,7 @@ fn everything_arrives_whatever_is_lost() {
             for lost in 0..8_u64 {
                 for cookie in [None, Some(option(7)), Some(option(9))] {
                     for dir in [0, 1] {
-                        let mut p = pair(&with(json!({ "preset": preset, "ecn": ecn })), cookie);
+                        let mut p = pair(&fast_open(json!({ "preset": preset, "ecn": ecn })), cookie);
                         p.script[dir] = Box::new(move |n, _| if n == lost { Fate::Drop } else { Fate::Pass });
                         p.write(0, 20_000, true);
                         while p.step() {
@@ -309,7 +306,7 @@ fn the_longest_cookie_fits() {
 /// RFC 7413 section 4.2.2: the application of the server has the connection before the handshake ends; a RST ends it, it does not go back to LISTEN.
 #[test]
 fn section_4_2_2_a_reset_before_the_handshake_ends() {
-    let mut p = pair(&with(json!({})), Some(option(7)));
+    let mut p = pair(&fast_open(json!({})), Some(option(7)));
     p.write(0, 100, false);
     p.run(ms(15));
     assert!(p.ends[1].is_early());

@@ -1,8 +1,8 @@
 //! A sender held by a flow controller at its node: no segment leaves, no data is lost, and a timer that expired counts at the release.
 
-use crate::helpers::{at, ms};
+use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint, flag};
+use fairlane_net::{Endpoint, flag};
 use fairlane_tcp::CcParams;
 use fairlane_units::Time;
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ fn sent(p: &Pair, since: Time) -> Vec<(u64, u64)> {
 
 /// A window of 4 segments of 1000 bytes that does not grow, round trip 100 ms, no handshake.
 fn four(extra: Value) -> Pair {
-    let mut j = json!({ "cc": "tahoe", "mss": "1000B", "ack_every": 1, "initial_window": "4p", "window": "4p", "handshake": false,
-        "idle_restart": "one", "rto_initial": "1s", "rto_min": "200ms" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": "tahoe", "mss": "1000B", "ack_every": 1, "initial_window": "4p", "window": "4p", "handshake": false,
+        "idle_restart": "one", "rto_initial": "1s", "rto_min": "200ms" }),
+        &extra,
+    );
     Pair::delayed(&params(j), ms(50))
 }
 
@@ -34,8 +34,7 @@ fn nothing_leaves_until_the_release() {
     for (pause, then) in [(120, 4), (2000, 1)] {
         let mut p = four(json!({}));
         p.run(ms(10));
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         hold(&mut p, true);
         p.run(ms(pause));
         assert_eq!(sent(&p, Time::ZERO).len(), 4);
@@ -52,8 +51,7 @@ fn nothing_leaves_until_the_release() {
 fn a_timeout_waits_for_the_release() {
     let mut p = four(json!({}));
     p.drop_data(&[0, 1, 2, 3]);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     hold(&mut p, true);
     p.run(ms(3000));
     assert_eq!((sent(&p, Time::ZERO).len(), p.ends[0].view().timeouts), (4, 0));
@@ -69,8 +67,7 @@ fn a_timeout_waits_for_the_release() {
 fn an_acknowledgment_takes_a_timeout_back() {
     let mut p = four(json!({}));
     p.script[1] = Box::new(|_, _| Fate::Late(ms(1500)));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     hold(&mut p, true);
     p.run(ms(3000));
     hold(&mut p, false);
@@ -83,8 +80,7 @@ fn a_fast_retransmit_waits_for_the_release() {
     for cc in ["tahoe", "reno", "newreno", "sack", "vegas"] {
         let mut p = four(json!({ "cc": cc, "window": "8p", "initial_window": "8p", "limited_transmit": false }));
         p.drop_data(&[0]);
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         hold(&mut p, true);
         p.run(ms(200));
         let v = p.ends[0].view();

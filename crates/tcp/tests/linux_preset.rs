@@ -1,6 +1,7 @@
 //! The preset `linux` compared with a current kernel, in scenarios like those of the kernel's own packet tests: a sender, and handwritten
 //! acknowledgments.
 
+use crate::helpers::with;
 use fairlane_net::{Block, Class, Cx, Endpoint, Segment, TimerId, Timers, flag};
 use fairlane_tcp::{AnyCc, Tcp, resolve_params};
 use fairlane_units::{Dur, Time};
@@ -19,10 +20,7 @@ struct Kernel {
 
 impl Kernel {
     fn new(extra: Value) -> Self {
-        let mut j = json!({ "preset": "linux", "cc": "cubic", "mss": "1000B", "timestamps": false, "eifel": false });
-        for (k, v) in extra.as_object().unwrap() {
-            j[k] = v.clone();
-        }
+        let j = with(json!({ "preset": "linux", "cc": "cubic", "mss": "1000B", "timestamps": false, "eifel": false }), &extra);
         let (_, tcp) = Tcp::pair(&resolve_params(j).unwrap(), Class(0)).unwrap();
         let mut k = Self { tcp, timers: Timers::default(), now: Time::ZERO };
         k.call(|e, cx| e.start(cx));

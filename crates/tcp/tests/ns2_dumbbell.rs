@@ -1,7 +1,8 @@
 //! One flow over the dumbbell of the ns-2 reference runs (C1), endpoints alone.
 
+use crate::helpers::with;
 use crate::pair::{Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_units::{Dur, Time};
 use serde_json::json;
 
@@ -15,14 +16,10 @@ struct Row {
 }
 
 fn run(cc: &str, extra: serde_json::Value) -> Row {
-    let mut p = json!({ "preset": "ns2", "cc": cc, "window": "10000p" });
-    for (k, v) in extra.as_object().unwrap() {
-        p[k] = v.clone();
-    }
+    let p = with(json!({ "preset": "ns2", "cc": cc, "window": "10000p" }), &extra);
     let mut pair = Pair::dumbbell(&params(p), 49);
     pair.keep_log = false;
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     pair.run_until(Time::ZERO + Dur::from_secs(100));
     let v = pair.ends[0].view();
     let hop = &pair.hops[0][1];

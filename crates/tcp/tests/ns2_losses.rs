@@ -1,7 +1,6 @@
 //! Packet for packet as ns-2: the segments and times of each variant, over links that drop given packets.
 
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::ENDLESS;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::json;
 
@@ -57,8 +56,7 @@ fn as_ns2_over_given_losses() {
         for (dir, drops) in case.drops.into_iter().enumerate() {
             pair.script[dir] = Box::new(move |n, _| if drops.contains(&n) { Fate::Drop } else { Fate::Pass });
         }
-        pair.start();
-        pair.write(0, ENDLESS, false);
+        pair.start_endless();
         pair.run_until(Time::ZERO + Dur::from_secs(12));
         let ours = pair.log.iter().filter(|l| l.1 == 0).map(|l| {
             let number = if l.2.payload == 0 { 0 } else { (l.2.seq as i64 - 1) / 1000 + syn };

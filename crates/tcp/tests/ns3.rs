@@ -1,9 +1,9 @@
 //! Differences of the sockets of ns-3.37, from `src/internet/model` of its sources. Whole runs of ns-3 are in
 //! `tests/test_ns3_reference.py`.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Pair, params};
-use fairlane_net::{Class, ENDLESS, Endpoint};
+use fairlane_net::{Class, Endpoint};
 use fairlane_tcp::cc::Window;
 use fairlane_tcp::{LossBasis, TcpConfig, resolve_params};
 use fairlane_units::{Dur, Time};
@@ -11,14 +11,13 @@ use serde_json::{Value, json};
 
 /// A flow of the preset with a window of 20 segments of 1000 bytes and a round trip of 100 ms.
 fn flow(extra: Value, lost: &[u64]) -> Pair {
-    let mut j = json!({ "preset": "ns3", "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "preset": "ns3", "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" }),
+        &extra,
+    );
     let mut p = Pair::delayed(&params(j), ms(50));
     p.drop_data(lost);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 
@@ -44,10 +43,7 @@ fn a_recovery_longer_than_the_timer_ends_in_a_timeout() {
 #[test]
 fn round_trips_are_read_off_the_timestamps() {
     let srtt = |extra: Value| {
-        let mut j = json!({ "preset": "ns3", "cc": "reno", "mss": "1000B" });
-        for (k, v) in extra.as_object().unwrap() {
-            j[k] = v.clone();
-        }
+        let j = with(json!({ "preset": "ns3", "cc": "reno", "mss": "1000B" }), &extra);
         let mut p = Pair::delayed(&params(j), Dur::from_us(50_300));
         p.start();
         p.write(0, 1000, false);
@@ -103,10 +99,7 @@ fn controls_inherit_what_they_do_in_ns3() {
 #[test]
 fn linux_reno_grows_by_whole_segments() {
     let window = |extra: Value, at: u64| {
-        let mut j = json!({ "initial_window": "10p" });
-        for (k, v) in extra.as_object().unwrap() {
-            j[k] = v.clone();
-        }
+        let j = with(json!({ "initial_window": "10p" }), &extra);
         let mut p = flow(j, &[]);
         p.run_until(Time::ZERO + ms(at));
         p.ends[0].view().cwnd

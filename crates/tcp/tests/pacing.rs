@@ -3,7 +3,7 @@
 use crate::helpers::ms;
 use crate::pair::fixed::fixed;
 use crate::pair::{Hop, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
@@ -14,8 +14,7 @@ const MSS: u64 = 1460;
 fn times(mut tcp: Value, rate: Rate) -> Vec<Time> {
     tcp["receive_window"] = Value::Null;
     let mut p = fixed(tcp, 10_000 * MSS, Some(rate), vec![Hop::delay(ms(20))], vec![Hop::delay(ms(20))]);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run(ms(90));
     p.log.iter().filter(|l| l.1 == 0 && l.2.payload > 0).map(|l| l.0).collect()
 }
@@ -102,8 +101,7 @@ fn linux_ratios_in_slow_start_and_avoidance() {
         let hop = Hop::new(Rate::from_mbps(10), ms(20), 60);
         let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(ms(20))]);
         p.keep_log = false;
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         let mut seen = [0; 2];
         for _ in 0..100 {
             p.run(ms(50));
@@ -143,8 +141,7 @@ fn paced_window_needs_less_queue() {
 fn nothing_waits_before_the_first_round_trip() {
     let tcp = json!({ "cc": "reno", "handshake": false, "pacing": true });
     let mut p = Pair::delayed(&params(tcp), ms(20));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     assert_eq!(p.ends[0].pacing_rate(), None);
     assert_eq!(p.log.len(), 10);
 }
@@ -168,8 +165,7 @@ fn bursts_of_prague_last_a_quarter_of_a_millisecond() {
             let hop = Hop::marking(Rate::from_mbps(mbps), Dur::from_us(rtt * 500), 1000, 20);
             let tcp = json!({ "preset": "linux", "cc": cc, "ecn": "accecn", "receive_buffer": null });
             let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(Dur::from_us(rtt * 500))]);
-            p.start();
-            p.write(0, ENDLESS, false);
+            p.start_endless();
             p.run(Dur::from_ms(800));
             p.log.clear();
             p.run(Dur::from_ms(400));

@@ -1,6 +1,6 @@
 //! Proportional rate reduction against the examples of RFC 6937 section 4 and the rules of RFC 9937.
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::Time;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 /// A fixed window of 20 segments sent one each 5 ms, a round trip of 100 ms: the setting of the examples.
 fn twenty(extra: Value, lost: &[u64]) -> Pair {
-    let mut j = json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "sack_rescue": false, "fin": false,
-        "rto_min": "1s", "receive_window": "60000B", "loss_basis": "cwnd" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "sack_rescue": false, "fin": false,
+        "rto_min": "1s", "receive_window": "60000B", "loss_basis": "cwnd" }),
+        &extra,
+    );
     let mut p = Pair::delayed(&params(j), ms(50));
     p.drop_data(lost);
     p.start();

@@ -1,17 +1,17 @@
 //! RACK-TLP compared with RFC 8985: the examples of its section 3, the rules of sections 6 and 7, and other schemes in the same situation.
 
-use crate::helpers::ms;
+use crate::helpers::{again, ms, scripted, with};
 use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
 fn flow(extra: Value) -> Pair {
-    let mut j = json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s", "fin": false,
-        "receive_window": "60000B" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": "sack", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s", "fin": false,
+        "receive_window": "60000B" }),
+        &extra,
+    );
     Pair::delayed(&params(j), ms(50))
 }
 
@@ -27,26 +27,6 @@ fn steady(extra: Value, script: impl FnMut(u64, u64) -> Fate + 'static) -> Pair 
     }
     p.write(0, ENDLESS, false);
     p
-}
-
-/// Decides by the number of the segment in the stream and the number of its transmission, both from 0.
-fn scripted(p: &mut Pair, mut script: impl FnMut(u64, u64) -> Fate + 'static) {
-    let mut times = std::collections::BTreeMap::new();
-    p.script[0] = Box::new(move |_, s| {
-        if s.payload == 0 {
-            return Fate::Pass;
-        }
-        let n = (s.seq - 1) / 1000;
-        let k = times.entry(n).or_insert(0);
-        *k += 1;
-        script(n, *k - 1)
-    });
-}
-
-/// Retransmissions: time in ms and segment number.
-fn again(p: &Pair) -> Vec<(u64, u64)> {
-    let ours = p.log.iter().filter(|l| l.1 == 0 && l.2.retransmission());
-    ours.map(|l| (l.0.as_ps() / 1_000_000_000, (l.2.seq - 1) / 1000)).collect()
 }
 
 fn rack() -> Value {

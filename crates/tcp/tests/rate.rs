@@ -66,8 +66,7 @@ fn draft_4_1_1_4_compressed_acknowledgments() {
     p.keep_log = false;
     let beat = ms(15).as_ps();
     p.script[1] = Box::new(move |_, s| Fate::Late(Dur::from_ps((beat - s.sent.as_ps() % beat) % beat)));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run(ms(4000));
     let all = shares(&p, 1000);
     assert!(all.iter().all(|&s| s < 1.01), "{:?}", all.iter().fold(0.0_f64, |m, &s| m.max(s)));

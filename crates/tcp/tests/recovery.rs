@@ -1,28 +1,21 @@
 //! Loss recovery of each scheme compared with the RFCs, for one loss and for several.
 
-use crate::helpers::ms;
+use crate::helpers::{again, ms, with};
 use crate::pair::{Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
 /// A flow with a fixed window of 20 segments of 1000 bytes and a round trip of 100 ms. Segment n leaves at about 100 ms * (1 + n / 20).
 fn steady(cc: &str, extra: Value, lost: &[u64]) -> Pair {
-    let mut j = json!({ "cc": cc, "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({ "cc": cc, "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" }),
+        &extra,
+    );
     let mut p = Pair::delayed(&params(j), ms(50));
     p.drop_data(lost);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
-}
-
-/// Retransmissions: time in ms and segment number.
-fn again(p: &Pair) -> Vec<(u64, u64)> {
-    let ours = p.log.iter().filter(|l| l.1 == 0 && l.2.retransmission());
-    ours.map(|l| (l.0.as_ps() / 1_000_000_000, (l.2.seq - 1) / 1000)).collect()
 }
 
 fn cwnd(p: &Pair) -> f64 {
@@ -36,8 +29,7 @@ fn cwnd(p: &Pair) -> f64 {
 fn rfc5681_growth() {
     let j = json!({ "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "2p", "initial_ssthresh": "16p" });
     let mut p = Pair::delayed(&params(j), ms(50));
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     for expected in [2.0, 4.0, 8.0, 16.0, 17.0, 18.0] {
         p.run(ms(100));
         assert!((cwnd(&p) - expected).abs() < 0.15, "{} {expected}", cwnd(&p));
@@ -318,8 +310,7 @@ fn overshoot_settles() {
     let j = json!({ "cc": "newreno", "mss": "1000B" });
     let mut p = Pair::dumbbell(&params(j), 25);
     p.keep_log = false;
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p.run_until(Time::ZERO + Dur::from_secs(50));
     let v = p.ends[0].view();
     assert!(v.timeouts <= 2, "{v:?}");

@@ -1,6 +1,7 @@
 //! Requirements of RFC 3168 and RFC 9768 that no other test covers, on single ends with handwritten segments.
 
 use crate::arrivals::Host;
+use crate::helpers::with;
 use fairlane_net::{Ecn, Endpoint, Segment, TimerId, flag};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
@@ -24,10 +25,7 @@ fn host(ecn: &str, passive: bool) -> Host {
 
 /// An end that was called, with the handshake done: ECN in use.
 fn open(ecn: &str, extra: &Value) -> Host {
-    let mut p = json!({ "cc": "sack", "ecn": ecn, "initial_window": "20p" });
-    for (k, v) in extra.as_object().unwrap() {
-        p[k] = v.clone();
-    }
+    let p = with(json!({ "cc": "sack", "ecn": ecn, "initial_window": "20p" }), extra);
     let mut h = Host::new(&p, true);
     let accurate = ecn == "accecn";
     h.segment(&segment((0, 0, SYN, 0), Ecn::NotEct, if accurate { 0b111 } else { 0b011 }));

@@ -1,6 +1,7 @@
 //! Requirements of the RFCs on a receiver that no other test covers.
 
 use crate::arrivals::Host;
+use crate::helpers::with;
 use fairlane_net::{Endpoint, Segment, TimerId, flag};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
@@ -29,10 +30,7 @@ fn rfc5681_section_4_2_one_acknowledgment_and_the_edge() {
         [("rfc", json!({})), ("linux", json!({ "timestamps": false, "eifel": false, "receive_window": null, "receive_buffer": "64KiB" }))]
     {
         for seed in 1..60 {
-            let mut p = json!({ "preset": preset, "cc": "sack", "ack_every": 2 });
-            for (k, v) in extra.as_object().unwrap() {
-                p[k] = v.clone();
-            }
+            let p = with(json!({ "preset": preset, "cc": "sack", "ack_every": 2 }), &extra);
             let mut h = Host::open(&p);
             let mut draw = numbers(seed);
             let (mut edge, mut widest) = (0, 0);
@@ -65,10 +63,7 @@ fn rfc5681_section_4_2_one_acknowledgment_and_the_edge() {
 }
 
 fn stamped(extra: &Value) -> Host {
-    let mut p = json!({ "timestamps": true });
-    for (k, v) in extra.as_object().unwrap() {
-        p[k] = v.clone();
-    }
+    let p = with(json!({ "timestamps": true }), extra);
     let mut h = Host::new(&p, true);
     h.stamped((0, 0, flag::SYN, 0), 100);
     h.stamped((1, 1, ACK, 0), 110);

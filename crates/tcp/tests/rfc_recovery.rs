@@ -1,9 +1,9 @@
 //! Requirements of the RFCs on loss recovery that no other test covers.
 
 use crate::arrivals::Host;
-use crate::helpers::{at, ms, with};
+use crate::helpers::{at, ms, scripted, with};
 use crate::pair::{Fate, Pair, params};
-use fairlane_net::{Block, ENDLESS, Endpoint, Segment, TimerId, flag};
+use fairlane_net::{Block, Endpoint, Segment, TimerId, flag};
 use fairlane_tcp::resolve_params;
 use fairlane_units::Dur;
 use serde_json::{Value, json};
@@ -16,23 +16,8 @@ fn steady(cc: &str, extra: &Value, lost: &[u64]) -> Pair {
     let j = json!({ "cc": cc, "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" });
     let mut p = Pair::delayed(&params(with(j, extra)), ms(50));
     p.drop_data(lost);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
-}
-
-/// Decides by the number of the segment in the stream and the number of its transmission, both from 0.
-fn scripted(p: &mut Pair, mut script: impl FnMut(u64, u64) -> Fate + 'static) {
-    let mut times = std::collections::BTreeMap::new();
-    p.script[0] = Box::new(move |_, s| {
-        if s.payload == 0 {
-            return Fate::Pass;
-        }
-        let n = (s.seq - 1) / 1000;
-        let k = times.entry(n).or_insert(0);
-        *k += 1;
-        script(n, *k - 1)
-    });
 }
 
 /// Data that left from `from` ms until before `until` ms: number of the segment, and whether it was sent before.
@@ -370,8 +355,7 @@ fn rfc8985_section_3_3_2_bound() {
         let mut p = rack(&json!({ "receive_window": "60000B" }), move |n, k| {
             if n >= 40 && n.is_multiple_of(15) && k == 0 { Fate::Late(ms(late)) } else { Fate::Pass }
         });
-        p.start();
-        p.write(0, ENDLESS, false);
+        p.start_endless();
         p.run(Dur::from_secs(12));
         let early = p.ends[0].view();
         p.run(Dur::from_secs(3));
@@ -396,8 +380,7 @@ fn rfc9937_section_6_2_bounds() {
                 x ^= x << 17;
                 if k == 0 && (22..60).contains(&n) && x % 5 < 2 { Fate::Drop } else { Fate::Pass }
             });
-            p.start();
-            p.write(0, ENDLESS, false);
+            p.start_endless();
             let segments = |p: &Pair| p.ends[0].view().data_segments;
             let mut begun: Option<(u64, u64, u64)> = None;
             let (mut acks, mut seen) = (0, false);

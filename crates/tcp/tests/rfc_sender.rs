@@ -4,7 +4,7 @@ use crate::arrivals::Host;
 use crate::drive::{Drive, near};
 use crate::helpers::{at, ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint, Segment, TimerId, flag};
+use fairlane_net::{Endpoint, Segment, TimerId, flag};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::{Dur, Rate};
 use serde_json::{Value, json};
@@ -16,8 +16,7 @@ fn steady(cc: &str, extra: Value, lost: &[u64]) -> Pair {
     let j = json!({ "cc": cc, "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" });
     let mut p = Pair::delayed(&params(with(j, &extra)), ms(50));
     p.drop_data(lost);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 

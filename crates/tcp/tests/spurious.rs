@@ -1,6 +1,6 @@
 //! Reductions that prove a mistake: F-RTO (RFC 5682), Eifel (RFC 3522, RFC 4015), D-SACK (RFC 3708).
 
-use crate::helpers::ms;
+use crate::helpers::{ms, with};
 use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment};
 use fairlane_units::{Rate, Time};
@@ -10,12 +10,12 @@ const MSS: u64 = 960;
 
 /// A window of 20 segments that hardly grows, a round trip of 100 ms; segments are 5 ms apart.
 fn flow(cc: &str, extra: Value) -> Pair {
-    let mut j = json!({
-        "cc": cc, "mss": format!("{MSS}B"), "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "200ms",
-    });
-    for (k, v) in extra.as_object().unwrap() {
-        j[k] = v.clone();
-    }
+    let j = with(
+        json!({
+            "cc": cc, "mss": format!("{MSS}B"), "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "200ms",
+        }),
+        &extra,
+    );
     let mut p = Pair::new(&params(j), vec![Hop::new(Rate::from_bps(1_600_000), ms(45), usize::MAX)], vec![Hop::delay(ms(50))]);
     p.start();
     p

@@ -1,6 +1,7 @@
 //! Segmentation offload and related functions as in Linux 6.18: `tcp_write_xmit`, `tcp_tso_should_defer`, `tcp_cleanup_rbuf`,
 //! `tcp_sack_new_ofo_skb`, `tcp_try_undo_partial`. One end alone; the segments of the other end are handwritten.
 
+use crate::helpers::with;
 use fairlane_net::{Block, Class, Cx, ENDLESS, Endpoint, Segment, Timers, flag};
 use fairlane_tcp::{AnyCc, Tcp, resolve_params};
 use fairlane_units::{Dur, Time};
@@ -16,10 +17,7 @@ struct End {
 impl End {
     /// Ten segments of 1000 bytes in congestion avoidance, a round trip of 100 ms.
     fn new(passive: bool, extra: Value) -> Self {
-        let mut table = json!({ "preset": "linux", "cc": "reno", "mss": "1000B", "initial_ssthresh": "2p" });
-        for (key, value) in extra.as_object().unwrap() {
-            table[key] = value.clone();
-        }
+        let table = with(json!({ "preset": "linux", "cc": "reno", "mss": "1000B", "initial_ssthresh": "2p" }), &extra);
         let (active, other) = Tcp::pair(&resolve_params(table).unwrap(), Class(0)).unwrap();
         let mut end = Self { tcp: if passive { other } else { active }, timers: Timers::default() };
         let (mine, theirs) = if passive { (flag::SYN, flag::ACK) } else { (flag::SYN | flag::ACK, 0) };

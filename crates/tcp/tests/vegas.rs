@@ -2,15 +2,14 @@
 
 use crate::helpers::ms;
 use crate::pair::{Hop, Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_net::Endpoint;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
 
 fn dumbbell(p: Value, limit: usize) -> Pair {
     let mut pair = Pair::dumbbell(&params(p), limit);
     pair.keep_log = false;
-    pair.start();
-    pair.write(0, ENDLESS, false);
+    pair.start_endless();
     pair
 }
 
@@ -78,8 +77,7 @@ fn slow(cc: &str, window: &str, lost: &[u64]) -> Pair {
     let half = Dur::from_ms(50);
     let mut p = Pair::new(&params(j), vec![Hop::new(Rate::from_bps(332_800), half, usize::MAX)], vec![Hop::delay(half)]);
     p.drop_data(lost);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     p
 }
 
@@ -122,8 +120,7 @@ fn repaired(choice: Value) -> (f64, f64) {
     j.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
     let mut p = Pair::new(&params(j), vec![Hop::new(Rate::from_bps(332_800), ms(50), usize::MAX)], vec![Hop::delay(ms(50))]);
     p.drop_data(&[60]);
-    p.start();
-    p.write(0, ENDLESS, false);
+    p.start_endless();
     let mut rto = p.ends[0].view().rto;
     while p.ends[0].view().fast_recoveries == 0 {
         rto = p.ends[0].view().rto;

@@ -4,7 +4,8 @@
 /// that of its type.
 ///
 /// A table is read from a scenario: absent fields take their defaults, unknown ones are errors, and its JSON Schema has the documentation. The
-/// words of an enumeration are the names of its variants in snake case.
+/// words of an enumeration are the names of its variants in snake case. A `part` is a struct whose fields are those of the table that holds it with
+/// `#[serde(flatten)]`: it leaves unknown fields to that.
 ///
 /// ```
 /// fairlane_units::params! {
@@ -49,6 +50,10 @@ macro_rules! params {
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
         $crate::params! { @struct [#[serde(default, deny_unknown_fields)]] [] [$(#[$meta])*] $vis $name { $($fields)* } }
+        $crate::params! { $($rest)* }
+    };
+    ($(#[$meta:meta])* $vis:vis part $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+        $crate::params! { @struct [#[serde(default)]] [] [$(#[$meta])*] $vis $name { $($fields)* } }
         $crate::params! { $($rest)* }
     };
     // A table that holds tables of a kind chosen by the user of the library, such as queues.

@@ -1,5 +1,6 @@
 //! Adaptive RED: RED that sets its own thresholds, weight and, in operation, its maximum probability.
 
+use super::bounds::check_shares;
 use super::red::{Red, RedParams, RedSetting, RedStart, RedThresholds, RedTuning};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
@@ -112,11 +113,7 @@ impl Discipline for AredParams {
             return Err(Problem::new("interval", "the interval is zero: the maximum probability would never stop changing"));
         }
         let bottom = self.bottom(context.link);
-        for (name, p) in [("alpha", self.alpha), ("beta", self.beta), ("top", self.top), ("bottom", bottom)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
+        check_shares(&[("alpha", self.alpha), ("beta", self.beta), ("top", self.top), ("bottom", bottom)])?;
         if self.top < bottom {
             return Err(Problem::new("top", format!("the highest max_p ({}) is below the lowest ({bottom})", self.top)));
         }

@@ -1,5 +1,6 @@
 //! AVQ: a virtual queue, slower than the link, whose overflows are the signals and whose rate adapts to the arrivals.
 
+use super::bounds::check_shares;
 use super::red::{Measure, limit_in};
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
@@ -62,11 +63,7 @@ impl Discipline for AvqParams {
         if let Some(Len::Packets(0) | Len::Bytes(0)) = self.virtual_limit {
             return Err(Problem::new("virtual_limit", "a virtual queue that holds nothing drops everything: write at least \"1p\""));
         }
-        for (name, v) in [("gamma", self.gamma), ("initial", self.initial)] {
-            if !(0.0..=1.0).contains(&v) {
-                return Err(Problem::new(name, format!("{v} is not between 0 and 1")));
-            }
-        }
+        check_shares(&[("gamma", self.gamma), ("initial", self.initial)])?;
         if !self.alpha.is_finite() || self.alpha < 0.0 {
             return Err(Problem::new("alpha", format!("{} is not a gain: write zero or more", self.alpha)));
         }

@@ -1,5 +1,6 @@
 //! BLUE: a marking probability that overflow raises and idleness lowers, without a look at the queue's length.
 
+use super::bounds::check_shares;
 use super::headdrop::check_limit;
 use super::idle::Idle;
 use super::{Law, LawCx, Verdict, Victim};
@@ -40,12 +41,7 @@ impl Discipline for BlueParams {
 
     fn check(&self, _: &BuildContext<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
-        for (name, p) in [("increment", self.increment), ("decrement", self.decrement)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
-        Ok(())
+        check_shares(&[("increment", self.increment), ("decrement", self.decrement)])
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Blue> {

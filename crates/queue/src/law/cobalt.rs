@@ -1,5 +1,6 @@
 //! COBALT, the law of CAKE: CoDel whose count also runs backwards, and BLUE for flows that do not listen.
 
+use super::bounds::check_shares;
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
@@ -47,12 +48,7 @@ impl CobaltParams {
             let message = format!("a target of {} must be shorter than the interval of {}", self.target, self.interval);
             return Err(Problem::new("target", message));
         }
-        for (name, p) in [("increment", self.increment), ("decrement", self.decrement)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
-        Ok(())
+        check_shares(&[("increment", self.increment), ("decrement", self.decrement)])
     }
 }
 

@@ -7,8 +7,6 @@ use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 fairlane_units::params! {
     /// How 1 / sqrt(count) is worked out.
@@ -35,38 +33,28 @@ fairlane_units::params! {
         #[serde(flatten)]
         pub finer: CodelFiner,
     }
-}
 
-/// When CoDel drops.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CodelTimes {
-    /// Waiting time that may stand (TARGET, RFC 8289 section 4.2).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target: Dur,
-    /// How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, RFC 8289 section 4.3).
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub interval: Dur,
-    /// Nothing is dropped while at most this much waits behind the packet (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so far.
-    #[schemars(extend("x-min" = "0B", "x-max" = "10MB"))]
-    pub mtu: Option<Bytes>,
-}
-
-impl Default for CodelTimes {
-    fn default() -> Self {
-        Self { target: Dur::from_ms(5), interval: Dur::from_ms(100), mtu: None }
+    /// When CoDel drops.
+    pub part CodelTimes {
+        /// Waiting time that may stand (TARGET, RFC 8289 section 4.2).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target: Dur = Dur::from_ms(5),
+        /// How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, RFC 8289 section 4.3).
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub interval: Dur = Dur::from_ms(100),
+        /// Nothing is dropped while at most this much waits behind the packet (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so far.
+        #[schemars(extend("x-min" = "0B", "x-max" = "10MB"))]
+        pub mtu: Option<Bytes> = None,
     }
-}
 
-/// Variants of CoDel in implementations, and their arithmetic.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CodelFiner {
-    /// Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold, RFC 8290 section 5.2.7). Unset: off.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub ce_threshold: Option<Dur>,
-    /// How 1 / sqrt(count) is worked out.
-    pub inv_sqrt: InvSqrt,
+    /// Variants of CoDel in implementations, and their arithmetic.
+    pub part CodelFiner {
+        /// Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold, RFC 8290 section 5.2.7). Unset: off.
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub ce_threshold: Option<Dur>,
+        /// How 1 / sqrt(count) is worked out.
+        pub inv_sqrt: InvSqrt,
+    }
 }
 
 impl CodelTimes {
@@ -149,14 +137,14 @@ pub struct Codel {
     others: u64,
 }
 
-/// How a CoDel that is one of several in a scheduler takes part in what happens to all.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CodelShared {
-    /// True if `mtu` is compared with what waits in all queues together, as in Linux; else with what waits in the packet's own (RFC 8289 section 5.4).
-    pub mtu_of_all: bool,
-    /// True if packets that are dropped from the queue with most bytes raise the count of its CoDel, as in Linux.
-    pub count_evicted: bool,
+fairlane_units::params! {
+    /// How a CoDel that is one of several in a scheduler takes part in what happens to all.
+    pub part CodelShared {
+        /// True if `mtu` is compared with what waits in all queues together, as in Linux; else with what waits in the packet's own (RFC 8289 section 5.4).
+        pub mtu_of_all: bool,
+        /// True if packets that are dropped from the queue with most bytes raise the count of its CoDel, as in Linux.
+        pub count_evicted: bool,
+    }
 }
 
 impl Codel {

@@ -1,5 +1,6 @@
 //! FRED: RED that keeps account of each flow's packets, spares flows with few and holds down those that do not listen.
 
+use super::bounds::check_shares;
 use super::headdrop::check_limit;
 use super::red::parts::{Average, Idle};
 use super::{Law, LawCx, Verdict, Victim};
@@ -76,12 +77,7 @@ impl Discipline for FredParams {
         if max < min {
             return Err(Problem::new("max", format!("the upper threshold ({max} packets) is below the lower one ({min} packets)")));
         }
-        for (name, p) in [("max_p", self.max_p), ("w_q", self.w_q)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
-        Ok(())
+        check_shares(&[("max_p", self.max_p), ("w_q", self.w_q)])
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Fred> {

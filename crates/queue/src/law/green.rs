@@ -1,5 +1,6 @@
 //! GREEN: the loss rate at which TCP's own throughput formula gives each flow its fair share.
 
+use super::bounds::check_up_to;
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
@@ -45,10 +46,7 @@ impl Discipline for GreenParams {
                 return Err(Problem::new(name, "0 s is no time"));
             }
         }
-        if !(0.0..=10.0).contains(&self.c) {
-            return Err(Problem::new("c", format!("{} is not between 0 and 10", self.c)));
-        }
-        Ok(())
+        check_up_to(&[("c", self.c, 10.0)])
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Green> {

@@ -4,6 +4,7 @@ pub(crate) mod afd;
 pub(crate) mod ared;
 pub(crate) mod avq;
 pub(crate) mod blue;
+mod bounds;
 pub(crate) mod choke;
 pub(crate) mod cobalt;
 pub(crate) mod codel;

@@ -1,5 +1,6 @@
 //! ModRED: RIO's two curves without early drops; between the thresholds it closes the windows of the senders instead.
 
+use super::bounds::check_shares;
 use super::pair::{Twin, TwinSetting, check_profile};
 use super::red::{Measure, length_in, limit_in};
 use super::wred::{assured, check_curve};
@@ -47,9 +48,7 @@ impl Discipline for ModRedParams {
 
     fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
-        if !(0.0..=1.0).contains(&self.w_q) {
-            return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
-        }
+        check_shares(&[("w_q", self.w_q)])?;
         if self.window == Bytes(0) {
             return Err(Problem::new("window", "a window of nothing would stop every sender for good: write one segment"));
         }

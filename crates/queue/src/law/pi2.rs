@@ -1,5 +1,6 @@
 //! PI2: a plain PI controller whose output is squared for flows that answer to 1 / sqrt(p).
 
+use super::bounds::check_up_to;
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
@@ -62,10 +63,7 @@ pub(crate) fn check_control(tupdate: Dur, values: &[(&str, f64, f64)]) -> Result
     if tupdate == Dur::ZERO {
         return Err(Problem::new("tupdate", "the probability cannot be updated every 0 s"));
     }
-    match values.iter().find(|(_, v, most)| !(0.0..=*most).contains(v)) {
-        Some((name, v, most)) => Err(Problem::new(*name, format!("{v} is not between 0 and {most}"))),
-        None => Ok(()),
-    }
+    check_up_to(values)
 }
 
 /// A proportional integral controller of the queueing delay; times in seconds.

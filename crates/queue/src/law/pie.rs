@@ -1,14 +1,13 @@
 //! PIE, proportional integral controller enhanced: a drop probability that holds the delay at a target.
 
 use super::headdrop::check_limit;
+use super::pi2::check_control;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{Backlog, BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 fairlane_units::params! {
     /// Where PIE takes the queueing delay from (RFC 8033 section 4.3).
@@ -38,105 +37,65 @@ fairlane_units::params! {
         #[serde(flatten)]
         pub marks: PieMarks,
     }
-}
 
-/// PIE's controller: what it holds and how it gets there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct PieControl {
-    /// Delay to hold (QDELAY_REF, RFC 8033 section 4.2).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target: Dur,
-    /// Time between two updates of the probability (T_UPDATE, RFC 8033 section 4.2).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub tupdate: Dur,
-    /// Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub alpha: f64,
-    /// Weight of the delay's change, per second and update (RFC 8033 section 4.2).
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub beta: f64,
-    /// How long a burst passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4).
-    #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
-    pub max_burst: Dur,
-    /// Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1).
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// Backlog up to which nothing is dropped early. Unset: two of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where its limit is in packets.
-    pub safe_backlog: Option<Len>,
-    /// Where the delay comes from.
-    pub estimate: DelayEstimate,
-    /// Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2).
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub dq_threshold: Bytes,
-    /// True if the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5).
-    pub cap: bool,
-    /// True if lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4).
-    pub derandomize: bool,
-    /// True if the probability stays zero during a burst allowance, as in ns-3.
-    pub hold: bool,
-    /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
-    /// allowance is whole for as long as it is quiet (RFC 8033 section 4.4).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub burst_reset: Option<Dur>,
-    /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub panic_delay: Option<Dur>,
-    /// True if a packet is dropped in proportion to its length (tc's bytemode).
-    pub byte_mode: bool,
-}
-
-impl Default for PieControl {
-    fn default() -> Self {
-        Self {
-            target: Dur::from_ms(15),
-            tupdate: Dur::from_ms(15),
-            alpha: 0.125,
-            beta: 1.25,
-            max_burst: Dur::from_ms(150),
-            mean_packet: Bytes(1500),
-            safe_backlog: None,
-            estimate: DelayEstimate::Timestamp,
-            dq_threshold: Bytes(16_384),
-            cap: true,
-            derandomize: false,
-            hold: false,
-            burst_reset: None,
-            panic_delay: None,
-            byte_mode: false,
-        }
+    /// PIE's controller: what it holds and how it gets there.
+    pub part PieControl {
+        /// Delay to hold (QDELAY_REF, RFC 8033 section 4.2).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target: Dur = Dur::from_ms(15),
+        /// Time between two updates of the probability (T_UPDATE, RFC 8033 section 4.2).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub tupdate: Dur = Dur::from_ms(15),
+        /// Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub alpha: f64 = 0.125,
+        /// Weight of the delay's change, per second and update (RFC 8033 section 4.2).
+        #[schemars(range(min = 0.0, max = 1000.0))]
+        pub beta: f64 = 1.25,
+        /// How long a burst passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4).
+        #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
+        pub max_burst: Dur = Dur::from_ms(150),
+        /// Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1).
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1500),
+        /// Backlog up to which nothing is dropped early. Unset: two of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where its limit is in packets.
+        pub safe_backlog: Option<Len> = None,
+        /// Where the delay comes from.
+        pub estimate: DelayEstimate = DelayEstimate::Timestamp,
+        /// Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2).
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub dq_threshold: Bytes = Bytes(16_384),
+        /// True if the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5).
+        pub cap: bool = true,
+        /// True if lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4).
+        pub derandomize: bool = false,
+        /// True if the probability stays zero during a burst allowance, as in ns-3.
+        pub hold: bool = false,
+        /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
+        /// allowance is whole for as long as it is quiet (RFC 8033 section 4.4).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub burst_reset: Option<Dur> = None,
+        /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub panic_delay: Option<Dur> = None,
+        /// True if a packet is dropped in proportion to its length (tc's bytemode).
+        pub byte_mode: bool = false,
     }
-}
 
-/// When PIE marks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct PieMarks {
-    /// True if ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
-    pub ecn: bool,
-    /// Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub mark_ecnth: f64,
-}
-
-impl Default for PieMarks {
-    fn default() -> Self {
-        Self { ecn: false, mark_ecnth: 0.1 }
+    /// When PIE marks.
+    pub part PieMarks {
+        /// True if ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
+        pub ecn: bool = false,
+        /// Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub mark_ecnth: f64 = 0.1,
     }
 }
 
 impl PieControl {
     /// True if the values make sense.
     pub(crate) fn check(&self, marks: &PieMarks) -> Result<(), Problem> {
-        if self.tupdate == Dur::ZERO {
-            return Err(Problem::new("tupdate", "the probability cannot be updated every 0 s"));
-        }
-        for (name, v, most) in [("alpha", self.alpha, 1000.0), ("beta", self.beta, 1000.0), ("mark_ecnth", marks.mark_ecnth, 1.0)] {
-            if !(0.0..=most).contains(&v) {
-                return Err(Problem::new(name, format!("{v} is not between 0 and {most}")));
-            }
-        }
-        Ok(())
+        check_control(self.tupdate, &[("alpha", self.alpha, 1000.0), ("beta", self.beta, 1000.0), ("mark_ecnth", marks.mark_ecnth, 1.0)])
     }
 }
 

@@ -3,14 +3,13 @@
 pub(crate) mod parts;
 
 use self::parts::{Average, Chooser, Idle, Shape};
+use super::bounds::check_shares;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{BuildContext, DropReason, LinkInfo, Packet};
 use fairlane_units::{Bytes, Dur, Len};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 fairlane_units::params! {
     /// Unit of a queue's length.
@@ -44,87 +43,58 @@ fairlane_units::params! {
         #[serde(flatten)]
         pub start: RedStart,
     }
-}
 
-/// Where RED's early drops begin, and how frequent they get.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RedThresholds {
-    /// Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of the link, at least 5 packets.
-    pub min: Option<Len>,
-    /// Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section 5).
-    pub max: Option<Len>,
-    /// Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target_delay: Dur,
-    /// Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-}
-
-impl Default for RedThresholds {
-    fn default() -> Self {
-        Self { min: None, max: None, target_delay: Dur::from_ms(5), max_p: 0.1 }
+    /// Where RED's early drops begin, and how frequent they get.
+    pub part RedThresholds {
+        /// Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of the link, at least 5 packets.
+        pub min: Option<Len> = None,
+        /// Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section 5).
+        pub max: Option<Len> = None,
+        /// Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5).
+        #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+        pub target_delay: Dur = Dur::from_ms(5),
+        /// Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.1,
     }
-}
 
-/// RED's average, and the curve of its probability.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RedTuning {
-    /// Weight of one arrival in the average (w_q, Floyd and Jacobson 1993 section 4). Unset: from `averaging`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: Option<f64>,
-    /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being three times
-    /// the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3).
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub averaging: Option<Dur>,
-    /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000).
-    pub gentle: bool,
-    /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
-    pub wait: bool,
-    /// Unit of the average, the thresholds and the limit (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
-    pub measure: Measure,
-    /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
-    pub byte_mode: bool,
-    /// Length of a typical packet: converts between packets and bytes, and rates into packets.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4). Unset: `mean_packet`.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub idle_packet: Option<Bytes>,
-    /// True if ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_).
-    pub ecn: bool,
-    /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub mark_p: f64,
-}
-
-impl Default for RedTuning {
-    fn default() -> Self {
-        Self {
-            w_q: None,
-            averaging: None,
-            gentle: true,
-            wait: false,
-            measure: Measure::Packets,
-            byte_mode: false,
-            mean_packet: Bytes(1000),
-            idle_packet: None,
-            ecn: false,
-            mark_p: 1.0,
-        }
+    /// RED's average, and the curve of its probability.
+    pub part RedTuning {
+        /// Weight of one arrival in the average (w_q, Floyd and Jacobson 1993 section 4). Unset: from `averaging`.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub w_q: Option<f64> = None,
+        /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being three times
+        /// the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3).
+        #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+        pub averaging: Option<Dur> = None,
+        /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000).
+        pub gentle: bool = true,
+        /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
+        pub wait: bool = false,
+        /// Unit of the average, the thresholds and the limit (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
+        pub measure: Measure = Measure::Packets,
+        /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
+        pub byte_mode: bool = false,
+        /// Length of a typical packet: converts between packets and bytes, and rates into packets.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
+        /// Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4). Unset: `mean_packet`.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub idle_packet: Option<Bytes> = None,
+        /// True if ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_).
+        pub ecn: bool = false,
+        /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub mark_p: f64 = 1.0,
     }
-}
 
-/// How a stay above the lower threshold begins.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RedStart {
-    /// No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (Floyd and Jacobson 1993 section 4).
-    pub spare: Option<u64>,
-    /// True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
-    pub grace: bool,
+    /// How a stay above the lower threshold begins.
+    pub part RedStart {
+        /// No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (Floyd and Jacobson 1993 section 4).
+        pub spare: Option<u64>,
+        /// True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
+        pub grace: bool,
+    }
 }
 
 /// The values RED works with on a given link, automatic ones worked out. Lengths are in the unit of [`RedParams::measure`].
@@ -226,12 +196,7 @@ impl Discipline for RedParams {
             let unit = if self.tuning.measure == Measure::Bytes { "bytes" } else { "packets" };
             return Err(Problem::new("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
         }
-        for (name, p) in [("max_p", self.thresholds.max_p), ("mark_p", self.tuning.mark_p), ("w_q", s.w_q)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
-        Ok(())
+        check_shares(&[("max_p", self.thresholds.max_p), ("mark_p", self.tuning.mark_p), ("w_q", s.w_q)])
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Box<Red>> {

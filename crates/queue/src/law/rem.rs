@@ -1,5 +1,6 @@
 //! REM: a price that grows while too much arrives or waits, and a probability exponential in it.
 
+use super::bounds::check_shares;
 use super::red::{Measure, limit_in};
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
@@ -74,10 +75,7 @@ impl Discipline for RemParams {
         if !self.phi.is_finite() || self.phi <= 1.0 {
             return Err(Problem::new("phi", format!("with the base {} no price leads to a drop: write more than 1", self.phi)));
         }
-        if !(0.0..=1.0).contains(&self.weight) {
-            return Err(Problem::new("weight", format!("{} is not between 0 and 1", self.weight)));
-        }
-        Ok(())
+        check_shares(&[("weight", self.weight)])
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Rem> {

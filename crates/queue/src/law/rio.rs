@@ -1,5 +1,6 @@
 //! RIO: RED with two drop curves, for packets in and out of their sender's profile.
 
+use super::bounds::check_shares;
 use super::pair::{Twin, TwinSetting, check_profile};
 use super::red::parts::{Chooser, Shape};
 use super::red::{RedStart, length_in, limit_in};
@@ -95,9 +96,7 @@ impl Discipline for RioParams {
 
     fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
-        if !(0.0..=1.0).contains(&self.w_q) {
-            return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
-        }
+        check_shares(&[("w_q", self.w_q)])?;
         if self.total_by_in && self.age_own {
             return Err(Problem::new("age_own", "goes with averages that every arrival updates: leave out total_by_in"));
         }

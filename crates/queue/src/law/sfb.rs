@@ -1,5 +1,6 @@
 //! SFB, stochastic fair BLUE: many BLUEs in a few levels of bins, of which each flow meets the mildest.
 
+use super::bounds::check_shares;
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
@@ -88,11 +89,7 @@ impl Discipline for SfbParams {
                 return Err(Problem::new(name, format!("{n} is not between 1 and {most}")));
             }
         }
-        for (name, p) in [("increment", self.increment), ("decrement", self.decrement)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
-            }
-        }
+        check_shares(&[("increment", self.increment), ("decrement", self.decrement)])?;
         if self.rehash.is_some_and(|d| d == Dur::ZERO || d < self.warmup) {
             return Err(Problem::new("rehash", format!("hashes cannot change more often than their warm-up of {}", self.warmup)));
         }

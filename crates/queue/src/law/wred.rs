@@ -1,5 +1,6 @@
 //! WRED: one average queue, and for each drop precedence its own thresholds.
 
+use super::bounds::check_shares;
 use super::red::parts::{Average, Chooser, Idle, Shape};
 use super::red::{Measure, length_in, limit_in};
 use super::{Law, LawCx, Verdict, Victim};
@@ -37,32 +38,24 @@ pub struct WredParams {
     pub lapse: bool,
 }
 
-/// Unit of drop curves, and the curve of the probability, for laws with several.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CurveTuning {
-    /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
-    pub gentle: bool,
-    /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
-    pub wait: bool,
-    /// Unit of the average, the thresholds and the limit.
-    pub measure: Measure,
-    /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes.
-    pub byte_mode: bool,
-    /// Length of a typical packet: converts between packets and bytes, and ages the average of an idle link.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// True if ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
-    pub ecn: bool,
-}
-
-impl Default for CurveTuning {
-    fn default() -> Self {
-        Self { gentle: false, wait: false, measure: Measure::Packets, byte_mode: false, mean_packet: Bytes(1000), ecn: false }
-    }
-}
-
 fairlane_units::params! {
+    /// Unit of drop curves, and the curve of the probability, for laws with several.
+    pub part CurveTuning {
+        /// True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
+        pub gentle: bool = false,
+        /// True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
+        pub wait: bool = false,
+        /// Unit of the average, the thresholds and the limit.
+        pub measure: Measure = Measure::Packets,
+        /// True if a packet is dropped in proportion to its length, and gaps are counted in bytes.
+        pub byte_mode: bool = false,
+        /// Length of a typical packet: converts between packets and bytes, and ages the average of an idle link.
+        #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+        pub mean_packet: Bytes = Bytes(1000),
+        /// True if ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
+        pub ecn: bool = false,
+    }
+
     /// A drop precedence.
     pub struct WredLevel {
         /// Which packets: `"dscp:af11"`, `"tcp"`, `"udp"`, `"flow:NAME"`, `"any"`, or a list of these.
@@ -141,9 +134,7 @@ impl Discipline for WredParams {
 
     fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
-        if !(0.0..=1.0).contains(&self.w_q) {
-            return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
-        }
+        check_shares(&[("w_q", self.w_q)])?;
         if self.levels.is_empty() || self.levels.len() > Classifier::MOST {
             return Err(Problem::new(
                 "levels",
@@ -195,10 +186,7 @@ pub(super) fn check_curve(min: Len, max: Len, max_p: f64, measure: Measure, mean
     if length_in(measure, max, mean_packet) < length_in(measure, min, mean_packet) {
         return Err(Problem::new("max", format!("the upper threshold ({max}) is below the lower one ({min})")));
     }
-    if !(0.0..=1.0).contains(&max_p) {
-        return Err(Problem::new("max_p", format!("{max_p} is not between 0 and 1")));
-    }
-    Ok(())
+    check_shares(&[("max_p", max_p)])
 }
 
 /// The state of WRED.

@@ -9,48 +9,31 @@ use crate::law::Law;
 use crate::limit::Limit;
 use fairlane_net::{Backlog, BuildContext, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters of FQ-CoDel's scheduler (RFC 8290), for any law.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct FqScheduler {
-    /// Limit of all queues together; the packet in transmission is not counted (RFC 8290 section 5.2.3).
-    pub limit: Len,
-    /// Limit of all queues together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one.
-    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
-    pub memory_limit: Option<Bytes>,
-    /// Number of queues that flows are hashed into (RFC 8290 section 5.2.5).
-    #[schemars(range(min = 1, max = 65536))]
-    pub flows: u32,
-    /// Field that the packets of one queue share.
-    pub hash: HashBy,
-    /// Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue.
-    pub salt: Option<u64>,
-    /// Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
-    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
-    pub quantum: Bytes,
-    /// Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
-    #[schemars(range(min = 1, max = 65536))]
-    pub drop_batch: u32,
-    /// True if a new queue that is found empty leaves at once where there are no old ones, as in Linux; else it passes through the old ones in any case (RFC 8290
-    /// section 4.2).
-    pub leave_new: bool,
-}
-
-impl Default for FqScheduler {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(10_240),
-            memory_limit: None,
-            flows: 1024,
-            hash: HashBy::Flow,
-            salt: None,
-            quantum: Bytes(1514),
-            drop_batch: 64,
-            leave_new: false,
-        }
+fairlane_units::params! {
+    /// Parameters of FQ-CoDel's scheduler (RFC 8290), for any law.
+    pub part FqScheduler {
+        /// Limit of all queues together; the packet in transmission is not counted (RFC 8290 section 5.2.3).
+        pub limit: Len = Len::Packets(10_240),
+        /// Limit of all queues together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one.
+        #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+        pub memory_limit: Option<Bytes> = None,
+        /// Number of queues that flows are hashed into (RFC 8290 section 5.2.5).
+        #[schemars(range(min = 1, max = 65536))]
+        pub flows: u32 = 1024,
+        /// Field that the packets of one queue share.
+        pub hash: HashBy = HashBy::Flow,
+        /// Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue.
+        pub salt: Option<u64> = None,
+        /// Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
+        #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+        pub quantum: Bytes = Bytes(1514),
+        /// Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
+        #[schemars(range(min = 1, max = 65536))]
+        pub drop_batch: u32 = 64,
+        /// True if a new queue that is found empty leaves at once where there are no old ones, as in Linux; else it passes through the old ones in any case (RFC 8290
+        /// section 4.2).
+        pub leave_new: bool = false,
     }
 }
 

@@ -4,41 +4,31 @@ use super::{Graph, InvalidParameter, MOST_LINKS, plain, too_many_links};
 use crate::spec::Pipe;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Treatment of a random network in several parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Islands {
-    /// Joins the parts by the shortest links, one link fewer than parts.
-    #[default]
-    Join,
-    /// Refuses the network with an error that names the number of parts.
-    Refuse,
-}
+fairlane_units::params! {
+    /// Treatment of a random network in several parts.
+    pub enum Islands {
+        /// Joins the parts by the shortest links, one link fewer than parts.
+        #[default]
+        Join,
+        /// Refuses the network with an error that names the number of parts.
+        Refuse,
+    }
 
-/// Parameters of a network whose nodes are scattered over a square.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct FieldParams {
-    /// Number of nodes.
-    #[schemars(range(min = 2, max = 10_000))]
-    pub nodes: u32,
-    /// Propagation delay along a side of the square; the delay of a link is proportional to its length. If `link` has a delay, all links have that.
-    #[schemars(extend("x-max" = "10min"))]
-    pub across: Dur,
-    /// Treatment of a network that is not connected.
-    pub islands: Islands,
-    /// Seed of the network. The seed of the run does not change it.
-    pub seed: u64,
-    /// Links; default 10 Mbit/s, and a delay by their length.
-    pub link: Pipe,
-}
-
-impl Default for FieldParams {
-    fn default() -> Self {
-        Self { nodes: 50, across: Dur::from_ms(10), islands: Islands::default(), seed: 1, link: Pipe::default() }
+    /// Parameters of a network whose nodes are scattered over a square.
+    pub part FieldParams {
+        /// Number of nodes.
+        #[schemars(range(min = 2, max = 10_000))]
+        pub nodes: u32 = 50,
+        /// Propagation delay along a side of the square; the delay of a link is proportional to its length. If `link` has a delay, all links have that.
+        #[schemars(extend("x-max" = "10min"))]
+        pub across: Dur = Dur::from_ms(10),
+        /// Treatment of a network that is not connected.
+        pub islands: Islands,
+        /// Seed of the network. The seed of the run does not change it.
+        pub seed: u64 = 1,
+        /// Links; default 10 Mbit/s, and a delay by their length.
+        pub link: Pipe,
     }
 }
 

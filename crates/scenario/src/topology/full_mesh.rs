@@ -1,6 +1,6 @@
 //! Full mesh: a link between any two nodes.
 
-use super::{Builder, Graph, InvalidParameter, with_defaults};
+use super::{Builder, Graph, with_defaults};
 use crate::spec::Pipe;
 
 fairlane_units::params! {
@@ -17,10 +17,6 @@ fairlane_units::params! {
 impl Builder for FullMesh {
     fn filled(&self) -> Self {
         Self { link: with_defaults(&self.link), ..self.clone() }
-    }
-
-    fn check(&self) -> Vec<InvalidParameter> {
-        Vec::new()
     }
 
     fn graph(&self) -> Graph {

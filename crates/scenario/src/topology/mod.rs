@@ -116,7 +116,9 @@ pub trait Builder: Sized {
     #[must_use]
     fn filled(&self) -> Self;
     /// Checks the parameters.
-    fn check(&self) -> Vec<InvalidParameter>;
+    fn check(&self) -> Vec<InvalidParameter> {
+        Vec::new()
+    }
     /// Builds the network, after `check` found no error.
     fn graph(&self) -> Graph;
     /// Names of the hosts, for messages: "s0..s4".

@@ -1,6 +1,6 @@
 //! Parking lot: a chain of bottlenecks, one flow along all of them and one across each.
 
-use super::{Builder, Graph, InvalidParameter, large_queue, plain};
+use super::{Builder, Graph, large_queue, plain};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 
@@ -24,10 +24,6 @@ impl Builder for ParkingLot {
             bottleneck: self.bottleneck.over(&plain(Rate::from_mbps(10), Dur::from_ms(20))).filled(),
             hops: self.hops,
         }
-    }
-
-    fn check(&self) -> Vec<InvalidParameter> {
-        Vec::new()
     }
 
     fn graph(&self) -> Graph {

@@ -1,6 +1,6 @@
 //! Star: clients and one server around a router.
 
-use super::{Builder, Graph, InvalidParameter, plain, row_position};
+use super::{Builder, Graph, plain, row_position};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 
@@ -28,10 +28,6 @@ impl Builder for Star {
         };
         let queue = self.queue.as_ref().map(|q| QueueTable::from(&q.spec()));
         Self { access: fill(&self.access, 10, 3), server: fill(&self.server, 50, 10), queue, clients: self.clients }
-    }
-
-    fn check(&self) -> Vec<InvalidParameter> {
-        Vec::new()
     }
 
     fn graph(&self) -> Graph {

@@ -9,7 +9,7 @@
 //! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
 
 use super::CcConfig;
-use super::window::{LossBased, Window, window_in};
+use super::window::{LEAST_SSTHRESH, LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent};
 use fairlane_units::{Dur, Time};
 
@@ -146,7 +146,7 @@ impl LossBased for Ledbat {
         } else {
             if self.w.in_slow_start() {
                 // Where the delay is at the target slow start is over.
-                self.w.end_slow_start();
+                self.w.ssthresh = self.w.cwnd.max(LEAST_SSTHRESH);
             }
             self.w.cwnd += self.p.gain * off * acked / self.w.cwnd;
             // flightsize is that before the acknowledgment.

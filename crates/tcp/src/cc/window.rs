@@ -22,6 +22,8 @@ enum Unit {
 
 /// [`Window::prior`] without a cut.
 const NO_CUT: (f64, f64) = (0.0, 0.0);
+/// Least threshold that a loss, or an early end of slow start, leaves (RFC 5681 equation 4).
+pub(super) const LEAST_SSTHRESH: f64 = 2.0;
 
 /// Congestion window and slow-start threshold, in segments with fractions, and the common rules of the family.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,15 +245,10 @@ impl Window {
                 let s = *s;
                 self.cwnd += watch.on_ack(up, self.cwnd, &s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
-                    self.end_slow_start();
+                    self.ssthresh = self.cwnd.max(LEAST_SSTHRESH);
                 }
             }
         }
-    }
-
-    /// Ends slow start at this window. RFC 5681 equation 4 keeps the threshold at two segments.
-    pub fn end_slow_start(&mut self) {
-        self.ssthresh = self.cwnd.max(2.0);
     }
 
     /// Passes an acknowledgment to the early end of slow start, before the window grows.
@@ -262,7 +259,7 @@ impl Window {
         {
             watch.observe(self.cwnd, s);
             if watch.ended() {
-                self.end_slow_start();
+                self.ssthresh = self.cwnd.max(LEAST_SSTHRESH);
             }
         }
     }
@@ -300,7 +297,8 @@ impl Window {
         // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
         if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
             let fraction = e.kind == CongestionKind::EcnEcho && least < 1.0;
-            self.ssthresh = if self.whole && !fraction { target as u64 as f64 } else { target }.max(if fraction { least } else { 2.0 });
+            self.ssthresh =
+                if self.whole && !fraction { target as u64 as f64 } else { target }.max(if fraction { least } else { LEAST_SSTHRESH });
         }
         self.cwnd = match e.kind {
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
@@ -428,8 +426,7 @@ impl<T: LossBased> CongestionControl for T {
     }
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
-        let target = self.decrease(e);
-        let least = self.min_cwnd_after_mark();
+        let (target, least) = (self.decrease(e), self.min_cwnd_after_mark());
         self.window_mut().cut_above(e, target, least);
     }
 
@@ -453,15 +450,12 @@ impl<T: LossBased> CongestionControl for T {
     }
 
     fn on_decay(&mut self, ssthresh: u64) {
-        let w = self.window_mut();
-        w.ssthresh = segments(ssthresh, w.smss);
+        self.on_syn_loss(ssthresh);
     }
 
     fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
-        let w = self.window_mut();
-        w.cwnd = segments(window, w.smss).max(1.0);
-        w.ssthresh = segments(ssthresh, w.smss);
-        self.restarted(now);
+        self.on_established(now, window);
+        self.on_syn_loss(ssthresh);
     }
 
     fn on_marks(&mut self, m: &MarkSample) {

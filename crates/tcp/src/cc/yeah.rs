@@ -10,7 +10,7 @@
 
 use super::CcConfig;
 use super::rtt_stats::{ENOUGH, RttStats, queued, ratio};
-use super::window::{LossBased, Window, window_in};
+use super::window::{LEAST_SSTHRESH, LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcContext, CongestionEvent, CongestionKind};
 use fairlane_units::Time;
 
@@ -92,7 +92,7 @@ impl Yeah {
             // Precautionary decongestion.
             let less = (self.queue / self.p.gamma).min(part(self.w.cwnd, self.p.epsilon));
             self.w.cwnd = (self.w.cwnd - less).max(self.reno).max(1.0);
-            self.w.end_slow_start();
+            self.w.ssthresh = self.w.cwnd.max(LEAST_SSTHRESH);
         }
         self.reno = if self.reno <= LEAST { (self.w.cwnd / 2.0).max(LEAST) } else { self.reno + 1.0 };
         self.slow = self.slow.saturating_add(1);

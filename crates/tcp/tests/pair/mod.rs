@@ -5,7 +5,7 @@
 pub mod fixed;
 pub mod transfer;
 
-use fairlane_net::{Class, Cx, Ecn, Endpoint, Segment, TimerId, Timers};
+use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, Segment, TimerId, Timers};
 use fairlane_tcp::{AnyCc, CongestionControl, Tcp, TcpParams, resolve_params};
 use fairlane_units::{Dur, Rate, Time};
 use std::cmp::Reverse;
@@ -214,6 +214,11 @@ impl<C: CongestionControl> Pair<C> {
     pub fn start(&mut self) {
         self.call(1, |e, cx| e.start(cx));
         self.call(0, |e, cx| e.start(cx));
+    }
+    /// Starts both ends, the first with data without end.
+    pub fn start_endless(&mut self) {
+        self.start();
+        self.write(0, ENDLESS, false);
     }
 
     pub fn write(&mut self, end: usize, bytes: u64, fin: bool) {
