@@ -21,10 +21,10 @@ fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
 fn run(scenario: &Resolved, queue: &str, options: &Options, tracing: Option<&Tracing>) -> Result<RunOutput, RunError> {
     let (seed, progress) = (SEED, Progress::default());
     match queue {
-        "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
-        "wheel" => run_with::<Wheel<u64>>(scenario, seed, false, &progress),
-        "tournament" => run_with::<Tournament<u64>>(scenario, seed, false, &progress),
-        "sorted" => run_with::<Sorted<u64>>(scenario, seed, false, &progress),
+        "heap" => run_with::<QuadHeap<u64>>(scenario, seed, &progress),
+        "wheel" => run_with::<Wheel<u64>>(scenario, seed, &progress),
+        "tournament" => run_with::<Tournament<u64>>(scenario, seed, &progress),
+        "sorted" => run_with::<Sorted<u64>>(scenario, seed, &progress),
         _ => run_traced(scenario, options, tracing, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped)),
     }
 }

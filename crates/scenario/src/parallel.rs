@@ -58,7 +58,18 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(usize::MAX, usize::from)
 }
 
-/// Partition of a run, if it is split.
+/// True if a run is to be split wherever that is possible and pays.
+pub(crate) fn is_asked(scenario: &Resolved, parts: Parallel, threads: usize) -> bool {
+    let asked = match parts {
+        Parallel::Never => false,
+        // More threads than cores would only wait for each other.
+        Parallel::Pays => threads.min(cores()) > 1,
+        Parallel::Always => true,
+    };
+    asked && whole(scenario).is_none()
+}
+
+/// Partition of a run that is to be split, if it can be and that pays.
 pub(crate) fn cut<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
@@ -66,15 +77,6 @@ pub(crate) fn cut<H: EventQueue>(
     parts: Parallel,
     threads: usize,
 ) -> Option<Partition> {
-    let asked = match parts {
-        Parallel::Never => false,
-        // More threads than cores would only wait for each other.
-        Parallel::Pays => threads.min(cores()) > 1,
-        Parallel::Always => true,
-    };
-    if !asked || whole(scenario).is_some() {
-        return None;
-    }
     let threads = match parts {
         // On one thread all parts stay as they are.
         Parallel::Always => Some(threads).filter(|&n| n > 1),

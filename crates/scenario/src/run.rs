@@ -16,7 +16,7 @@ use crate::run_error::RunError;
 use crate::series_table::SeriesTable;
 use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
-use fairlane_engine::EventQueue;
+use fairlane_engine::{EventQueue, fits_64_bits};
 use fairlane_net::{NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
@@ -211,6 +211,12 @@ struct Watch<'a> {
     parts: Parallel,
 }
 
+impl Watch<'_> {
+    fn is_observed(&self) -> bool {
+        self.hop_probe || self.why || self.tracing.is_some() || !self.captures.requests.is_empty()
+    }
+}
+
 /// Run number of sessions, which belong to no set.
 pub(crate) const SESSION: u64 = u64::MAX;
 
@@ -224,47 +230,68 @@ pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
 
 /// Slot counts from which the tournament is faster than the sorted array, and the wheel faster than the tournament, see `docs/background/event-queue.md`.
 #[cfg(not(debug_assertions))]
-pub(crate) const SOME_SLOTS: usize = 400;
-#[cfg(not(debug_assertions))]
-pub(crate) const MANY_SLOTS: usize = 3200;
+const SOME_SLOTS: usize = 400;
+const MANY_SLOTS: usize = 3200;
 
-/// Runs `$work` with `$queue` as the event queue for a network with so many slots, whose keys count so far, until `$end`.
+/// Event queue of every run that is observed or advanced in steps: it fits all networks and durations, so the loop for observers is compiled once.
+#[cfg(not(debug_assertions))]
+pub(crate) type AnyEvents = fairlane_engine::Wheel<u128>;
+/// The event queue of a part. Parts pay in large networks only.
+#[cfg(not(debug_assertions))]
+type PartEvents = fairlane_engine::Wheel<u64>;
+/// Builds for tests have one event queue; `net/tests/laws.rs` compares all of them.
+#[cfg(debug_assertions)]
+pub(crate) type AnyEvents = fairlane_engine::QuadHeap<u128>;
+#[cfg(debug_assertions)]
+type PartEvents = AnyEvents;
+
+/// Runs `$work` with `$queue` as the fastest event queue for a network with so many slots, whose keys count so far, until `$end`.
 ///
 /// The loop is compiled once for each queue. Keys that need 128 bits, in long runs, have the wheel whatever the slots.
-#[cfg(not(debug_assertions))]
 macro_rules! with_events {
     (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
-        use crate::run::{MANY_SLOTS, SOME_SLOTS};
-        use fairlane_engine::{Sorted, Tournament, Wheel, fits_64_bits};
         macro_rules! with {
             ($of:ty) => {{
                 type $queue = $of;
                 $work
             }};
         }
-        match (fits_64_bits($numbers, $end), $slots) {
-            (true, 0..SOME_SLOTS) => with!(Sorted<u64>),
-            (true, SOME_SLOTS..MANY_SLOTS) => with!(Tournament<u64>),
-            (true, _) => with!(Wheel<u64>),
-            (false, _) => with!(Wheel<u128>),
-        }
+        #[cfg(not(debug_assertions))]
+        let done = match (fits_64_bits($numbers, $end), $slots) {
+            (true, 0..SOME_SLOTS) => with!(fairlane_engine::Sorted<u64>),
+            (true, SOME_SLOTS..MANY_SLOTS) => with!(fairlane_engine::Tournament<u64>),
+            (true, _) => with!(fairlane_engine::Wheel<u64>),
+            (false, _) => with!(AnyEvents),
+        };
+        #[cfg(debug_assertions)]
+        let done = {
+            let _ = ($slots, $numbers, $end);
+            with!(AnyEvents)
+        };
+        done
     }};
 }
-/// Runs `$work` with the heap as the event queue. Builds for tests compile the loop for one queue; `net/tests/laws.rs` compares all of them.
-#[cfg(debug_assertions)]
-macro_rules! with_events {
-    (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
-        type $queue = fairlane_engine::QuadHeap<u128>;
-        let _ = ($slots, $numbers, $end);
-        $work
-    }};
-}
-pub(crate) use with_events;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    let setup = Setup::new(scenario, seed);
+    let mut setup = Setup::new(scenario, seed);
+    // Controls act only in the loop that is compiled for observers.
+    if watch.is_observed() || !scenario.expanded.controls.is_empty() {
+        return run_observed(scenario, setup, watch, progress);
+    }
+    let end = Time::ZERO + scenario.duration;
     let (slots, numbers) = setup.parts.slots();
-    with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => run_watched::<Events>(scenario, setup, watch, progress))
+    if parallel::is_asked(scenario, watch.parts, watch.threads) {
+        let done = if fits_64_bits(numbers, end) {
+            run_cut::<PartEvents>(scenario, setup, watch, slots >= MANY_SLOTS, progress)
+        } else {
+            run_cut::<AnyEvents>(scenario, setup, watch, true, progress)
+        };
+        match done? {
+            Cut::Done(done) => return Ok(*done),
+            Cut::Not(clock) => setup = Setup { clock, ..Setup::new(scenario, seed) },
+        }
+    }
+    with_events!((slots, numbers, end), Events => run_plain::<Events>(scenario, setup, progress))
 }
 
 /// Builder of a world, and the time spent on it so far.
@@ -283,21 +310,56 @@ impl Setup {
     }
 }
 
-/// Executes one run with a given event queue. The queue affects the speed, never the result.
-pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
-    let captures = Captures::default();
-    run_watched::<H>(
-        scenario,
-        Setup::new(scenario, seed),
-        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0, threads: 1, parts: Parallel::Never },
-        progress,
-    )
-    .map(|done| done.output)
+/// Executes one run without observers, with a given event queue. The queue affects the speed, never the result.
+pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, progress: &Progress) -> Result<RunOutput, RunError> {
+    run_plain::<H>(scenario, Setup::new(scenario, seed), progress).map(|done| done.output)
 }
 
-fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
+fn run_plain<H: EventQueue>(scenario: &Resolved, Setup { seed, clock, parts }: Setup, progress: &Progress) -> Result<Done, RunError> {
+    let world = parts.build::<H>()?;
+    run_world(scenario, seed, world, clock.seconds(), progress)
+}
+
+/// Runs a world that nobody observes.
+fn run_world<H: EventQueue>(
+    scenario: &Resolved,
+    seed: u64,
+    mut world: World<BuiltIn, H>,
+    setup_s: f64,
+    progress: &Progress,
+) -> Result<Done, RunError> {
+    let clock = CpuClock::start();
+    drive(scenario, seed, &mut world, &mut (), progress)?;
+    Ok(Done { output: finish(scenario, seed, world, None, clock.seconds(), setup_s), written: None })
+}
+
+/// A run that was to be cut.
+enum Cut {
+    Done(Box<Done>),
+    /// It was not, and another event queue is faster; the clock of the setup.
+    Not(CpuClock),
+}
+
+/// Runs a network in parts if that is possible and pays; else in one piece if `fits`, which says that the event queue is the one for that.
+fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, fits: bool, progress: &Progress) -> Result<Cut, RunError> {
     let Setup { seed, clock, parts } = setup;
-    let mut world = parts.build::<H>()?;
+    let world = parts.build::<H>()?;
+    let done = match parallel::cut(scenario, seed, &world, watch.parts, watch.threads) {
+        None if !fits => return Ok(Cut::Not(clock)),
+        None => run_world(scenario, seed, world, clock.seconds(), progress)?,
+        Some(cut) => {
+            let setup_s = clock.seconds();
+            let (world, cpu_s) = parallel::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
+            Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None }
+        }
+    };
+    Ok(Cut::Done(Box::new(done)))
+}
+
+/// Runs a network with its observers and controls.
+fn run_observed(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
+    let Setup { seed, clock, parts } = setup;
+    let mut world = parts.build::<AnyEvents>()?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
     let from = Time::ZERO + scenario.warmup;
@@ -309,19 +371,9 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         deaf: true,
         ..Probes::default()
     };
-    let cut = parallel::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
-    if let Some(cut) = cut {
-        let (world, cpu_s) = parallel::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
-        return Ok(Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None });
-    }
-    // Controls act only in the loop that is compiled for observers.
-    if probes.any() || !scenario.expanded.controls.is_empty() {
-        probes.ask(&world);
-        world.watch_some(&probes);
-        drive(scenario, seed, &mut world, &mut probes, progress)?;
-    } else {
-        drive(scenario, seed, &mut world, &mut (), progress)?;
-    }
+    probes.ask(&world);
+    world.watch_some(&probes);
+    drive(scenario, seed, &mut world, &mut probes, progress)?;
     if let Some(recorder) = probes.recorder.take() {
         recorder.finish().map_err(not_written)?;
     }

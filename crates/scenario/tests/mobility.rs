@@ -3,7 +3,7 @@
 use crate::common::{read, run};
 use fairlane_engine::{QuadHeap, Wheel};
 use fairlane_net::{Observer, Qdisc, ReceiveEvent, World};
-use fairlane_scenario::{BuiltIn, Format, Progress, resolve, run_with, world};
+use fairlane_scenario::{BuiltIn, Format, Options, Progress, resolve, run_all, run_with, world};
 use fairlane_units::{Dur, Time};
 
 /// A datagram per millisecond, sent without delay.
@@ -136,10 +136,12 @@ fn random_walks_follow_their_own_seed() {
 fn a_run_with_walks_is_the_same_with_every_event_queue_and_watched_or_not() {
     let text = wanderers(1, 1, 4);
     let r = read(&text);
+    let options = Options { seeds: vec![3], hop_probe: true, ..Options::default() };
+    let observed = run_all(&r, &options, &Progress::default());
     let prints = [
-        run_with::<QuadHeap>(&r, 3, false, &Progress::default()),
-        run_with::<Wheel>(&r, 3, false, &Progress::default()),
-        run_with::<QuadHeap<u64>>(&r, 3, true, &Progress::default()),
+        run_with::<QuadHeap>(&r, 3, &Progress::default()),
+        run_with::<Wheel>(&r, 3, &Progress::default()),
+        observed.map(|mut runs| runs.swap_remove(0)),
     ]
     .map(|out| out.unwrap().fingerprint);
     assert!(prints.iter().all(|&p| p == prints[0]), "{prints:x?}");

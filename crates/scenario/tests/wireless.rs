@@ -3,7 +3,7 @@
 use crate::common::{read, run, run_seed};
 use fairlane_engine::{QuadHeap, Wheel};
 use fairlane_net::{Observer, World};
-use fairlane_scenario::{BuiltIn, Format, Progress, RunOutput, resolve, run_with, world};
+use fairlane_scenario::{BuiltIn, Format, Options, Progress, RunOutput, resolve, run_all, run_with, world};
 use fairlane_units::{Dur, Time};
 
 /// Rules and thresholds of ns-3.37, control frames at 1 Mbit/s, as in `crates/wireless/tests/reference.rs`.
@@ -131,10 +131,12 @@ fn wired_and_wireless_interfaces_stand_side_by_side() {
 fn a_run_is_the_same_with_every_event_queue_and_watched_or_not() {
     for text in [HOUSE.to_owned(), chain(4), saturated(20, "")] {
         let r = read(&text);
+        let options = Options { seeds: vec![3], hop_probe: true, ..Options::default() };
+        let observed = run_all(&r, &options, &Progress::default());
         let prints = [
-            run_with::<QuadHeap>(&r, 3, false, &Progress::default()),
-            run_with::<Wheel>(&r, 3, false, &Progress::default()),
-            run_with::<QuadHeap<u64>>(&r, 3, true, &Progress::default()),
+            run_with::<QuadHeap>(&r, 3, &Progress::default()),
+            run_with::<Wheel>(&r, 3, &Progress::default()),
+            observed.map(|mut runs| runs.swap_remove(0)),
         ]
         .map(|out| out.unwrap().fingerprint);
         assert!(prints.iter().all(|&p| p == prints[0]), "{prints:x?}");

@@ -17,11 +17,10 @@ use crate::limits;
 use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
 use crate::resolved::Resolved;
-use crate::run::{self, CpuClock, RunOutput};
+use crate::run::{self, AnyEvents, CpuClock, RunOutput};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::timeline::Timeline;
-use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, PortId, SenderState, Waiting, World};
 use fairlane_trace::limits::LimitReport;
 use fairlane_trace::scene::{Scene, Snapshot};
@@ -30,45 +29,11 @@ use serde_json::Value;
 use state::{flow_now, queue_now, waiting_now};
 use std::sync::Arc;
 
-/// A world with any event queue.
-trait Running: Send {
-    fn branch(&self) -> Box<dyn Running>;
-    fn advance(
-        &mut self,
-        scenario: &Resolved,
-        timeline: &mut Timeline,
-        to: Time,
-        budget: u64,
-        probes: &mut Probes,
-    ) -> Result<bool, RunError>;
-    fn change(
-        &mut self,
-        scenario: &Resolved,
-        timeline: &mut Timeline,
-        next: Arc<Resolved>,
-        waiting: Waiting,
-        probes: &mut Probes,
-    ) -> Result<(), RunError>;
-    fn reseed(&mut self, number: u64);
-    fn now(&self) -> Time;
-    fn events(&self) -> u64;
-    fn fingerprint(&self) -> u64;
-    fn watch(&self, from: Time) -> LimitReport;
-    /// States of the senders that have started.
-    fn moments(&self) -> Vec<Option<SenderState>>;
-    /// Tells the world that observers were added or want more events.
-    fn look(&mut self, probes: &mut Probes);
-    fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
-    fn flow(&self, flow: FlowId) -> Row;
-    fn queue(&self, port: PortId) -> Row;
-    fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>>;
-    fn snapshot(&self, gauges: bool) -> Snapshot;
-}
+/// The world of a session, with the event queue that fits all networks.
+#[derive(Clone)]
+struct Running(World<BuiltIn, AnyEvents>);
 
-impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
-    fn branch(&self) -> Box<dyn Running> {
-        Box::new(self.clone())
-    }
+impl Running {
     fn advance(
         &mut self,
         scenario: &Resolved,
@@ -79,10 +44,10 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     ) -> Result<bool, RunError> {
         // Controls act only in the loop that is compiled for observers.
         if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(self);
-            timeline.advance(scenario, self, to, budget, probes)
+            probes.ask(&self.0);
+            timeline.advance(scenario, &mut self.0, to, budget, probes)
         } else {
-            timeline.advance(scenario, self, to, budget, &mut ())
+            timeline.advance(scenario, &mut self.0, to, budget, &mut ())
         }
     }
     fn change(
@@ -94,66 +59,68 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         probes: &mut Probes,
     ) -> Result<(), RunError> {
         if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(self);
-            timeline.change(scenario, next, waiting, self, probes)
+            probes.ask(&self.0);
+            timeline.change(scenario, next, waiting, &mut self.0, probes)
         } else {
-            timeline.change(scenario, next, waiting, self, &mut ())
+            timeline.change(scenario, next, waiting, &mut self.0, &mut ())
         }
     }
     fn reseed(&mut self, number: u64) {
-        self.reseed(number);
+        self.0.reseed(number);
     }
     fn now(&self) -> Time {
-        self.now()
+        self.0.now()
     }
     fn events(&self) -> u64 {
-        self.events()
+        self.0.events()
     }
     fn fingerprint(&self) -> u64 {
-        self.fingerprint()
+        self.0.fingerprint()
     }
     fn watch(&self, from: Time) -> LimitReport {
-        limits::watch(self, from)
+        limits::watch(&self.0, from)
     }
+    /// States of the senders that have started.
     fn moments(&self) -> Vec<Option<SenderState>> {
-        let flows = (0..).zip(self.flows());
-        flows.map(|(f, flow)| if flow.has_begun() { self.moment(EpId::sender(FlowId(f))) } else { None }).collect()
+        let flows = (0..).zip(self.0.flows());
+        flows.map(|(f, flow)| if flow.has_begun() { self.0.moment(EpId::sender(FlowId(f))) } else { None }).collect()
     }
+    /// Tells the world that observers were added or want more events.
     fn look(&mut self, probes: &mut Probes) {
-        probes.ask(self);
-        World::watch(self, probes);
+        probes.ask(&self.0);
+        self.0.watch(probes);
     }
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput {
         // Of a clone: reading results does not affect the run itself.
-        let mut world = self.clone();
+        let mut world = self.0.clone();
         world.settle(&mut ());
         world.retire();
         run::output(scenario, seed, world, None, cpu_s, setup_s)
     }
     fn flow(&self, flow: FlowId) -> Row {
-        flow_now(self, flow)
+        flow_now(&self.0, flow)
     }
     fn queue(&self, port: PortId) -> Row {
-        if !self.is_due(port) {
-            return queue_now(self, port);
+        if !self.0.is_due(port) {
+            return queue_now(&self.0, port);
         }
-        let mut world = self.clone();
+        let mut world = self.0.clone();
         world.settle(&mut ());
         queue_now(&world, port)
     }
     fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
-        if !self.is_due(port) {
-            return waiting_now(self, port);
+        if !self.0.is_due(port) {
+            return waiting_now(&self.0, port);
         }
-        let mut world = self.clone();
+        let mut world = self.0.clone();
         world.settle(&mut ());
         waiting_now(&world, port)
     }
     fn snapshot(&self, gauges: bool) -> Snapshot {
-        if !(0..self.ports().len()).any(|p| self.is_due(PortId(p as u32))) {
-            return scene::snapshot(self, gauges);
+        if !(0..self.0.ports().len()).any(|p| self.0.is_due(PortId(p as u32))) {
+            return scene::snapshot(&self.0, gauges);
         }
-        let mut world = self.clone();
+        let mut world = self.0.clone();
         world.settle(&mut ());
         scene::snapshot(&world, gauges)
     }
@@ -173,7 +140,7 @@ pub struct Simulation {
     scenario: Arc<Resolved>,
     seed: u64,
     timeline: Timeline,
-    world: Box<dyn Running>,
+    world: Running,
     probes: Probes,
     /// Changes made through `set`.
     made: Vec<AtSpec>,
@@ -194,7 +161,7 @@ impl Simulation {
         limits::check(&scenario, why)?;
         take_fault();
         let clock = CpuClock::start();
-        let world = run::as_run(run::SESSION, || make(&scenario, seed))?;
+        let world = run::as_run(run::SESSION, || build::world(&scenario, seed)).map(Running)?;
         if let Some(fault) = take_fault() {
             return Err(RunError::Plugin(fault));
         }
@@ -263,7 +230,7 @@ impl Simulation {
     /// Copies the run: without a number with the same future as long as nothing is changed, with a number with other random numbers.
     #[must_use]
     pub fn branch(&self, number: Option<u64>) -> Self {
-        let mut world = run::as_run(run::SESSION, || self.world.branch());
+        let mut world = run::as_run(run::SESSION, || self.world.clone());
         if let Some(number) = number {
             world.reseed(number);
         }
@@ -376,13 +343,6 @@ impl Simulation {
     pub fn link_names(&self) -> Vec<Name> {
         self.scenario.link_directions().iter().map(|l| l.name.clone()).collect()
     }
-}
-
-/// Builds the world of a run, with the event queue that `run_all` would use.
-fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
-    let parts = build::parts(scenario, seed);
-    let (slots, numbers) = parts.slots();
-    Ok(run::with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => Box::new(parts.build::<Events>()?)))
 }
 
 /// Reports a refusal at the option that caused it.

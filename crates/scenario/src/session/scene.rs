@@ -2,9 +2,8 @@
 
 use super::Simulation;
 use crate::components::BuiltIn;
-use crate::run;
+use crate::run::{self, AnyEvents};
 use crate::run_error::RunError;
-use fairlane_engine::EventQueue;
 use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
 use fairlane_trace::scene::{STATES, Scene, SeekTarget, Snapshot};
 use fairlane_units::Time;
@@ -24,7 +23,7 @@ pub enum Seek {
 }
 
 /// State of all links and flows.
-pub(super) fn snapshot<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> Snapshot {
+pub(super) fn snapshot(world: &World<BuiltIn, AnyEvents>, gauges: bool) -> Snapshot {
     let now = world.now();
     let mut out = Snapshot::default();
     for (p, i) in world.ports().iter().zip(0_u32..) {

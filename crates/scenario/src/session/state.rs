@@ -2,7 +2,7 @@
 
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
-use fairlane_engine::EventQueue;
+use crate::run::AnyEvents;
 use fairlane_net::{Endpoint, EpId, FlowId, PortId, Qdisc, TimerId, World};
 use fairlane_units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ fn instant(t: Time) -> StateValue {
 }
 
 /// State of a flow: its progress (`flow`), its connection or sender (`transport`), and the gauges of its congestion control (`gauge`).
-pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -> Row {
+pub(super) fn flow_now(world: &World<BuiltIn, AnyEvents>, flow: FlowId) -> Row {
     let f = &world.flows()[flow.0 as usize];
     let (ep, v) = (EpId::sender(flow), world.view(EpId::sender(flow)));
     let mut row: Row = vec![
@@ -81,7 +81,7 @@ pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -
 }
 
 /// State of the queue of a port and its link; `gauge` has the discipline's own variables.
-pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Row {
+pub(super) fn queue_now(world: &World<BuiltIn, AnyEvents>, port: PortId) -> Row {
     let p = world.port(port);
     let level = p.qdisc().backlog();
     let mut row: Row = vec![
@@ -99,7 +99,7 @@ pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) 
 }
 
 /// Number, packets and bytes of each flow with packets in the queue; none if the queue does not report them.
-pub(super) fn waiting_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
+pub(super) fn waiting_now(world: &World<BuiltIn, AnyEvents>, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
     let mut flows = BTreeMap::<u32, (u32, u64)>::new();
     for p in world.waiting(port).ok()? {
         let of = flows.entry(p.flow.0).or_default();
