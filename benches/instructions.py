@@ -33,7 +33,9 @@ TOLERANCE = 0.03
 def built(flags: str | None) -> Path:
     """The release binary of the developer tool, built with these flags of the compiler; None: with those of the environment."""
     env = os.environ if flags is None else {**os.environ, "CARGO_ENCODED_RUSTFLAGS": flags}
-    build = ["cargo", "build", "--quiet", "--release", "--package", "fairlane-dev", "--message-format=json"]
+    # Together with the extension, from which the names of functions in the profile are.
+    packages = ["--package", "fairlane-dev", "--package", "fairlane-py"]
+    build = ["cargo", "build", "--quiet", "--release", *packages, "--message-format=json"]
     run = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=env)
     if run.returncode:
         sys.exit("instructions.py: the build failed")

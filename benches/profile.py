@@ -64,7 +64,9 @@ def is_hot(record: str) -> bool:
 def binary(flags: list[str]) -> Path:
     """The developer tool, built with these flags of the compiler in a folder of its own."""
     env = {**os.environ, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags), "CARGO_TARGET_DIR": str(ROOT / "target" / "profile")}
-    subprocess.run(["cargo", "build", "--release", "--package", "fairlane-dev"], cwd=ROOT, env=env, check=True)
+    # Together with the extension: alone it would have other features of dependencies, hence other names of functions.
+    packages = ["--package", "fairlane-dev", "--package", "fairlane-py"]
+    subprocess.run(["cargo", "build", "--release", *packages], cwd=ROOT, env=env, check=True)
     return ROOT / "target" / "profile" / "release" / "fairlane-dev"
 
 

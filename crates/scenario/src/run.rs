@@ -16,7 +16,7 @@ use crate::run_error::RunError;
 use crate::series_table::SeriesTable;
 use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
-use fairlane_engine::{EventQueue, fits_64_bits};
+use fairlane_engine::{EventQueue, QuadHeap, fits_64_bits};
 use fairlane_net::{NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
@@ -229,48 +229,26 @@ pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
 }
 
 /// Slot counts from which the tournament is faster than the sorted array, and the wheel faster than the tournament, see `docs/background/event-queue.md`.
-#[cfg(not(debug_assertions))]
 const SOME_SLOTS: usize = 400;
 const MANY_SLOTS: usize = 3200;
 
-/// Event queue of every run that is observed or advanced in steps: it fits all networks and durations, so the loop for observers is compiled once.
+/// Event queues of networks with few, some and many slots. The loop is compiled once for each.
 #[cfg(not(debug_assertions))]
-pub(crate) type AnyEvents = fairlane_engine::Wheel<u128>;
-/// The event queue of a part. Parts pay in large networks only.
-#[cfg(not(debug_assertions))]
-type PartEvents = fairlane_engine::Wheel<u64>;
-/// Builds for tests have one event queue; `net/tests/laws.rs` compares all of them.
-#[cfg(debug_assertions)]
-pub(crate) type AnyEvents = fairlane_engine::QuadHeap<u128>;
-#[cfg(debug_assertions)]
-type PartEvents = AnyEvents;
-
-/// Runs `$work` with `$queue` as the fastest event queue for a network with so many slots, whose keys count so far, until `$end`.
-///
-/// The loop is compiled once for each queue. Keys that need 128 bits, in long runs, have the wheel whatever the slots.
-macro_rules! with_events {
-    (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
-        macro_rules! with {
-            ($of:ty) => {{
-                type $queue = $of;
-                $work
-            }};
-        }
-        #[cfg(not(debug_assertions))]
-        let done = match (fits_64_bits($numbers, $end), $slots) {
-            (true, 0..SOME_SLOTS) => with!(fairlane_engine::Sorted<u64>),
-            (true, SOME_SLOTS..MANY_SLOTS) => with!(fairlane_engine::Tournament<u64>),
-            (true, _) => with!(fairlane_engine::Wheel<u64>),
-            (false, _) => with!(AnyEvents),
-        };
-        #[cfg(debug_assertions)]
-        let done = {
-            let _ = ($slots, $numbers, $end);
-            with!(AnyEvents)
-        };
-        done
-    }};
+mod events {
+    pub(super) type Few = fairlane_engine::Sorted<u64>;
+    pub(super) type Some = fairlane_engine::Tournament<u64>;
+    pub(super) type Many = fairlane_engine::Wheel<u64>;
 }
+/// The event queue of builds for tests, which is compiled sooner than three; `net/tests/laws.rs` compares all of them.
+#[cfg(debug_assertions)]
+mod events {
+    pub(super) type Few = super::AnyEvents;
+    pub(super) type Some = super::AnyEvents;
+    pub(super) type Many = super::AnyEvents;
+}
+/// Event queue of long runs, whose keys need 128 bits, and of every run that is observed or advanced in steps: it fits all networks and durations,
+/// so the loop for observers is compiled once.
+pub(crate) type AnyEvents = QuadHeap<u128>;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let mut setup = Setup::new(scenario, seed);
@@ -278,20 +256,26 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
     if watch.is_observed() || !scenario.expanded.controls.is_empty() {
         return run_observed(scenario, setup, watch, progress);
     }
-    let end = Time::ZERO + scenario.duration;
     let (slots, numbers) = setup.parts.slots();
+    let short = fits_64_bits(numbers, Time::ZERO + scenario.duration);
     if parallel::is_asked(scenario, watch.parts, watch.threads) {
-        let done = if fits_64_bits(numbers, end) {
-            run_cut::<PartEvents>(scenario, setup, watch, slots >= MANY_SLOTS, progress)
-        } else {
-            run_cut::<AnyEvents>(scenario, setup, watch, true, progress)
+        let done = match (short, slots) {
+            // Parts pay in large networks only.
+            (true, 0..MANY_SLOTS) => run_cut::<events::Some>(scenario, setup, watch, slots >= SOME_SLOTS, progress),
+            (true, _) => run_cut::<events::Many>(scenario, setup, watch, true, progress),
+            (false, _) => run_cut::<AnyEvents>(scenario, setup, watch, true, progress),
         };
         match done? {
             Cut::Done(done) => return Ok(*done),
             Cut::Not(clock) => setup = Setup { clock, ..Setup::new(scenario, seed) },
         }
     }
-    with_events!((slots, numbers, end), Events => run_plain::<Events>(scenario, setup, progress))
+    match (short, slots) {
+        (true, 0..SOME_SLOTS) => run_plain::<events::Few>(scenario, setup, progress),
+        (true, SOME_SLOTS..MANY_SLOTS) => run_plain::<events::Some>(scenario, setup, progress),
+        (true, _) => run_plain::<events::Many>(scenario, setup, progress),
+        (false, _) => run_plain::<AnyEvents>(scenario, setup, progress),
+    }
 }
 
 /// Builder of a world, and the time spent on it so far.
