@@ -1,20 +1,25 @@
 """Draws the figures of the model pages: `python docs/models/plots.py [NAME...]`, with fairlane installed.
 
-Each module `figures/NAME.py` has a function `figure() -> matplotlib.figure.Figure`; it becomes `img/NAME.svg`. Helpers that several
-share are in `figures/common.py` (`from .common import ...`). Each figure compares a run with a formula or a source.
-The same version of fairlane draws the same figures.
+A figure is an entry of the table in `figures/queues.py`, `tcp.py` or `network.py`. `figures/draw.py` draws it into `img/NAME.svg`.
+Each figure compares runs with a formula or a source. The same version of fairlane draws the same figures.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
 HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+from figures import network, queues, runs, tcp  # noqa: E402
+
 FOLDER = HERE / "img"
-FIGURES = sorted(p.stem for p in (HERE / "figures").glob("*.py") if p.stem != "common")
-"""The figures by name: the modules there are."""
+FIGURES = {**queues.FIGURES, **tcp.FIGURES, **network.FIGURES}
+"""All figures by name."""
 STYLE = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -29,20 +34,23 @@ STYLE = {
 }
 
 
+def build(name: str) -> Figure:
+    """Returns a figure; its runs are forgotten afterwards."""
+    figure = FIGURES[name].draw()
+    runs.forget()
+    return figure
+
+
 def main(names: list[str]) -> int:
     """Draws the figures named, or all."""
     unknown = [n for n in names if n not in FIGURES]
     if unknown:
-        print(f"no figure is called {unknown[0]}; there are {', '.join(FIGURES)}", file=sys.stderr)
+        print(f"no figure is called {unknown[0]}; there are {', '.join(sorted(FIGURES))}", file=sys.stderr)
         return 2
-
-    import matplotlib as mpl
-
-    sys.path.insert(0, str(HERE))
     FOLDER.mkdir(exist_ok=True)
-    for name in names or FIGURES:
+    for name in names or sorted(FIGURES):
         with mpl.rc_context(STYLE):
-            importlib.import_module(f"figures.{name}").figure().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+            build(name).savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
         print(FOLDER / f"{name}.svg")
     return 0
 
