@@ -1,37 +1,56 @@
-"""A page in headless Chromium that is pointed at, typed to and printed, through the pipe of the DevTools protocol."""
+"""Pages in headless Chromium that are pointed at, typed to and printed, through the pipe of the DevTools protocol.
+
+All pages of a process are in one browser, which starts with the first of them; each has a context of its own: storage, cookies, cache.
+"""
 
 from __future__ import annotations
 
+import atexit
 import base64
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from browser import BROWSER, needed
+import pytest
 
 __all__ = ["Driven", "needed"]
 
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+# A browser is no Python package that `make test` could bring: `.ci/run` does where it may; elsewhere the tests say that they were left out.
+needed = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
-class Driven:
-    """A browser with one page, without any network but 127.0.0.1: other requests of a page fail, and are listed in `asked`."""
 
-    def __init__(self, folder: Path) -> None:
+class _Chromium:
+    """A browser without any network but 127.0.0.1."""
+
+    _running: _Chromium | None = None
+
+    @classmethod
+    def running(cls) -> _Chromium:
+        """The browser of this process, started if there is none or if it went away."""
+        if cls._running is None or cls._running.process.poll() is not None:
+            cls._running = cls()
+            atexit.register(cls._running.close)
+        return cls._running
+
+    def __init__(self) -> None:
+        self._profile = tempfile.TemporaryDirectory(prefix="fairlane-browser-", ignore_cleanup_errors=True)
         ours, theirs = os.pipe(), os.pipe()
-        flags = [
+        options = [
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
             "--hide-scrollbars",
+            "--disable-background-networking",
             "--remote-debugging-pipe",
             "--force-device-scale-factor=1",
-        ]
-        options = [
-            *flags,
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            f"--user-data-dir={folder / 'profile'}",
+            f"--user-data-dir={self._profile.name}",
             "about:blank",
         ]
 
@@ -42,38 +61,29 @@ class Driven:
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [str(BROWSER), *options], preexec_fn=place, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         os.close(ours[0])
         os.close(theirs[1])
         self._write, self._read = os.fdopen(ours[1], "wb"), os.fdopen(theirs[0], "rb")
-        self._number, self._session, self._rest = 0, "", b""
-        self.console: list[str] = []
-        """Errors and warnings of the console, exceptions, and what the page's policy refused."""
-        self.asked: list[str] = []
-        """Addresses that pages asked for."""
-        self.loaded = 0
-        page = next(t for t in self.send("Target.getTargets")["targetInfos"] if t["type"] == "page")
-        self._session = self.send("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.send(f"{domain}.enable")
+        self._number, self._rest = 0, b""
+        self.pages: dict[str, Driven] = {}
+        """Pages by the sessions in which they are spoken to."""
 
-    def __enter__(self) -> Driven:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def close(self) -> None:
         self._write.close()
         try:
-            self._process.wait(10)
+            self.process.wait(10)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
         self._read.close()
+        self._profile.cleanup()
 
-    def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def send(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
         self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters} | ({"sessionId": self._session} if self._session else {})
+        message = {"id": self._number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
         self._write.write(json.dumps(message).encode() + b"\0")
         self._write.flush()
         while True:
@@ -81,7 +91,16 @@ class Driven:
             if told.get("id") == self._number:
                 assert "error" not in told, (method, told["error"])
                 return told["result"]
-            self._heard(told)
+            self._pass_on(told)
+
+    def listen(self) -> None:
+        """Waits for one event, and hands it to its page."""
+        self._pass_on(self._next())
+
+    def _pass_on(self, told: dict[str, Any]) -> None:
+        page = self.pages.get(told.get("sessionId", ""))
+        if page is not None:
+            page._heard(told)
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
@@ -90,6 +109,38 @@ class Driven:
             self._rest += got
         text, _, self._rest = self._rest.partition(b"\0")
         return json.loads(text)
+
+
+class Driven:
+    """A page, without any network but 127.0.0.1: its other requests fail, and are listed in `asked`."""
+
+    def __init__(self) -> None:
+        self._browser = _Chromium.running()
+        self._session = ""
+        self.console: list[str] = []
+        """Errors and warnings of the console, exceptions, and what the page's policy refused."""
+        self.asked: list[str] = []
+        """Addresses that pages asked for."""
+        self.loaded = 0
+        self._context = self.send("Target.createBrowserContext")["browserContextId"]
+        target = self.send("Target.createTarget", url="about:blank", browserContextId=self._context)["targetId"]
+        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(f"{domain}.enable")
+
+    def __enter__(self) -> Driven:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._browser.pages = {session: page for session, page in self._browser.pages.items() if page is not self}
+        if self._browser.process.poll() is None:
+            self._browser.send("Target.disposeBrowserContext", browserContextId=self._context)
+
+    def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        answer = self._browser.send(method, self._session, **parameters)
+        if method == "Target.attachToTarget":
+            self._browser.pages[answer["sessionId"]] = self
+        return answer
 
     def _heard(self, told: dict[str, Any]) -> None:
         method, p = told.get("method", ""), told.get("params", {})
@@ -116,7 +167,7 @@ class Driven:
         before = self.loaded
         self.send("Page.navigate", url=address)
         while self.loaded == before:
-            self._heard(self._next())
+            self._browser.listen()
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
     def screen(self, width: int, height: int = 900) -> None:

@@ -113,8 +113,8 @@ def test_a_run_moves_in_its_page_and_says_why(quick):
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
-    browser.fits(quick.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, width):
+    browser.fits(quick.page, width)
 
 
 def test_the_skeleton_runs_as_it_is(tmp_path, monkeypatch, capsys):

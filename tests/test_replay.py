@@ -133,7 +133,7 @@ def test_a_run_moves_in_the_page_and_nothing_else_may(folder, study, tmp_path):
     page.write_text(study.page(replays=["queue=codel", "queue='tail drop'"]), "utf-8")
     assert page.stat().st_size < 1_500_000
     frame = "document.querySelector('iframe.moves')"
-    with Driven(tmp_path) as browser:
+    with Driven() as browser:
         for width in (400, 1280):
             browser.open(page, width)
             browser.run(f"{frame}.scrollIntoView()")

@@ -34,8 +34,8 @@ def pages(results, tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Driven(tmp_path_factory.mktemp("browser")) as driven:
+def browser():
+    with Driven() as driven:
         yield driven
 
 

@@ -157,13 +157,13 @@ def test_text_in_brackets_is_text_and_toml_has_colours(built):
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", ["index", "guides/studies", "models/red", "api/runs", "reference/queues", "source/examples/index"])
-def test_pages_fit_their_screen(page, width, built, tmp_path):
-    told = browser.opened(built / f"{page}.html", tmp_path, width)
+def test_pages_fit_their_screen(page, width, built):
+    told = browser.opened(built / f"{page}.html", width)
     assert told["wide"] <= width
 
 
 @pytest.mark.long
 @browser.needed
-def test_the_search_works_from_a_disk(built, tmp_path):
-    told = browser.opened(built / "search.html", tmp_path, 900, "?q=hystart")
+def test_the_search_works_from_a_disk(built):
+    told = browser.opened(built / "search.html", 900, "?q=hystart", "models/hystart.html")
     assert "models/hystart.html" in told["links"]

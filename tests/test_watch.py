@@ -52,8 +52,8 @@ def scenario(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Driven]:
-    with Driven(tmp_path_factory.mktemp("browser")) as driven:
+def browser() -> Iterator[Driven]:
+    with Driven() as driven:
         yield driven
 
 
@@ -225,7 +225,7 @@ def test_nothing_is_written_where_something_is_wrong(scenario, tmp_path):
         assert not page.exists()
 
 
-def test_a_window_is_told_in_packets_of_the_flow(tmp_path):
+def test_a_window_is_told_in_packets_of_the_flow():
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="5ms")
     for name, tcp in {"small": {"mss": "536B"}, "ns2": {"preset": "ns2"}, "usual": {}}.items():
         net.flow(name, "a", "b", tcp=tcp)
