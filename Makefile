@@ -2,7 +2,7 @@
 #   make demo    build (minutes the first time), then reproduce the LAN study; says how long that takes and what it wrote
 #   make check   the tests of the packages that differ from the last commit, or of those named: make check PACKAGE="queue study"
 #   make test    all Rust and Python tests, with one build: the dev profile's. `make build` puts the release build of the extension back
-#   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension
+#   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension and 35 times the random cases
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make profile  counts what the engine does mostly, for the compiler at hand (rustup component add llvm-tools): later builds are laid out for that
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
@@ -10,6 +10,7 @@
 #   make docs    generated reference pages and the API documentation of the crates
 #   make site    the documentation as a web site that needs no network: build/site/index.html
 #   make clean   removes .venv, build products and results
+# FAIRLANE_CASES=10 multiplies the number of cases of every random test, of Rust and Python alike: 1 for `make test`, 35 for `make test-long`.
 # VENV=folder and PYTHON=interpreter choose others than .venv and the first Python >= 3.11 found.
 
 VENV ?= .venv
@@ -55,6 +56,7 @@ test: $(VENV)/.tested $(VENV)/.dev
 	cargo test --workspace
 	$(PY) -m pytest -n auto --dist loadfile -m "not long" --durations=10
 
+test-long: export FAIRLANE_CASES := $(or $(FAIRLANE_CASES),35)
 test-long: build $(VENV)/.dev
 	cargo test --workspace -- --include-ignored
 	$(PY) -m pytest -n auto --dist loadfile --durations=10

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,23 @@ import pytest
 
 import fairlane as fl
 
-# No test depends on how fast the machine is. `--hypothesis-profile=deep` looks longer.
-hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("deep", deadline=None, max_examples=3000)
+CASES = os.environ.get("FAIRLANE_CASES") or "1"
+"""Multiplies the number of cases of every random test; in those of Rust, too."""
+
+
+def cases(default: int) -> int:
+    """Returns how many cases a random test has that has `default` of them by default."""
+    try:
+        factor = float(CASES)
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor < float("inf"):
+        raise pytest.UsageError(f"FAIRLANE_CASES={CASES}: expected a positive number, such as 0.1 or 10")
+    return max(1, round(default * factor))
+
+
+# No test depends on how fast the machine is.
+hypothesis.settings.register_profile("default", deadline=None, max_examples=cases(100))
 hypothesis.settings.load_profile("default")
 
 TERMINAL = {"COLUMNS": "140", "NO_COLOR": "1"}
@@ -97,6 +112,25 @@ def dumbbell(tmp_path: Path) -> Path:
     path = tmp_path / "dumbbell.toml"
     path.write_text(DUMBBELL)
     return path
+
+
+@pytest.fixture(scope="module")
+def kept_runs() -> Iterator[None]:
+    """Runs of studies and papers in this process are those of `run_cache`, if they were made before. For fixtures that run for long."""
+    from fairlane.study import one_run
+    from run_cache import RunCache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(one_run, "run_task", RunCache())
+        yield
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The last of all processes removes runs that are kept for too long."""
+    if not hasattr(session.config, "workerinput") and (ROOT / "target" / "test-runs").is_dir():
+        from run_cache import RunCache
+
+        RunCache().trim()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.anova import anova_lm
 
+from conftest import cases
 from fairlane.errors import FairlaneError
 from fairlane.stats import anova, effects, interval
 
@@ -62,7 +63,7 @@ def test_the_table_is_that_of_statsmodels(missing, order, block):
     same(ours, by_statsmodels(frame, factors, order, block))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(25))
 @given(st.lists(st.integers(1, 4), min_size=6, max_size=6), st.integers(0, 10**6))
 def test_any_numbers_of_replications(counts, seed):
     rng = np.random.default_rng(seed)

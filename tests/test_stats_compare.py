@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
+from conftest import cases
 from fairlane.errors import FairlaneError
 from fairlane.stats import all_pairs, contrasts, holm, ks, paired, tost, welch
 
@@ -185,7 +186,7 @@ def test_ks_needs_values():
             ks(a, b)
 
 
-@settings(max_examples=30)
+@settings(max_examples=cases(30))
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_that_of_statsmodels(p):
     assert holm(p) == pytest.approx(list(multipletests(p, method="holm")[1]))
@@ -211,7 +212,7 @@ def test_all_pairs_are_corrected_for_their_number():
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=5))
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 def test_contrasts_are_both_tests_of_scipy_and_the_correction_of_statsmodels(families):
     """Each kind of p-value is corrected on its own; a difference goes before an equivalence; what neither shows is inconclusive."""
     samples = [tuple(map(list, zip(*f, strict=True))) for f in families]

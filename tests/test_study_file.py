@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairlane as fl
-from conftest import DUMBBELL, ROOT
+from conftest import DUMBBELL, ROOT, cases
 from fairlane.base.document import json_schema
 from fairlane.base.toml import value
 from fairlane.study import Study, read_study
@@ -263,7 +263,7 @@ RATES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(40))
 @given(
     queues=st.lists(QUEUES, min_size=1, max_size=3, unique_by=repr),
     rates=RATES,

@@ -1,4 +1,5 @@
 use super::*;
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 
 fn ms(x: u64) -> Time {
@@ -86,6 +87,7 @@ fn an_outage_holds_packets_and_a_last_rate_of_zero_for_ever() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
     /// A link that is never idle carries 1500 bytes for each opportunity, whatever the sizes of the packets.
     #[test]
     fn a_busy_link_loses_nothing(gaps in prop::collection::vec(0_u64..40, 1..30), sizes in prop::collection::vec(1_u32..4000, 1..200)) {

@@ -4,6 +4,7 @@ use crate::ledger::{END, clone_and_pauses_change_nothing, observer_and_event_que
 use crate::minimal::{Dumbbell, MinimalComponents};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ impl Ledger {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     #[test]
     fn packets_are_conserved_and_never_early(d in dumbbells()) {

@@ -4,6 +4,7 @@ use crate::ledger::{END, Ledger, Network, clone_and_pauses_change_nothing, obser
 use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::{EventQueue, QuadHeap, Stream};
 use fairlane_net::*;
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 
@@ -103,7 +104,7 @@ impl Network for Net {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(cases(96)))]
 
     /// Packets and bytes, at every millisecond.
     #[test]

@@ -3,6 +3,7 @@
 use crate::minimal::{Minimal, MinimalComponents, Once, Tail};
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 
@@ -135,7 +136,7 @@ fn sampled(n: &Net, shortcuts: bool, which: &[bool], step: u64) -> (Seen, Vec<f6
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(cases(96)))]
 
     /// A run equals the run without shortcuts at its end.
     #[test]

@@ -4,6 +4,7 @@ use crate::ledger::{END, Ledger, clone_and_pauses_change_nothing, observer_and_e
 use crate::minimal::{Dumbbell, MinimalComponents};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -58,7 +59,7 @@ fn dumbbells() -> impl Strategy<Value = Dumbbell> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
     fn packets_are_conserved(d in dumbbells()) {

@@ -5,6 +5,7 @@ use fairlane_queue::{
     Admit, AfdParams, BlueParams, ChokeParams, CobaltParams, CodelFiner, CodelParams, CodelTimes, DelayEstimate, Discipline, DualPi2Params,
     DualScheduler, FredParams, GreenParams, InvSqrt, Pi2Params, PieControl, PieMarks, PieParams, RedThresholds, SfbParams,
 };
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -35,7 +36,7 @@ fn run<D: Discipline>(p: &D, limit: Len, marks: bool, seed: u64, us: u64) -> Res
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     #[test]
     fn codel(

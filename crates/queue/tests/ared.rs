@@ -4,6 +4,7 @@ use crate::closed::{Loop, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo, QCx, Qdisc};
 use fairlane_queue::{Admit, Ared, AredParams, Discipline, Fifo, RedParams, RedThresholds, RedTuning};
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Len, Rate, Time};
 use proptest::prelude::*;
 
@@ -183,7 +184,7 @@ fn nonsense_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases(32)))]
 
     #[test]
     fn conforms(seed: u64, us in 200_u64..1500, limit in 1_u64..80, min in 0_u64..20, width in 0_u64..40, max_p in 0.0_f64..=1.0,

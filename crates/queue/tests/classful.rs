@@ -2,6 +2,7 @@
 
 use fairlane_net::{Backlog, BuildContext, FlowId, FlowInfo, LinkInfo, Packet, Proto, QCx, Qdisc};
 use fairlane_queue::*;
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Arrival, Load, Outcome, Rules, check};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
@@ -215,7 +216,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(cases(192)))]
 
     #[test]
     fn class_trees_conform(tree in trees(), seed: u64, us in 200_u64..1200) {

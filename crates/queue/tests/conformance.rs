@@ -2,6 +2,7 @@
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
 use fairlane_queue::{Admit, Discipline, DropTailParams, Measure, RedParams, RedStart, RedThresholds, RedTuning};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -36,7 +37,7 @@ fn run<Q: Qdisc + Clone>(q: &Q, seed: u64, us: u64, rules: &Rules) -> Result<Out
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(cases(96)))]
 
     #[test]
     fn droptail(seed: u64, us in 200_u64..1500, limit in limits(), admit in admits()) {

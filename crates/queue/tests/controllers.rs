@@ -4,6 +4,7 @@ use crate::closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, DropReason, Ecn, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Front, Measure, PiParams, RedParams, RedThresholds, RemParams};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::Rules;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 use proptest::prelude::*;
@@ -281,7 +282,7 @@ fn bound(limit: Len, in_bytes: bool, ecn: bool) -> Rules {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases(32)))]
 
     #[test]
     fn pi_conforms(seed: u64, us in 200_u64..1500, limit in limits(), target in 0_u64..60, b in 0.0_f64..0.1, more in 0.0_f64..0.1,

@@ -3,6 +3,7 @@
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, DropReason, FlowId, LinkInfo, Packet, PacketRef, QCx, Qdisc};
 use fairlane_queue::{Admit, Discipline, DropTailParams, HeadDropParams, ManagementParams, RandomDropParams};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, Rate, Time};
@@ -95,7 +96,7 @@ fn run<Q: Qdisc + Clone>(q: &Q, seed: u64, us: u64, rules: &Rules) -> Result<Out
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     /// Part 3 of the 2022 paper: the published class and ns-2's DropTail treat every packet alike.
     #[test]

@@ -3,6 +3,7 @@
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo};
 use fairlane_queue::{Discipline, DropTailParams, WeightedParams, Wf2qParams, WfqClock, WfqParams};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Arrival, Outcome, Rules, check};
 use fairlane_units::{Dur, Len, Rate, Time};
 use proptest::prelude::*;
@@ -105,7 +106,7 @@ fn fluid(arrivals: &[Arrival]) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     /// Parekh and Gallager 1993, theorem 1: no packet leaves later than under the fluid server by more than the longest packet's time.
     #[test]

@@ -5,6 +5,7 @@ use fairlane_queue::{
     CakeFraming, CakeIsolation, CakeParams, CakeTins, CodelFiner, CodelShared, CodelTimes, Discipline, DropFrom, DropTailParams, DrrParams,
     FqClock, FqCodelParams, FqParams, FqPieParams, FqScheduler, HashBy, PieControl, PieMarks, SfqParams,
 };
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -43,7 +44,7 @@ fn run<Q: Qdisc + Clone>(q: &Q, seed: u64, us: u64, rules: &Rules) -> Result<Out
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
     fn drr(

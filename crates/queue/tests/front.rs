@@ -3,6 +3,7 @@
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, DropReason, Ecn, FlowId, LinkInfo, Packet, PacketRef, QCx, Qdisc};
 use fairlane_queue::{Discipline, DropFrom, Front, PiParams, RedParams, RedThresholds, RedTuning};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, Rate, Time};
@@ -107,7 +108,7 @@ fn it_is_a_parameter() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     /// The rules that all disciplines keep: order, conservation, limits.
     #[test]

@@ -7,6 +7,7 @@ use fairlane_queue::{
     Coupling, CurveTuning, Discipline, Fifo, Match, Measure, ModRed, ModRedParams, RedParams, RedStart, RedThresholds, RedTuning,
     RioParams, WredLevel, WredParams, code_point,
 };
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, check};
 use fairlane_units::{Bytes, Dur, Len, Time};
 use proptest::prelude::*;
@@ -365,7 +366,7 @@ fn nonsense_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases(32)))]
 
     #[test]
     fn conform(seed: u64, us in 200_u64..1500, limit in 1_u64..80, min in 0_u64..20, width in 0_u64..20, max_p in 0.0_f64..=1.0,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{TcpParams, resolve_params};
 use fairlane_net::{Class, flag};
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -60,7 +61,7 @@ fn rfc2018_case_3() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
     /// The rules of RFC 2018 section 4 and RFC 2883 section 4, word by word, over segments in any order, some of them twice: a duplicate first, and the block that it lies in;
     /// the block with the latest segment; those reported most recently.

@@ -1,4 +1,5 @@
 use super::*;
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 
 const MSS: u32 = 100;
@@ -158,7 +159,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(cases(300)))]
     /// The sums kept up to date equal the definitions, whatever happens.
     /// Also RFC 6675 section 4; RFC 8985 section 4; RFC 9937 section 6.2.
     #[test]

@@ -7,6 +7,7 @@ mod parameters;
 use fairlane_net::Class;
 use fairlane_tcp::cc::{AckSample, CongestionEvent, CongestionKind, LostSample, MarkSample, RateSample, RecoveryExit};
 use fairlane_tcp::{AnyCc, CcParams, CongestionControl, ParamsError, TcpConfig, presets, resolve_params};
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -226,7 +227,7 @@ fn lives(mut bench: Bench, ops: &[Operation]) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(cases(200)))]
 
     /// With the defaults of every preset; those of `rfc` are the algorithm's own.
     #[test]

@@ -4,6 +4,7 @@
 use crate::pair::{Fate, Hop, Pair};
 use fairlane_net::Endpoint;
 use fairlane_tcp::{CcParams, Scheme, TcpParams, presets, resolve_params};
+use fairlane_testkit::cases;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ fn endpoint(cc: &str, preset: &str, scheme: Option<&str>, more: &[bool], extra: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(cases(1500)))]
     #[test]
     fn all_bytes_in_order_and_no_deadlock(
         cc in prop::sample::select(names()),

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 /// Number of random byte strings: half a second or so.
-const RANDOM_RUNS: u64 = 20_000;
+const RANDOM_RUNS: u32 = 20_000;
 
 /// SplitMix64: bytes that are the same everywhere.
 fn random_bytes(seed: u64) -> Vec<u8> {
@@ -71,7 +71,7 @@ fn corpus() {
 /// Reports all violations, with the shortest life for each.
 #[test]
 fn random() {
-    let runs = std::env::var("FAIRLANE_FUZZ_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(RANDOM_RUNS);
+    let runs = u64::from(fairlane_testkit::cases(RANDOM_RUNS));
     note_panics();
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for seed in 0..runs {

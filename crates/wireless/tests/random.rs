@@ -126,7 +126,7 @@ fn network(seed: u64, split: bool) -> (Vec<RadioCounters>, u64) {
 
 #[test]
 fn networks_drawn_at_random_keep_every_packet_and_repeat() {
-    let networks = std::env::var("FAIRLANE_RANDOM").ok().and_then(|v| v.parse().ok()).unwrap_or(400);
+    let networks = u64::from(fairlane_testkit::cases(400));
     let mut frames = 0;
     for seed in 0..networks {
         let first = network(seed, false);

@@ -70,6 +70,7 @@ impl Chunks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairlane_testkit::cases;
     use proptest::prelude::*;
 
     fn word() -> impl Strategy<Value = u64> {
@@ -77,7 +78,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(cases(64)))]
         /// Any range comes back as it was put in, from constant, narrow, wide and open chunks, also of a clone.
         #[test]
         fn words_come_back(runs in prop::collection::vec((word(), word(), 1..3 * CHUNK), 1..6), from in 0.0..1.0, to in 0.0..1.0) {

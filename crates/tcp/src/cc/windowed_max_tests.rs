@@ -1,4 +1,5 @@
 use super::WindowedMax;
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 
 #[test]
@@ -23,6 +24,7 @@ fn a_larger_value_counts_at_once() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
     /// Never more than the true maximum of the window, never less than the newest value.
     #[test]
     fn between_the_newest_and_the_true_maximum(values in prop::collection::vec(0..1000_u64, 1..200)) {

@@ -3,6 +3,7 @@ use crate::rate::pair::{Fate, Pair, ms};
 use crate::source::bulk::BulkParams;
 use fairlane_engine::Stream;
 use fairlane_net::{Endpoint, Segment};
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 
 type Params = RapParams<BulkParams>;
@@ -201,7 +202,7 @@ fn the_last_hole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
     /// Whatever a path does to packets, nothing panics, and the gap stays within its bounds.
     #[test]
     fn no_path_leads_astray(

@@ -4,6 +4,7 @@ use crate::rate::pair::{Fate, Pair, ms};
 use crate::source::bulk::BulkParams;
 use fairlane_engine::Stream;
 use fairlane_net::{Endpoint, Segment, TimerId};
+use fairlane_testkit::cases;
 use fairlane_units::Time;
 use proptest::prelude::*;
 
@@ -342,7 +343,7 @@ fn the_other_direction_is_plain_udp() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
     /// Whatever a path does to packets, nothing panics, the rate stays between a packet in 64 s and twice the largest receive rate of the last reports (section 4.3),
     /// and every byte is delivered once.
     #[test]

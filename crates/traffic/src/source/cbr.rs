@@ -79,6 +79,7 @@ mod tests {
     use super::*;
     use crate::source::harness::{run, writes};
     use fairlane_net::{Action, EpId};
+    use fairlane_testkit::cases;
     use fairlane_units::PS_PER_SEC;
     use proptest::prelude::*;
 
@@ -129,6 +130,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(cases(256)))]
         #[test]
         fn any_rate_is_exact(bps in 1_u64..10_000_000_000_000, size in 1_u64..65_508, n in 1_usize..300) {
             let mut app = CbrParams { rate: Rate::from_bps(bps), size: Bytes(size), jitter: 0.0 }.build(FlowId(0), Time::ZERO, None);

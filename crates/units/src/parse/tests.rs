@@ -1,4 +1,5 @@
 use super::*;
+use fairlane_testkit::cases;
 use proptest::prelude::*;
 
 #[test]
@@ -105,6 +106,7 @@ fn canonical_text() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
     #[test]
     fn text_reads_back(n: u64, shift in 0_u32..64) {
         let n = n >> shift;

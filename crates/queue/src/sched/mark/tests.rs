@@ -3,6 +3,7 @@ use super::trtcm::TrtcmParams;
 use super::*;
 use crate::law::droptail::DropTailParams;
 use crate::sched::testing::{Desk, link, pkt, us};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_units::Dur;
 use proptest::prelude::*;
@@ -161,7 +162,7 @@ fn windows<M: Meter + 'static>(q: &Marker<M, impl Qdisc + Clone>, seed: u64, us:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases(32)))]
 
     /// RFC 2697 section 1: green stays within CBS and CIR, green and yellow together within CBS + EBS and CIR, in every window.
     #[test]

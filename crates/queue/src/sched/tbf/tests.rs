@@ -1,6 +1,7 @@
 use super::*;
 use crate::law::droptail::DropTailParams;
 use crate::sched::testing::{Desk, link, pkt, us};
+use fairlane_testkit::cases;
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_units::Dur;
 use proptest::prelude::*;
@@ -82,7 +83,7 @@ fn problems_say_where() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     /// The token bucket's definition (RFC 2215 section 3.2): over every window of length T at most r T + b bytes, for both buckets.
     #[test]
