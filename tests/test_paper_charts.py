@@ -14,6 +14,7 @@ from fairlane.look.panels import live_of
 from fairlane.look.series import Series, Trace
 from fairlane.papers.tables import read_csv
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 MOST = 3 << 20
 """Bytes of a page."""
 SAVED = """(async () => {
@@ -57,8 +58,8 @@ def pages(tmp_path_factory):
 
 
 @needed
-def test_charts_of_a_reproduction_zoom_on_any_screen_and_have_their_numbers(pages, tmp_path):
-    with Driven(tmp_path) as browser:
+def test_charts_of_a_reproduction_zoom_on_any_screen_and_have_their_numbers(pages):
+    with Driven() as browser:
         for key, page in pages.items():
             assert page.stat().st_size < MOST
             for width, scheme in ((1280, "light"), (390, "dark")):

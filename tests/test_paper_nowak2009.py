@@ -17,6 +17,7 @@ from fairlane.papers.verdicts import WORDS
 from paper_modules import module
 from verdicts import against_record
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 measure, SETTINGS = module("nowak2009", "measure"), module("nowak2009", "net").SETTINGS
 PUBLISHED = papers.shipped() / "nowak2009"
 EXPERIMENTS = [
@@ -235,5 +236,5 @@ def test_the_scenario_files_run_as_they_are():
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(part, tmp_path, width):
-    browser.fits(part.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(part, width):
+    browser.fits(part.page, width)

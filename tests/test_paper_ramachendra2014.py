@@ -21,6 +21,7 @@ from fairlane.papers.verdicts import VALUES, WORDS
 from pages import without_charts
 from paper_modules import module
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 net = module("ramachendra2014", "net")
 PUBLISHED = papers.shipped() / "ramachendra2014"
 EXPERIMENTS = (
@@ -142,8 +143,8 @@ def test_the_page_says_what_is_missing(short):
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(short, tmp_path, width):
-    browser.fits(short.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(short, width):
+    browser.fits(short.page, width)
 
 
 QUALNET = {"segment": "512B", "window": "16384B", "least timeout": "1s", "TCP": "reno"}

@@ -14,6 +14,8 @@ from fairlane.papers.recorded import differing, to_repeat
 from minimal_paper import CLAIMS, resealed, study
 from pages import tables_in
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):

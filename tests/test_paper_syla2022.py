@@ -21,6 +21,7 @@ from fairlane.papers.verdicts import WORDS
 from pages import without_charts
 from paper_modules import module
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 bottleneck = module("syla2022", "opens").bottleneck
 PUBLISHED = papers.shipped() / "syla2022"
 EXPERIMENTS = [
@@ -71,8 +72,8 @@ def test_the_page_has_everything_once_and_needs_no_network(quick):
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
-    browser.fits(quick.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, width):
+    browser.fits(quick.page, width)
 
 
 def test_our_tables_answer_the_claims_by_themselves(quick):

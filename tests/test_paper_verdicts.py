@@ -8,6 +8,7 @@ from fairlane import papers
 from fairlane.papers.answer import answer, tally
 from fairlane.papers.reproduction import _missing, run_reproduction
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 STUDIES = papers.keys()
 
 

@@ -18,6 +18,7 @@ from fairlane.papers.verdicts import WORDS
 from paper_modules import module
 from verdicts import against_record
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 DATA = papers.shipped() / "yang2001"
 EXPERIMENTS = [
     "fig1", "table1", "table2", "table3", "fig3", "fig4", "fig6", "fig2",
@@ -156,8 +157,8 @@ def tables(few):
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(few, tmp_path, width):
-    browser.fits(few.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(few, width):
+    browser.fits(few.page, width)
 
 
 def test_the_document_keeps_its_contract(few):

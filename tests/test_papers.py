@@ -27,6 +27,7 @@ from fairlane.study import verify
 from pages import tables_in, without_charts
 from verdicts import against_record
 
+pytestmark = pytest.mark.usefixtures("kept_runs")
 PUBLISHED = papers.shipped() / "sarma2013"
 CLAIMS = [
     *(f"S{i}" for i in range(1, 12)), "S12a", "S12b", "S13", "S14", "S15", "S16", "S17a", "S17b", "S17c", "S18a", "S18b", "S19a", "S19b",
@@ -419,14 +420,14 @@ def test_a_claim_stands_for_the_experiments_it_rests_on(tmp_path):
 
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
-    told = browser.fits(quick.page, tmp_path, width)
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, width):
+    told = browser.fits(quick.page, width)
     assert told["drawings"] == 13  # three panels each for figs. 3 and 5, two for figs. 1 and 4, one for figs. 2, 6 and 7
 
 
 @browser.needed
-def test_a_telephone_shows_the_page_over_all_without_sideways_scrolling(together, tmp_path):
-    assert browser.shown(together.page, tmp_path, 390)["wide"] == 390
+def test_a_telephone_shows_the_page_over_all_without_sideways_scrolling(together):
+    assert browser.shown(together.page, 390)["wide"] == 390
 
 
 def test_equal_clients_get_equal_shares_whatever_their_number():
