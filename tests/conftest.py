@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+# Before numpy is imported, here and in the commands that tests start: on small matrices the threads of OpenBLAS mostly wait, and burn
+# five times the processor time of one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
 import pytest
@@ -71,14 +76,17 @@ def started(*args: str, cwd: Path | None = None, timeout: float = 120, **options
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, env=env, check=False, **options)
 
 
-def fairlane(*args: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess[str]:
+def fairlane(*args: str, cwd: Path | None = None, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
     """Runs a command line in this process: as `fairlane`, without the second that an interpreter and its libraries take to start.
 
     For commands whose results are looked at; those that are killed, read a pipe or load code of users have a process.
     """
     if options:
-        return started(*args, cwd=cwd, **options)
+        return started(*args, cwd=cwd, timeout=timeout, **options)
     from fairlane.cli import invoke
+
+    def late(*_: object) -> None:
+        raise subprocess.TimeoutExpired(["fairlane", *args], timeout)
 
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch:
@@ -87,7 +95,13 @@ def fairlane(*args: str, cwd: Path | None = None, **options) -> subprocess.Compl
         for name, stream in zip(("stdout", "stderr"), streams, strict=True):
             patch.setattr(sys, name, stream)
         patch.chdir(cwd or Path.cwd())
-        code = invoke(list(args))
+        before = signal.signal(signal.SIGALRM, late)
+        signal.setitimer(signal.ITIMER_REAL, timeout)
+        try:
+            code = invoke(list(args))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
     shown = []
     for stream in streams:
         stream.flush()

@@ -17,8 +17,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL, shown_on
-from conftest import started as fairlane
+from conftest import DUMBBELL, fairlane, shown_on
 from fairlane.base.document import json_schema
 from test_cli_errors import check
 

@@ -15,8 +15,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL
-from conftest import started as fairlane
+from conftest import DUMBBELL, fairlane
 from fairlane.base.csv_text import csv_of
 from fairlane.claims import row_of
 from fairlane.cli import output

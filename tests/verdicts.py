@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
@@ -10,6 +11,7 @@ from fairlane.papers.own_setup import recorded_own
 from fairlane.papers.reproduction import Reproduction
 
 
+@cache
 def script() -> ModuleType:
     """docs/papers/verdicts.py."""
     spec = spec_from_file_location("docs_verdicts", ROOT / "docs" / "papers" / "verdicts.py")

@@ -47,6 +47,7 @@ def every() -> dict[str, list[dict[str, Any]]]:
     return {key: entries(key) for key in papers.keys()}  # noqa: SIM118
 
 
+@cache
 def verdicts(key: str) -> dict[str, list[str]]:
     """Returns the claims of a paper by verdict."""
     out: dict[str, list[str]] = {w: [] for w in WORDS}
