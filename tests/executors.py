@@ -9,7 +9,7 @@ import pytest
 
 from fairlane import plugin
 from fairlane.study import Factor, Level, StudySpec, selector
-from fairlane.study.executors import Crew, Dask, Processes, Threads
+from fairlane.study.executors import Dask, Processes, Threads, WorkerPool
 from fairlane.study.model import Outcome, Task
 from fairlane.study.plan import make_plan
 
@@ -80,7 +80,7 @@ class Fate(fairlane.Qdisc):
 def spec(queues: list[object], *, seeds: int = 2, duration: str = "2s", plugins: tuple[str, ...] = ()) -> StudySpec:
     levels = tuple(Level(str(i), (("links.a-b.queue", q),)) for i, q in enumerate(queues))
     return StudySpec(
-        "crew", BASE, "base.toml", "toml", (Factor("queue", levels),), tuple(range(1, seeds + 1)), (selector("network.jain"),),
+        "pool", BASE, "base.toml", "toml", (Factor("queue", levels),), tuple(range(1, seeds + 1)), (selector("network.jain"),),
         sets=(("duration", duration),), plugins=plugins,
     )  # fmt: skip
 
@@ -92,15 +92,15 @@ def tasks_of(study: StudySpec) -> list[Task]:
     return [t for _, t in make_plan(study).tasks()]
 
 
-def run(crew: Crew, tasks: list[Task], tick=lambda: None) -> dict[str, Outcome]:
+def run(pool: WorkerPool, tasks: list[Task], tick=lambda: None) -> dict[str, Outcome]:
     todo, outcomes = iter(tasks), {}
 
     def done(outcome: Outcome) -> None:
         assert outcome.key not in outcomes, "told twice"
         outcomes[outcome.key] = outcome
 
-    with crew:
-        crew.run(lambda: next(todo, None), done, tick)
+    with pool:
+        pool.run(lambda: next(todo, None), done, tick)
     assert set(outcomes) == {t.key for t in tasks}
     return outcomes
 
@@ -170,4 +170,4 @@ def eventually(true: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-CREWS = {"threads": lambda _: Threads(2), "processes": lambda _: Processes(2), "dask": lambda c: Dask(c.scheduler_address)}
+POOLS = {"threads": lambda _: Threads(2), "processes": lambda _: Processes(2), "dask": lambda c: Dask(c.scheduler_address)}

@@ -141,9 +141,9 @@ def test_of_several_writers_of_one_name_one_has_it(tmp_path, monkeypatch, way):
             lost.append(str(e))
 
     for folder in (True, False):
-        crew = [threading.Thread(target=write, args=(n, folder)) for n in range(8)]
-        [t.start() for t in crew]
-        [t.join() for t in crew]
+        threads = [threading.Thread(target=write, args=(n, folder)) for n in range(8)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
     assert len(won) == 2 and len(lost) == 14 and all("is not replaced" in why for why in lost)
     assert (tmp_path / "res" / "who").read_text() == str(dict(won)[True])
     assert (tmp_path / "page").read_text() == str(dict(won)[False])

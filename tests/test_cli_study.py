@@ -162,7 +162,7 @@ BAD = {
     "no file": (["nothing.toml"], r"nothing\.toml"),
     "bad seeds": (["aqm.toml", "--seeds", "one"], r"1\.\.10"),
     "bad set": (["aqm.toml", "--set", "duration"], r"path=value"),
-    "two crews": (["aqm.toml", "--threads", "1", "--processes", "1"], r"threads.*processes|processes.*threads"),
+    "two kinds of workers": (["aqm.toml", "--threads", "1", "--processes", "1"], r"threads.*processes|processes.*threads"),
     "out is a file": (["aqm.toml", "--out", "aqm.toml"], r"aqm\.toml"),
     "no cluster": (["aqm.toml", "--cluster", "tcp://127.0.0.1:1"], r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"),
     "unknown plugin": (["aqm.toml", "--plugin", "nope.py"], r"nope\.py"),

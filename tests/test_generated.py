@@ -28,12 +28,12 @@ ENOUGH = 3
 FOUND = sorted((Path(__file__).parent / "generated" / "found").glob("*.json"))
 
 
-def written(crew: Worker, name: str, outcome: Outcome) -> str:
+def written(worker: Worker, name: str, outcome: Outcome) -> str:
     """Returns the report on a scenario that breaks a law: the law, and the file of the smallest scenario found to break it."""
     law = outcome.broken[0].split(":")[0] + ":"
 
     def fails(tree: Tree) -> bool:
-        return any(b.startswith(law) for b in crew.ask(tree).broken)
+        return any(b.startswith(law) for b in worker.ask(tree).broken)
 
     # A scenario that does not end takes the whole time limit with each try.
     small = shrunk(outcome.tree, fails, 12 if law == "end:" else 300)
@@ -47,13 +47,13 @@ def run(numbers: range) -> None:
     kinds: Counter[str] = Counter()
     failures = []
     cut = 0
-    with Worker() as crew:
+    with Worker() as worker:
         for n in numbers:
-            outcome = crew.ask(n)
+            outcome = worker.ask(n)
             kinds[outcome.kind] += 1
             cut += outcome.parts > 1
             if outcome.broken:
-                failures.append(written(crew, str(n), outcome))
+                failures.append(written(worker, str(n), outcome))
                 if len(failures) == ENOUGH:
                     break
     assert not failures, "\n".join(failures)
@@ -71,8 +71,8 @@ def test_no_scenario_breaks_a_law(numbers: range) -> None:
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
 def test_scenarios_that_broke_a_law_do_so_no_more(path: Path) -> None:
-    with Worker() as crew:
-        outcome = crew.ask(json.loads(path.read_text("utf-8")))
+    with Worker() as worker:
+        outcome = worker.ask(json.loads(path.read_text("utf-8")))
     assert outcome.kind != "large" and not outcome.broken, outcome.broken
 
 

@@ -170,10 +170,10 @@ def test_a_simulation_in_hand_hears_of_it(tmp_path, queue, cc):
     assert (done.returncode, done.stdout, done.stderr) == (0, "heard\n", "")
 
 
-@pytest.mark.parametrize("crew", [["--threads", "2"], ["--processes", "2"]])
-def test_a_study_hears_of_it(tmp_path, crew):
+@pytest.mark.parametrize("workers", [["--threads", "2"], ["--processes", "2"]])
+def test_a_study_hears_of_it(tmp_path, workers):
     write(tmp_path, scenario())
-    done = interrupted(tmp_path, [*CLI, "study", "study.toml", *crew], 2)
+    done = interrupted(tmp_path, [*CLI, "study", "study.toml", *workers], 2)
     assert (done.returncode, done.stdout) == (130, "")
     assert "0 of 6 runs are finished" in done.stderr
 
@@ -230,12 +230,12 @@ print(over[-1], over.count("stopped") > 0)
 # --- a limit of time for a run ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("crew", [["--threads", "2"], ["--processes", "2"]])
-def test_a_run_that_takes_too_long_fails_and_says_so(tmp_path, crew):
+@pytest.mark.parametrize("workers", [["--threads", "2"], ["--processes", "2"]])
+def test_a_run_that_takes_too_long_fails_and_says_so(tmp_path, workers):
     """In the terminal, in the document and in the page; a loop of a plug-in counts like any other."""
     write(tmp_path, scenario(), 'run_limit = "200ms"')
     env = {**os.environ, "MARK": str(tmp_path / "mark")}
-    run = [sys.executable, *CLI, "study", "study.toml", *crew]
+    run = [sys.executable, *CLI, "study", "study.toml", *workers]
     done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=ENOUGH)
     said = "6 x Limit: it took longer than the run_limit of 0.2 s: stopped at 0 % of its simulated time"
     assert done.returncode == 1 and said in " ".join(done.stdout.split()), done.stdout + done.stderr

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from executors import FATE, cluster, dask_cluster, eventually, fate, fates, good, plain, run, spec, tasks_of
-from fairlane.errors import CrewError
+from fairlane.errors import WorkerError
 from fairlane.own.plugin import load
 from fairlane.study.executors import Dask, Threads, remote
 from fairlane.study.model import Outcome, Task
@@ -117,10 +117,10 @@ def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line
     with dask("scheduler", "--port", "0", "--scheduler-file", str(file), cwd=tmp_path) as scheduler:
         eventually(file.exists)
         address = json.loads(file.read_text())["address"]
-        with pytest.raises(CrewError, match="none is there"):
+        with pytest.raises(WorkerError, match="none is there"):
             run(Dask(address), [])
         with worker(address, tmp_path, "other", "--preload", "other.py"):
-            with pytest.raises(CrewError, match=r"0\.0\.0\+another"):
+            with pytest.raises(WorkerError, match=r"0\.0\.0\+another"):
                 run(Dask(address), [])
             with worker(address, tmp_path, "fit"):
                 tasks = fates(fate, *["none"] * 20)
@@ -132,11 +132,11 @@ def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line
                         os.killpg(scheduler.pid, signal.SIGKILL)
 
                 todo = iter(tasks)
-                with pytest.raises(CrewError, match=r"scheduler.*is lost.*kept") as e, Dask(address) as crew:
-                    crew.run(lambda: next(todo, None), done, lambda: None)
+                with pytest.raises(WorkerError, match=r"scheduler.*is lost.*kept") as e, Dask(address) as pool:
+                    pool.run(lambda: next(todo, None), done, lambda: None)
                 assert "\n" not in str(e.value)
                 assert 3 <= len(heard) < 20
-    with pytest.raises(CrewError, match="no Dask scheduler answers at"):
+    with pytest.raises(WorkerError, match="no Dask scheduler answers at"):
         run(Dask(address), [])
 
 
@@ -151,10 +151,10 @@ def test_a_worker_that_hangs_is_named_and_holds_nobody(plain, cluster, tmp_path,
         (pid,) = client.run(os.getpid, workers=[address]).values()
         os.kill(pid, signal.SIGSTOP)
         try:
-            crew = Dask(cluster.scheduler_address)
-            with crew:
-                assert f"the worker {address} is left out: it does not answer" in crew.notes  # so may slow ones be, until they answer
-                eventually(lambda: crew._muster() or crew.workers == 2)
+            pool = Dask(cluster.scheduler_address)
+            with pool:
+                assert f"the worker {address} is left out: it does not answer" in pool.notes  # so may slow ones be, until they answer
+                eventually(lambda: pool._muster() or pool.workers == 2)
         finally:
             os.kill(pid, signal.SIGCONT)
         assert good(run(Dask(cluster.scheduler_address), tasks)) == expected
@@ -179,9 +179,9 @@ def test_a_worker_whose_plug_in_differs_is_named_with_the_file_and_left_out(clus
     try:
         expected = good(run(Threads(1), tasks))
         with worker(cluster.scheduler_address, tmp_path, "differs", "--preload", "preload.py"):
-            crew = Dask(cluster.scheduler_address)
-            assert good(run(crew, tasks)) == expected
-        for note in crew.notes:  # there is none if it was given no run
+            pool = Dask(cluster.scheduler_address)
+            assert good(run(pool, tasks)) == expected
+        for note in pool.notes:  # there is none if it was given no run
             assert "is left out" in note and "the module deep_of_mine" in note and "is another one" in note
     finally:
         sys.modules.pop("deep_of_mine", None)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from executors import CREWS, cluster, dask_cluster, eventually, fate, fates, good, plain, restart, run, spec, tasks_of
-from fairlane.errors import CrewError, FairlaneError
+from executors import POOLS, cluster, dask_cluster, eventually, fate, fates, good, plain, restart, run, spec, tasks_of
+from fairlane.errors import FairlaneError, WorkerError
 from fairlane.study.executors import Dask, Given, Mpi, Processes, Threads, choose
 from fairlane.study.one_run import digest_of
 from fairlane.study.store import Store
@@ -50,11 +50,11 @@ def test_runs_are_the_same_bytes_on_executors_that_are_given_and_these_live_on(p
 def test_the_tables_of_a_study_are_the_same_wherever_its_runs_ran(plain, cluster, tmp_path):
     tasks, _ = plain
     frames = []
-    for i, crew in enumerate((Threads(2), Processes(2), Dask(cluster.scheduler_address))):
+    for i, pool in enumerate((Threads(2), Processes(2), Dask(cluster.scheduler_address))):
         store = Store(tmp_path / str(i))
         todo = iter(tasks)
-        with crew:
-            crew.run(lambda todo=todo: next(todo, None), store.put, lambda: None)
+        with pool:
+            pool.run(lambda todo=todo: next(todo, None), store.put, lambda: None)
         frames.append(store.scan([t.key for t in tasks]).sort("key", "table", "name", "time", "metric", "text").collect())
         store.close()
     assert frames[0].height > 100
@@ -74,10 +74,10 @@ def test_a_queue_written_in_python_travels_as_a_file_to_processes_and_dask(fate,
 # --- runs that fail ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("crew", CREWS.values(), ids=CREWS)
-def test_a_run_that_raises_is_one_failure_among_results(crew, fate, cluster):
+@pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
+def test_a_run_that_raises_is_one_failure_among_results(pool, fate, cluster):
     tasks = fates(fate, "none", "raise", "none", "leave", "none")
-    outcomes = run(crew(cluster), tasks)
+    outcomes = run(pool(cluster), tasks)
     kinds = [outcomes[t.key].kind for t in tasks]
     assert kinds[0] == kinds[2] == kinds[4] == ""
     assert kinds[1] == "PluginError"
@@ -109,7 +109,7 @@ def test_a_run_whose_worker_is_killed_from_outside_is_simply_run_again(fate, tmp
 def test_a_process_pool_that_is_given_and_breaks_is_one_clear_line(fate):
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(CrewError, match="finished runs are kept"):
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(WorkerError, match="finished runs are kept"):
         run(Given(pool), fates(fate, "none", "exit", "none"))
 
 
@@ -124,13 +124,13 @@ def _enough() -> None:
     raise Enough
 
 
-@pytest.mark.parametrize("crew", CREWS.values(), ids=CREWS)
-def test_stopping_gives_up_long_runs_at_once(crew, cluster):
+@pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
+def test_stopping_gives_up_long_runs_at_once(pool, cluster):
     """Runs of hours: without an end the test would never come back."""
     long = tasks_of(spec(["droptail"], seeds=4, duration="400000s"))
     with pytest.raises(Enough):
-        run(crew(cluster), long, tick=_enough)
-    if isinstance(crew(cluster), Dask):
+        run(pool(cluster), long, tick=_enough)
+    if isinstance(pool(cluster), Dask):
         restart(cluster)  # Dask does not end running tasks; the owner of the workers may.
 
 
@@ -150,8 +150,8 @@ from test_study_executors import spec, tasks_of
 
 if __name__ == "__main__":
     tasks = iter(tasks_of(spec(["droptail"], seeds=4, duration="400000s")))
-    with Processes(2) as crew:
-        crew.run(lambda: next(tasks, None), print, lambda: None)
+    with Processes(2) as pool:
+        pool.run(lambda: next(tasks, None), print, lambda: None)
 """
 
 
@@ -189,10 +189,10 @@ from test_study_executors import Enough, PLAIN, Threads, _enough, good, run, spe
 
 if __name__ == "__main__":
     tasks = tasks_of(PLAIN)
-    crew = Mpi()
-    print(good(run(crew, tasks)) == good(run(Threads(1), tasks)), crew.workers)
+    pool = Mpi()
+    print(good(run(pool, tasks)) == good(run(Threads(1), tasks)), pool.workers)
     try:
-        run(crew, tasks_of(spec(["droptail"], seeds=4, duration="400000s")), tick=_enough)
+        run(pool, tasks_of(spec(["droptail"], seeds=4, duration="400000s")), tick=_enough)
     except Enough:
         print("stopped")
 """
@@ -214,10 +214,10 @@ def test_runs_are_the_same_bytes_in_an_mpi_job_and_it_can_be_stopped(tmp_path):
 # --- choosing an executor ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("module", "crew", "extra"), [("distributed", Dask("tcp://h:1"), "cluster"), ("mpi4py", Mpi(), "mpi")])
-def test_what_is_not_installed_is_named_with_its_extra(module, crew, extra, monkeypatch):
+@pytest.mark.parametrize(("module", "pool", "extra"), [("distributed", Dask("tcp://h:1"), "cluster"), ("mpi4py", Mpi(), "mpi")])
+def test_what_is_not_installed_is_named_with_its_extra(module, pool, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(FairlaneError) as e, crew:
+    with pytest.raises(FairlaneError) as e, pool:
         pass
     assert str(e.value) == f"{module} is not installed: pip install 'fairlane[{extra}]'"
 
@@ -226,15 +226,15 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     script = tmp_path / "driver.py"
     script.write_text(DRIVER.format(tests=str(Path(__file__).parent)).replace('if __name__ == "__main__":', "if True:"))
     said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False).stderr
-    assert said.rstrip().splitlines()[-1].startswith("fairlane.errors.CrewError: worker processes cannot be started")
+    assert said.rstrip().splitlines()[-1].startswith("fairlane.errors.WorkerError: worker processes cannot be started")
 
 
 def test_a_crew_is_chosen_by_one_word():
     with ThreadPoolExecutor(3) as pool:
-        crews = [choose(), choose(threads=2), choose(processes=3), choose(cluster="tcp://h:1"), choose(executor=pool), choose(mpi=True)]
-        assert [type(c) for c in crews] == [Threads, Threads, Processes, Dask, Given, Mpi]
-        assert [c.workers for c in crews[1:3]] == [2, 3]
-        assert crews[4].workers == 3
+        pools = [choose(), choose(threads=2), choose(processes=3), choose(cluster="tcp://h:1"), choose(executor=pool), choose(mpi=True)]
+        assert [type(c) for c in pools] == [Threads, Threads, Processes, Dask, Given, Mpi]
+        assert [c.workers for c in pools[1:3]] == [2, 3]
+        assert pools[4].workers == 3
     with pytest.raises(FairlaneError, match="one place only"):
         choose(threads=1, cluster="tcp://h:1")
     with pytest.raises(FairlaneError, match="negative"):

@@ -52,10 +52,10 @@ def test_every_combination_gets_as_many_replications_as_its_precision_needs(tmp_
     assert result.tally.runs == sum(counts.values()) and result.tally.expected == 0
 
 
-@pytest.mark.parametrize("crew", [lambda: Threads(1), lambda: Threads(3), lambda: Processes(2)], ids=["1 thread", "3 threads", "processes"])
-def test_the_number_of_replications_does_not_depend_on_who_runs_them(tmp_path, crew):
-    one = Study(precise()).run(tmp_path / "one", crew=Threads(2))
-    other = Study(precise()).run(tmp_path / "other", crew=crew())
+@pytest.mark.parametrize("pool", [lambda: Threads(1), lambda: Threads(3), lambda: Processes(2)], ids=["1 thread", "3 threads", "processes"])
+def test_the_number_of_replications_does_not_depend_on_who_runs_them(tmp_path, pool):
+    one = Study(precise()).run(tmp_path / "one", pool=Threads(2))
+    other = Study(precise()).run(tmp_path / "other", pool=pool())
     assert other.index.drop("cpu_s", "file").equals(one.index.drop("cpu_s", "file")) and other.runs().equals(one.runs())
 
 

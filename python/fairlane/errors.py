@@ -69,7 +69,7 @@ class PaperError(FairlaneError):
     """An error in the folder of a published study; the message states the place."""
 
 
-class CrewError(FairlaneError):
+class WorkerError(FairlaneError):
     """The workers of a study cannot start, or the cluster is lost. Finished runs are kept."""
 
 

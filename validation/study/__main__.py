@@ -1,10 +1,10 @@
 """A study that is killed again and again, at full size.
 
-usage: python -m validation.study [--cells 10000] [--kills 20] [--crew threads|processes|dask] [--json]
+usage: python -m validation.study [--runs 10000] [--kills 20] [--workers threads|processes|dask] [--json]
 
 The study runs in a process of its own, which gets SIGKILL at random times, and is started again, until it ends. On Dask every second
 kill meets a worker instead, and another one is started in its place. Then DuckDB compares the folder with that of a study that was left
-alone: exactly the planned cells, none twice, none torn, all rows of all tables the same to the last bit. `tests/test_study_kill.py` is
+alone: exactly the planned runs, none twice, none torn, all rows of all tables the same to the last bit. `tests/test_study_kill.py` is
 the small version.
 """
 
@@ -34,10 +34,10 @@ METRICS = ["links.bottleneck.utilisation", "flows.tcp.goodput.sum", "network.jai
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--crew", choices=["threads", "processes", "dask"], default="threads")
-    parser.add_argument("--duration", default="1s", help="simulated time of a cell")
+    parser.add_argument("--workers", choices=["threads", "processes", "dask"], default="threads")
+    parser.add_argument("--duration", default="1s", help="simulated time of a run")
     parser.add_argument("--chance", type=int, default=1, help="seed of the times of the kills")
     parser.add_argument("--child", metavar="FOLDER", help=argparse.SUPPRESS)
     parser.add_argument("--cluster", help=argparse.SUPPRESS)
@@ -52,15 +52,15 @@ def main() -> int:
 
 
 def child(a: argparse.Namespace) -> int:
-    """The study itself; says how many cells are there, about ten times a second."""
+    """The study itself; says how many runs are there, about ten times a second."""
     from fairlane.study import Study
 
-    points = -(-a.cells // SEEDS)
-    delays = [f"{10_000 + i}us" for i in range(points)]
+    combinations = -(-a.runs // SEEDS)
+    delays = [f"{10_000 + i}us" for i in range(combinations)]
     scenario = {"duration": a.duration, **SCENARIO}
     study = Study(scenario, factors={"topology.dumbbell.bottleneck.delay": delays}, seeds=f"1..{SEEDS}", metrics=METRICS)
-    crew = {"threads": {}, "processes": {"processes": 0}, "dask": {"cluster": a.cluster}}[a.crew]
-    result = study.run(a.child, progress=lambda t: print(t.done, t.reused, flush=True), **crew)
+    pool = {"threads": {}, "processes": {"processes": 0}, "dask": {"cluster": a.cluster}}[a.workers]
+    result = study.run(a.child, progress=lambda t: print(t.done, t.reused, flush=True), **pool)
     for note in result.notes:
         print("note", note, flush=True)
     return int(result.tally.failed > 0)
@@ -99,18 +99,18 @@ class Cluster:
 
 def drill(a: argparse.Namespace, place: Path) -> dict[str, float]:
     chance = random.Random(a.chance)
-    cells = -(-a.cells // SEEDS) * SEEDS
+    runs = -(-a.runs // SEEDS) * SEEDS
     quiet = place / "quiet"
     began = time.monotonic()
     alone = [sys.executable, "-m", "validation.study", *_own(a, "threads"), "--child", str(quiet)]
     subprocess.run(alone, stdout=subprocess.DEVNULL, check=True)
     undisturbed = time.monotonic() - began
 
-    cluster = Cluster(place) if a.crew == "dask" else None
+    cluster = Cluster(place) if a.workers == "dask" else None
     out = place / "out"
     more = ["--cluster", cluster.address] if cluster else []
-    command = [sys.executable, "-m", "validation.study", *_own(a, a.crew), "--child", str(out), *more]
-    moments = sorted(chance.randrange(cells) for _ in range(a.kills))
+    command = [sys.executable, "-m", "validation.study", *_own(a, a.workers), "--child", str(out), *more]
+    moments = sorted(chance.randrange(runs) for _ in range(a.kills))
     began, starts, drivers, workers, torn = time.monotonic(), 0, 0, 0, 0
     try:
         while True:
@@ -118,7 +118,7 @@ def drill(a: argparse.Namespace, place: Path) -> dict[str, float]:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             done = _Watch(process)
             while process.poll() is None:
-                if moments and done.ran and done.cells >= moments[0]:
+                if moments and done.ran and done.runs >= moments[0]:
                     del moments[0]
                     time.sleep(chance.uniform(0.0, 0.3))
                     if cluster and (drivers + workers) % 2:
@@ -140,13 +140,13 @@ def drill(a: argparse.Namespace, place: Path) -> dict[str, float]:
             cluster.close()
     disturbed = time.monotonic() - began
     return {
-        "cells": cells, "starts": starts, "drivers killed": drivers, "workers killed": workers, **compared(out, quiet),
+        "runs": runs, "starts": starts, "drivers killed": drivers, "workers killed": workers, **compared(out, quiet),
         "torn": torn, "seconds undisturbed": round(undisturbed, 1), "seconds with kills": round(disturbed, 1),
     }  # fmt: skip
 
 
-def _own(a: argparse.Namespace, crew: str) -> list[str]:
-    return ["--cells", str(a.cells), "--duration", a.duration, "--crew", crew]
+def _own(a: argparse.Namespace, pool: str) -> list[str]:
+    return ["--runs", str(a.runs), "--duration", a.duration, "--workers", pool]
 
 
 class _Watch(threading.Thread):
@@ -154,7 +154,7 @@ class _Watch(threading.Thread):
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         super().__init__(daemon=True)
-        self.cells, self.ran, self.notes = 0, False, 0
+        self.runs, self.ran, self.notes = 0, False, 0
         self._lines = process.stdout
         self.start()
 
@@ -164,8 +164,8 @@ class _Watch(threading.Thread):
                 self.notes += "whole result" in line
                 print(line, end="", file=sys.stderr)
             else:
-                self.cells, reused = map(int, line.split())
-                self.ran = self.cells > reused
+                self.runs, reused = map(int, line.split())
+                self.ran = self.runs > reused
 
 
 def compared(out: Path, quiet: Path) -> dict[str, float]:

@@ -56,13 +56,13 @@ class Pool(ThreadPoolExecutor):
     """Threads that end when the waiting thread fails (Ctrl-C), even inside a plug-in."""
 
     def __init__(self, n: int, name: str = "") -> None:
-        self._crew: list[threading.Thread] = []
-        super().__init__(n, name, initializer=lambda: self._crew.append(threading.current_thread()))
+        self._started: list[threading.Thread] = []
+        super().__init__(n, name, initializer=lambda: self._started.append(threading.current_thread()))
 
     def stop(self) -> None:
         """Ends running tasks, cancels the others, and waits for all threads."""
         self.shutdown(wait=False, cancel_futures=True)
-        while left := {t.ident for t in self._crew if t.ident is not None and t.is_alive()}:
+        while left := {t.ident for t in self._started if t.ident is not None and t.is_alive()}:
             interrupt(left)
             time.sleep(PULSE)
 

@@ -185,7 +185,7 @@ plugin_option = click.option(
 """The option of every command that reads scenarios or names of algorithms."""
 
 
-_CREW = (
+_WORKERS = (
     click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Parallel runs on threads (default: one per core)."),
     click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Parallel runs on processes; 0: one per core."),
     click.option("--cluster", metavar="tcp://HOST:PORT", help="Run on the workers of a Dask scheduler."),
@@ -193,9 +193,9 @@ _CREW = (
 )
 
 
-def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that run cells: who runs them. `fairlane.study.executors.choose` takes their values."""
-    for option in reversed(_CREW):
+    for option in reversed(_WORKERS):
         command = option(command)
     return command
 

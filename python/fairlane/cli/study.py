@@ -16,7 +16,7 @@ from ..errors import FairlaneError, ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, crew_options, emit, emit_json, render, status_line
+from .output import assignments, emit, emit_json, render, status_line, worker_options
 
 if TYPE_CHECKING:
     from ..study.progress import Tally
@@ -31,7 +31,7 @@ _WIDTH = 24
     metavar="DIR",
     help="Folder of the results (default: results/NAME). Finished runs in it are not repeated.",
 )
-@crew_options
+@worker_options
 @completion.set_option("Override a value of the base scenario (not one that is a factor).")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option(

@@ -15,7 +15,7 @@ from ..errors import ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, crew_options, emit, emit_json, notes, render, status_line, tell, wrote
+from .output import assignments, emit, emit_json, notes, render, status_line, tell, worker_options, wrote
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Number of settings to try (default: the file's).")
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
 @click.option("--holdout-seeds", metavar="LIST", help="Replications of the held-out test (default: the file's).")
-@crew_options
+@worker_options
 @completion.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")

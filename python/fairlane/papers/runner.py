@@ -12,7 +12,7 @@ from typing import Any, Self
 from .. import _core
 from ..base import toml
 from ..errors import RunError, ScenarioError
-from ..study.executors import Crew, Threads
+from ..study.executors import Threads, WorkerPool
 from ..study.model import Outcome, Task
 from ..study.plan import Runs, combination_of
 from ..study.rows import runs_of
@@ -60,7 +60,7 @@ class _Scenario:
 class Runner:
     """Runs jobs and keeps what they measure in a folder, as a study does. A context manager: the folder is its own until the end."""
 
-    def __init__(self, paper: Paper, folder: Path, crew: Callable[[], Crew] = Threads) -> None:
+    def __init__(self, paper: Paper, folder: Path, pool: Callable[[], WorkerPool] = Threads) -> None:
         self.paper = paper
         self.fresh = 0
         """Simulations that were run."""
@@ -70,7 +70,7 @@ class Runner:
         """Keys of all runs in the folder, when it is left."""
         self._asked: set[str] = set()
         self.cpu_s = 0.0
-        self._crew = crew
+        self._pool = pool
         self._folder = folder
         self._scenarios: dict[tuple[Any, ...], _Scenario] = {}
 
@@ -140,8 +140,8 @@ class Runner:
             if progress is not None and progress(fraction, f"{n} of {len(work)} runs") is False:
                 raise Stopped
 
-        with self._crew() as crew:
-            crew.run(feed, done, tick)
+        with self._pool() as pool:
+            pool.run(feed, done, tick)
         tick()
         store.tidy()
         of_key: dict[str, list[int]] = {}

@@ -271,9 +271,9 @@ class Branches(Sequence[Simulation]):
                 if not stopped.is_set():
                     sim._go(begun + (target - begun) * piece // _PIECES)
 
-        with ThreadPoolExecutor(min(threads or available_threads(), len(self._sims)), "branch") as crew:
+        with ThreadPoolExecutor(min(threads or available_threads(), len(self._sims)), "branch") as pool:
             try:
-                for done in [crew.submit(go, s, t) for s, t in zip(self._sims, targets, strict=True)]:
+                for done in [pool.submit(go, s, t) for s, t in zip(self._sims, targets, strict=True)]:
                     done.result()
             finally:
                 stopped.set()

@@ -63,8 +63,8 @@ def watched(study: StudyTables, where: Mapping[str, Any] | None = None, most: in
             study._watched[combination.index] = Result.from_runs(resolved, [run])
         return combination, seed, study._watched[combination.index]
 
-    with ThreadPoolExecutor(available_threads(), "why") as crew:
-        return list(crew.map(again, firsts[:most]))
+    with ThreadPoolExecutor(available_threads(), "why") as pool:
+        return list(pool.map(again, firsts[:most]))
 
 
 def _first(study: StudyTables, where: Mapping[str, Any]) -> tuple[Combination, int, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import polars as pl
 
 from ..errors import FolderError
-from .executors import Crew
+from .executors import WorkerPool
 from .model import Combination, Outcome, Task
 from .plan import Plan
 from .progress import Tally
@@ -94,7 +94,7 @@ class Drive:
         told = [f"{n} results in the folder are of fairlane {e}, this is {mine}: they are kept, not used" for e, n in engines.iter_rows()]
         return [*self.store.notes, *told]
 
-    def run(self, crew: Crew, progress: Callable[[], object] | None = None) -> None:
+    def run(self, pool: WorkerPool, progress: Callable[[], object] | None = None) -> None:
         """Runs everything; the index is right at the end, however it comes. `progress` hears of the beginning and of the end as well."""
         tell = progress or (lambda: None)
         self.write_index()
@@ -103,7 +103,7 @@ class Drive:
             tell()
             self._tidy()
             if self._queue:
-                with crew as workers:
+                with pool as workers:
                     workers.run(self._feed, self._done, tell)
             tell()
         except BaseException as e:

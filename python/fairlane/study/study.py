@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from . import plan_file
-from .executors import Crew, choose
+from .executors import WorkerPool, choose
 from .model import PlotSpec, Precision, StudySpec
 from .plan import Plan, make_plan
 from .progress import Tally
@@ -127,7 +127,7 @@ class Study:
         cluster: str | Client | None = None,
         mpi: bool = False,
         executor: Executor | None = None,
-        crew: Crew | None = None,
+        pool: WorkerPool | None = None,
         progress: StudyProgress | None = None,
     ) -> StudyResult:
         """Runs all runs that the folder `out` does not have yet; without `out` the results live as long as what is returned.
@@ -138,10 +138,10 @@ class Study:
         Raises:
             ScenarioError: the study or one of its combinations is wrong. Then nothing was run or written.
             FolderError: the folder is in use, cannot be written, or its disk is full. Finished runs are kept, as after the next two.
-            CrewError: no worker is left.
+            WorkerError: no worker is left.
             Interrupted: Ctrl-C; a `KeyboardInterrupt`.
         """
-        workers = crew or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
+        workers = pool or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         plan = self.plan()
         if out is not None:
             return self._run(out, plan, workers, progress)
@@ -157,7 +157,7 @@ class Study:
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
         return result
 
-    def _run(self, out: str | PathLike[str], plan: Plan, workers: Crew, progress: StudyProgress | None) -> StudyResult:
+    def _run(self, out: str | PathLike[str], plan: Plan, workers: WorkerPool, progress: StudyProgress | None) -> StudyResult:
         tally = Tally()
         with opened(out) as store:
             plan_file.write(store.folder, self.spec, plan.combinations, plan.engine)

@@ -126,10 +126,10 @@ class Tuning:
 
         if out is not None:
             room_for(Path(fspath(out)), (*FILES, sha256sums.NAME))
-        crew = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
+        pool = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place, opened(place if out is None else out) as store:
             search = Search(self.spec, store)
-            search.run(crew, progress)
+            search.run(pool, progress)
             if out is None:
                 return TuneResult(self.spec, search)
             store.tidy()

@@ -86,7 +86,7 @@ class Search:
 
     # --- running --------------------------------------------------------------------------------------------------------
 
-    def run(self, crew: Any, progress: TuneProgress | None = None) -> None:
+    def run(self, pool: Any, progress: TuneProgress | None = None) -> None:
         """Runs all stages. Runs that the store has are not run again."""
         stages = self._stages()
         todo: deque[Task] = deque()
@@ -125,7 +125,7 @@ class Search:
                 self.store.put(outcome)
                 self.tally.done += 1
 
-        with crew as workers:
+        with pool as workers:
             workers.run(feed, done, lambda: progress(self.tally) if progress is not None else None)
 
     def _jobs(self, trials: Sequence[Trial], scenarios: tuple[TrainingScenario, ...], seeds: tuple[int, ...]) -> list[Job]:

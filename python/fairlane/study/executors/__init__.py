@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ...errors import FairlaneError
 from .local import Given, Processes, Threads
-from .loop import Crew
+from .loop import WorkerPool
 from .remote import Dask, Mpi
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Crew", "Dask", "Given", "Mpi", "Processes", "Threads", "choose"]
+__all__ = ["WorkerPool", "Dask", "Given", "Mpi", "Processes", "Threads", "choose"]
 
 
 def choose(
@@ -27,8 +27,8 @@ def choose(
     cluster: str | Client | None = None,
     mpi: bool = False,
     executor: Executor | None = None,
-) -> Crew:
-    """The crew that is asked for; threads on all cores if none is. A number of 0 stands for one per core.
+) -> WorkerPool:
+    """The pool that is asked for; threads on all cores if none is. A number of 0 stands for one per core.
 
     Raises:
         FairlaneError: two are asked for, or a number is negative.

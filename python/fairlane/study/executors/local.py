@@ -1,4 +1,4 @@
-"""Crews of this machine: threads, processes, and any executor of the caller's."""
+"""Workers of this machine: threads, processes, and any executor of the caller's."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 from ...base.cores import available_threads
 from ...base.threads import PATIENCE, Halt
 from ...base.workers import enlist
-from ...errors import CrewError
+from ...errors import WorkerError
 from ..model import Outcome, Task
-from .loop import KEPT, Crew, work
+from .loop import KEPT, WorkerPool, work
 
 STARTS = 3
 """Worker processes that may die before they have done anything, until we say that they cannot be started."""
 
 
-class Threads(Crew):
+class Threads(WorkerPool):
     """Threads of this process: runs do not hold Python's lock. `n`: how many, one per core by default."""
 
     name = "threads"
@@ -48,7 +48,7 @@ class Threads(Crew):
         return self._executor.submit(work, task, self._halt)
 
 
-class Processes(Crew):
+class Processes(WorkerPool):
     """Processes of this machine: for queues written in Python, which hold its lock, and for code that may crash.
 
     `n`: how many, one per core by default. They are started afresh (no fork), so a script that uses them needs the usual
@@ -74,7 +74,7 @@ class Processes(Crew):
             except BaseException:
                 self._pool.end(hurry=True)
                 raise
-        raise CrewError(
+        raise WorkerError(
             "worker processes cannot be started; a Python script that uses them must run the study under "
             f'if __name__ == "__main__": ({KEPT})'
         )
@@ -136,7 +136,7 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Given(Crew):
+class Given(WorkerPool):
     """An executor of the caller's, who also ends it. `workers`: how many runs it runs at once, if it does not say so itself."""
 
     name = "executor"
@@ -171,11 +171,11 @@ class Given(Crew):
         except BrokenExecutor:
             raise
         except RuntimeError as e:
-            raise CrewError(f"the executor takes no more runs ({e}): {KEPT}") from e
+            raise WorkerError(f"the executor takes no more runs ({e}): {KEPT}") from e
         self._sent.add(future)
         future.add_done_callback(self._sent.discard)
         return future
 
     def renew(self) -> None:
         """It is not ours to renew."""
-        raise CrewError(f"the executor that was given is broken: one of its workers died; {KEPT}")
+        raise WorkerError(f"the executor that was given is broken: one of its workers died; {KEPT}")

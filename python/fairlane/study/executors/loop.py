@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import ClassVar, NamedTuple, Self
 
 from ...base.threads import Halt
-from ...errors import CrewError
+from ...errors import WorkerError
 from .. import one_run
 from ..model import Outcome, Task
 
@@ -35,7 +35,7 @@ def work(task: Task, halt: Halt | None = None) -> Outcome:
         return Outcome(task.key, task.seed, error=f"{type(e).__name__}: {e}", kind=type(e).__name__, worker=where)
 
 
-class Crew(ABC):
+class WorkerPool(ABC):
     """Makes an executor, renews it when it breaks, and ends it. A context manager.
 
     `notes` tells what the user should know of the workers, for instance which were left out; it may grow while runs run.
@@ -44,8 +44,8 @@ class Crew(ABC):
     name: ClassVar[str]
     workers: int
     """How many runs run at once; 0 while no worker is there, and workers are waited for (`look` says how long)."""
-    apart: Callable[[], Crew] | None = None
-    """Makes a crew of one to run a suspect, whose death affects no other run; None: a suspect has this crew for itself."""
+    apart: Callable[[], WorkerPool] | None = None
+    """Makes a pool of one to run a suspect, whose death affects no other run; None: a suspect has this pool for itself."""
     proof: ClassVar[int] = 2
     """A run is taken for the culprit after so many deaths of a worker that had nothing else to do."""
 
@@ -61,7 +61,7 @@ class Crew(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Makes the executor; raises `CrewError` if that cannot be."""
+        """Makes the executor; raises `WorkerError` if that cannot be."""
 
     @abstractmethod
     def close(self, *, hurry: bool) -> None:
@@ -73,17 +73,17 @@ class Crew(ABC):
 
     def renew(self) -> None:
         """Makes another executor instead of a broken one."""
-        raise CrewError(f"the executor is broken, its workers died: {KEPT}")
+        raise WorkerError(f"the executor is broken, its workers died: {KEPT}")
 
     def refused(self, outcome: Outcome) -> bool:
         """A worker of another version, or with another plug-in, refused a run: True to try again."""
         return outcome.kind == "Version"
 
-    def lost(self) -> CrewError:
+    def lost(self) -> WorkerError:
         """Returns the error for futures that somebody else cancelled."""
-        return CrewError(f"the executor gave up its runs: {KEPT}")
+        return WorkerError(f"the executor gave up its runs: {KEPT}")
 
-    def look(self) -> None:  # noqa: B027 (most crews never change)
+    def look(self) -> None:  # noqa: B027 (most pools never change)
         """Called now and then, to see who came and who went."""
 
     def run(self, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]) -> None:
@@ -96,13 +96,15 @@ class Crew(ABC):
 
 class _Flight(NamedTuple):
     task: Task
-    crew: Crew
-    """Who runs it: the crew, or a crew of one."""
+    pool: WorkerPool
+    """Who runs it: the pool, or a pool of one."""
 
 
 class _Loop:
-    def __init__(self, crew: Crew, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]) -> None:
-        self.crew, self.feed, self.done, self.tick = crew, feed, done, tick
+    def __init__(
+        self, pool: WorkerPool, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]
+    ) -> None:
+        self.pool, self.feed, self.done, self.tick = pool, feed, done, tick
         self.flights: dict[Future[Outcome], _Flight] = {}
         self.landed: SimpleQueue[Future[Outcome]] = SimpleQueue()
         self.again: deque[Task] = deque()
@@ -112,7 +114,7 @@ class _Loop:
         """Workers that died while they had nothing but this run."""
         self.refusals: Counter[str] = Counter()
         self.lone: Task | None = None
-        """The suspect that has the whole crew for itself."""
+        """The suspect that has the whole pool for itself."""
         self.broken = False
 
     def run(self) -> None:
@@ -131,76 +133,76 @@ class _Loop:
                 if self.broken:
                     self._mend()
                 if time.monotonic() >= due:
-                    self.crew.look()
+                    self.pool.look()
                     self.tick()
                     due = time.monotonic() + HEARTBEAT
         finally:
             for flight in self.flights.values():
-                if flight.crew is not self.crew:
-                    flight.crew.close(hurry=True)
+                if flight.pool is not self.pool:
+                    flight.pool.close(hurry=True)
 
     def _fill(self) -> None:
         """Keeps the workers busy: each has a run and another one waiting, not more, for every result takes memory."""
-        if not self.crew.workers:
+        if not self.pool.workers:
             if not self.again and not self.suspects and (task := self.feed()) is not None:
                 self.again.append(task)
             return
-        apart = sum(f.crew is not self.crew for f in self.flights.values())
-        if self.crew.apart is not None:
-            while self.suspects and apart < self.crew.workers:
-                other = self.crew.apart()
+        apart = sum(f.pool is not self.pool for f in self.flights.values())
+        if self.pool.apart is not None:
+            while self.suspects and apart < self.pool.workers:
+                other = self.pool.apart()
                 other.open()
                 self._send(self.suspects.popleft(), other)
                 apart += 1
         elif self.suspects or self.lone is not None:
             if not self.flights:
                 self.lone = self.suspects.popleft()
-                self._send(self.lone, self.crew)
+                self._send(self.lone, self.pool)
             return
-        while not self.broken and len(self.flights) - apart < 2 * self.crew.workers + 2:
+        while not self.broken and len(self.flights) - apart < 2 * self.pool.workers + 2:
             task = self.again.popleft() if self.again else self.feed()
             if task is None:
                 return
-            self._send(task, self.crew)
+            self._send(task, self.pool)
 
-    def _send(self, task: Task, crew: Crew) -> None:
+    def _send(self, task: Task, pool: WorkerPool) -> None:
         try:
-            future = crew.submit(task)
+            future = pool.submit(task)
         except BrokenExecutor:
             self.again.appendleft(task)
             self.lone = None
-            if crew is self.crew:
+            if pool is self.pool:
                 self.broken = True
             else:
-                crew.close(hurry=True)
+                pool.close(hurry=True)
             return
-        self.flights[future] = _Flight(task, crew)
+        self.flights[future] = _Flight(task, pool)
         future.add_done_callback(self.landed.put)
 
     def _land(self, future: Future[Outcome]) -> None:
         flight = self.flights.pop(future, None)
         if flight is None:
             return  # `_mend` has seen it.
-        task, crew = flight
-        alone = crew is not self.crew or self.lone is not None
+        task, pool = flight
+        alone = pool is not self.pool or self.lone is not None
         self.lone = None
-        if crew is not self.crew:
-            crew.close(hurry=True)
+        if pool is not self.pool:
+            pool.close(hurry=True)
         if future.cancelled():
-            raise self.crew.lost()
+            raise self.pool.lost()
         error = future.exception()
         if error is None:
             self._answer(task, future.result())
         elif _worker_died(error):
             self._suspect(task, alone)
-            self.broken |= crew is self.crew and isinstance(error, BrokenExecutor)
+            self.broken |= pool is self.pool and isinstance(error, BrokenExecutor)
         else:
             self.done(Outcome(task.key, task.seed, error=f"{type(error).__name__}: {error}", kind=type(error).__name__))
 
     def _answer(self, task: Task, outcome: Outcome) -> None:
         if outcome.kind in ("Version", one_run.PLUGIN):
             self.refusals[task.key] += 1
-            if self.refusals[task.key] < REFUSALS and self.crew.refused(outcome):
+            if self.refusals[task.key] < REFUSALS and self.pool.refused(outcome):
                 self.again.append(task)
                 return
         if not outcome.error and not one_run.is_whole(outcome):
@@ -211,7 +213,7 @@ class _Loop:
     def _suspect(self, task: Task, alone: bool) -> None:
         self.deaths[task.key] += alone
         n = self.deaths[task.key]
-        if n < self.crew.proof:
+        if n < self.pool.proof:
             self.suspects.append(task)
             return
         why = "its worker died while it ran nothing but this run: a plug-in whose code crashes, or too little memory"
@@ -219,14 +221,14 @@ class _Loop:
 
     def _mend(self) -> None:
         """The executor is broken: every run that was in progress on it is suspect, and it is renewed."""
-        mine = [f for f, flight in self.flights.items() if flight.crew is self.crew]
+        mine = [f for f, flight in self.flights.items() if flight.pool is self.pool]
         wait(mine, timeout=10)
         for f in mine:
             if f.done():
                 self._land(f)
             else:
                 self.suspects.append(self.flights.pop(f).task)
-        self.crew.renew()
+        self.pool.renew()
         self.broken = False
 
 

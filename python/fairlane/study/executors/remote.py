@@ -1,4 +1,4 @@
-"""Crews of other machines: a Dask cluster, and MPI."""
+"""Workers of other machines: a Dask cluster, and MPI."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.extras import need
 from ...base.threads import Halt
-from ...errors import CrewError
+from ...errors import WorkerError
 from .. import one_run
 from ..model import Outcome, Task
-from .loop import KEPT, Crew, work
+from .loop import KEPT, WorkerPool, work
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,7 +39,7 @@ def _engine() -> tuple[str, str]:
     return one_run.engine(), f"{socket.gethostname()}:{os.getpid()}"
 
 
-class Dask(Crew):
+class Dask(WorkerPool):
     """The workers of a Dask cluster.
 
     `cluster`: the scheduler's address (`tcp://host:8786`), or a `distributed.Client` of the caller's, who also closes it.
@@ -81,7 +81,7 @@ class Dask(Crew):
                 time.sleep(0.2)
                 self._muster()
             if not self.workers:
-                raise CrewError(f"no worker of the Dask cluster {self.address} can run them{self._others()}")
+                raise WorkerError(f"no worker of the Dask cluster {self.address} can run them{self._others()}")
         except BaseException:
             self.close(hurry=True)
             raise
@@ -97,7 +97,7 @@ class Dask(Crew):
         try:
             self._client = Client(self._given, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as e:
-            raise CrewError(
+            raise WorkerError(
                 f'no Dask scheduler answers at {self._given}: write cluster="tcp://HOST:PORT" as `dask scheduler` shows it'
             ) from e
 
@@ -125,9 +125,9 @@ class Dask(Crew):
         except Exception as e:
             raise self.lost() from e
 
-    def lost(self) -> CrewError:
+    def lost(self) -> WorkerError:
         """The scheduler is gone."""
-        return CrewError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
+        return WorkerError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
 
     def refused(self, outcome: Outcome) -> bool:
         """A worker is new, or has another plug-in: continue with the others, or wait for one."""
@@ -141,7 +141,7 @@ class Dask(Crew):
         return True
 
     def look(self) -> None:
-        """Notes workers that came or went; raises `CrewError` if there is none for too long."""
+        """Notes workers that came or went; raises `WorkerError` if there is none for too long."""
         now = time.monotonic()
         if now - self._looked < LOOK:
             return
@@ -150,7 +150,7 @@ class Dask(Crew):
         if self.workers:
             self._seen = now
         elif now - self._seen > self._patience:
-            raise CrewError(f"no worker is left at the Dask cluster {self.address}{self._others()}; {KEPT}")
+            raise WorkerError(f"no worker is left at the Dask cluster {self.address}{self._others()}; {KEPT}")
 
     def _muster(self, wait: float = 0.0) -> None:
         """Asks workers we do not know yet for their engine, and waits so many seconds for answers, not longer for one that hangs."""
@@ -225,7 +225,7 @@ class Dask(Crew):
         return silent + told + needs if self._known or silent else ": none is there"
 
 
-class Mpi(Crew):
+class Mpi(WorkerPool):
     """The other processes of an MPI job, started as `mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi`.
 
     If one of them dies, MPI ends the whole job: started again, the study resumes.
@@ -242,7 +242,9 @@ class Mpi(Crew):
 
         self._communicator = MPI.COMM_WORLD
         if self._communicator.Get_size() < 2:
-            raise CrewError("there is no other MPI process: start with mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi")
+            raise WorkerError(
+                "there is no other MPI process: start with mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi"
+            )
         self._executor = MPIPoolExecutor()
         self.workers = self._executor.num_workers
 
