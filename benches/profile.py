@@ -72,12 +72,12 @@ def binary(flags: list[str]) -> Path:
 
 def main() -> int:
     version = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
-    said = dict(line.split(": ", 1) for line in version.splitlines() if ": " in line)
+    facts = dict(line.split(": ", 1) for line in version.splitlines() if ": " in line)
     root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
-    tool = Path(root) / "lib" / "rustlib" / said["host"] / "bin" / "llvm-profdata"
+    tool = Path(root) / "lib" / "rustlib" / facts["host"] / "bin" / "llvm-profdata"
     if not tool.exists():
         sys.exit("profile.py: there is no llvm-profdata next to the compiler; write: rustup component add llvm-tools")
-    target = ROOT / "benches" / "profile" / f"{said['release']}-{said['host']}.profdata"
+    target = ROOT / "benches" / "profile" / f"{facts['release']}-{facts['host']}.profdata"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program, counts = binary([f"-Cprofile-generate={folder / 'counts'}"]), folder / "counts"
@@ -90,7 +90,7 @@ def main() -> int:
         text, trimmed = folder / "whole.txt", folder / "trimmed.txt"
         subprocess.run([tool, "merge", "--sparse", "--text", "-o", text, *counts.glob("*.profraw")], check=True)
         trimmed.write_text("\n\n".join(record for record in text.read_text().split("\n\n") if is_hot(record)) + "\n")
-        for old in target.parent.glob(f"*-{said['host']}.profdata"):
+        for old in target.parent.glob(f"*-{facts['host']}.profdata"):
             old.unlink()
         subprocess.run([tool, "merge", "--sparse", "-o", target, trimmed], check=True)
     print(f"{target.relative_to(ROOT)}: {target.stat().st_size} bytes")

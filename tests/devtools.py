@@ -174,8 +174,8 @@ class Driven:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
 
     def media(self, **features: str) -> None:
-        told = [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]
-        self.send("Emulation.setEmulatedMedia", media="", features=told)
+        features_of = [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]
+        self.send("Emulation.setEmulatedMedia", media="", features=features_of)
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""

@@ -86,8 +86,8 @@ def test_a_kill_while_a_folder_is_replaced_leaves_one_of_both_whole(tmp_path, st
             ["report", "res"],
             ["export", "res", "flent", "-o", "x.flent"],
         ):
-            told = fairlane(*command, cwd=tmp_path)
-            assert (told.returncode, told.stderr.count("error:")) == (2, 1) and aside.name in told.stderr, (command, told.stderr)
+            output = fairlane(*command, cwd=tmp_path)
+            assert (output.returncode, output.stderr.count("error:")) == (2, 1) and aside.name in output.stderr, (command, output.stderr)
         again = fairlane("run", new, "--out", "res", "-q", cwd=tmp_path)
         assert again.returncode == 2 and "res exists" in again.stderr
         assert fl.load(tmp_path / "res").description["name"] == "old"

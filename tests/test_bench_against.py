@@ -30,7 +30,7 @@ def test_ns2_transmits_as_many_packets():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["--against", "htsim"], "htsim comes as sources"),
         (["--against", "ns2", "P5"], "P5 cannot run in other simulators"),
@@ -38,9 +38,9 @@ def test_ns2_transmits_as_many_packets():
         (["--against", "ns4"], "ns4"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(arguments, told):
+def test_what_cannot_be_compared_is_refused(arguments, expected):
     done = fairlane("bench", *arguments)
-    assert done.returncode == 2 and told in done.stderr and done.stdout == ""
+    assert done.returncode == 2 and expected in done.stderr and done.stdout == ""
 
 
 def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
@@ -56,8 +56,8 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{everything}")
     done = fairlane("bench", "--against", "ns2")
     assert done.returncode == 2 and "ns-2 failed: no such package" in done.stderr and "Traceback" not in done.stderr
-    for told in ("0", "1", "99999999"):
-        broken.write_text(f"#!/bin/sh\necho {told}\n")
+    for expected in ("0", "1", "99999999"):
+        broken.write_text(f"#!/bin/sh\necho {expected}\n")
         done = fairlane("bench", "--against", "ns2")
         assert done.returncode == 2 and "the workloads differ" in done.stderr and "Traceback" not in done.stderr
 

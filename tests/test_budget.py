@@ -61,11 +61,11 @@ def refused(*args: str) -> str:
 def test_eight_thousand_errors_on_one_line_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({f"k{i}": 1 for i in range(8000)}))
-    told = refused("run", str(file))
-    assert told.count("error: ") == _core.MOST_TOLD
+    output = refused("run", str(file))
+    assert output.count("error: ") == _core.MOST_TOLD
     # `duration` is missing besides.
-    assert told.endswith(f"and {8000 + 1 - _core.MOST_TOLD:,} more\n")
-    assert len(told) < 20_000 and max(map(len, told.splitlines())) < 200
+    assert output.endswith(f"and {8000 + 1 - _core.MOST_TOLD:,} more\n")
+    assert len(output) < 20_000 and max(map(len, output.splitlines())) < 200
 
 
 def test_the_exception_has_the_first_and_the_count() -> None:
@@ -85,13 +85,13 @@ def test_other_files_count_their_errors_too(tmp_path: Path, kind: str) -> None:
         assert fairlane("new", "paper", "p", cwd=tmp_path).returncode == 0
         file = folder / "paper.toml"
         file.write_text(lines + file.read_text())
-        told = refused("reproduce", str(folder))
+        output = refused("reproduce", str(folder))
     else:
         file = tmp_path / "x.toml"
         file.write_text(lines)
-        told = refused(kind, str(file))
-    assert 1 <= told.count("error: ") <= _core.MOST_TOLD
-    assert "more\n" in told and len(told) < 20_000
+        output = refused(kind, str(file))
+    assert 1 <= output.count("error: ") <= _core.MOST_TOLD
+    assert "more\n" in output and len(output) < 20_000
 
 
 def test_a_study_of_bad_levels_counts_them(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_study_of_bad_levels_counts_them(tmp_path: Path) -> None:
     levels = ", ".join(f'"{i}Mbi"' for i in range(1, 400))
     file = tmp_path / "s.toml"
     file.write_text(STUDY.format(base="base.toml") + f'"links.bottleneck.rate" = [{levels}]\n')
-    told = refused("study", str(file), "--out", str(tmp_path / "out"))
-    assert told.count("error: ") <= _core.MOST_TOLD and told.endswith(f"and {399 - _core.MOST_TOLD} more\n"), told
+    output = refused("study", str(file), "--out", str(tmp_path / "out"))
+    assert output.count("error: ") <= _core.MOST_TOLD and output.endswith(f"and {399 - _core.MOST_TOLD} more\n"), output
 
 
 def memory(text: str) -> int:
@@ -166,7 +166,7 @@ def test_a_pipe_in_place_of_a_plug_in(pipe: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "expected"),
     [
         ("import sys\nsys.exit(0)\n", "ends the program"),
         ("import sys\nsys.exit()\n", "ends the program"),
@@ -176,12 +176,12 @@ def test_a_pipe_in_place_of_a_plug_in(pipe: Path) -> None:
         ("x = (\n", "SyntaxError"),
     ],
 )
-def test_a_plug_in_that_does_not_load_says_so(tmp_path: Path, code: str, said: str) -> None:
+def test_a_plug_in_that_does_not_load_says_so(tmp_path: Path, code: str, expected: str) -> None:
     file = tmp_path / "own.py"
     file.write_text(code)
     done = fairlane("run", "--plugin", str(file), "x.toml")
     assert done.returncode == 2 and done.stdout == ""
-    assert said in done.stderr and "own.py" in done.stderr
+    assert expected in done.stderr and "own.py" in done.stderr
     # Nothing of ours between the message and the line at fault.
     assert "fairlane/own" not in done.stderr and "importlib" not in done.stderr
 
@@ -280,8 +280,8 @@ def test_names_with_spaces_and_dots_are_addressed(tmp_path: Path) -> None:
 def test_a_mistake_shows_the_path_that_can_be_written(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text(SPACE.replace('"5ms"', '"5m"'))
-    told = refused("run", str(file))
-    assert '(links."my link".delay)' in told and '(links."my.other".delay)' in told
+    output = refused("run", str(file))
+    assert '(links."my link".delay)' in output and '(links."my.other".delay)' in output
     asked = refused("run", str(file), "--set", "links.my link.rate=1Mbit/s")
     assert "in quotes" in asked
 

@@ -292,13 +292,13 @@ def test_a_wrong_path_is_one_clear_error_by_hand_and_in_a_file(tmp_path, path, v
         sim.set({"links.in.delay": "3ms", path: value})
     assert sim.fingerprint == before
     for wrong in (in_file.value, by_hand.value):
-        (told,) = wrong.diagnostics
-        assert told["code"] == code and message in told["message"] and words in told["help"], wrong.rendered
-    (told,) = in_file.value.diagnostics
+        (found,) = wrong.diagnostics
+        assert found["code"] == code and message in found["message"] and words in found["help"], wrong.rendered
+    (found,) = in_file.value.diagnostics
     lines = file.read_text().splitlines()
-    assert told["line"] == len(lines)
+    assert found["line"] == len(lines)
     at_key = "nope" in path or code.startswith(("unknown", "change", "bad-path")) or "deeper" in path
-    assert told["column"] == 1 if at_key else told["column"] == len(key) + 6, in_file.value.rendered
+    assert found["column"] == 1 if at_key else found["column"] == len(key) + 6, in_file.value.rendered
 
 
 def test_a_change_in_a_table_of_tables_has_its_caret_at_the_name(tmp_path):
@@ -306,5 +306,5 @@ def test_a_change_in_a_table_of_tables_has_its_caret_at_the_name(tmp_path):
     file.write_text(network().to_toml() + '\n[[at]]\ntime = "3s"\n[at.set.flows]\ntcp.stop = "5s"\nlat.start = "4s"\n')
     with pytest.raises(fl.ScenarioError, match="did you mean `late`") as e:
         fl.start(file)
-    (told,) = e.value.diagnostics
-    assert (told["line"], told["column"]) == (len(file.read_text().splitlines()), 1)
+    (found,) = e.value.diagnostics
+    assert (found["line"], found["column"]) == (len(file.read_text().splitlines()), 1)

@@ -55,11 +55,11 @@ def test_without_data_there_is_no_margin():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [("1 < 2\0", "code 0"), ("not " * 990 + "True", "nested too deeply"), ("-" * 3900 + "1 < 2", "nested too deeply|not an expression")],
 )
-def test_texts_that_python_does_not_bear(text, told):
-    with pytest.raises(BadCheck, match=told):
+def test_texts_that_python_does_not_bear(text, expected):
+    with pytest.raises(BadCheck, match=expected):
         Check(text)
 
 

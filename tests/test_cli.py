@@ -244,15 +244,15 @@ def test_queues_of_ones_own(dumbbell):
     args = ("--scenario", dumbbell.name, "--queues", "Lifo{limit=9p},droptail{limit=9p}", "--set", "duration=2s", "--seeds", "1", "--json")
     compared = document("compare", *own, *args, cwd=where)
     assert [q["link"]["queue_max"]["mean"] <= 9 for q in compared["settings"]] == [True, True]
-    said = fairlane("tc", dumbbell.name, "bottleneck", *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
-    assert (said.returncode, "Linux does not have Lifo" in said.stdout) == (0, True)
+    output = fairlane("tc", dumbbell.name, "bottleneck", *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
+    assert (output.returncode, "Linux does not have Lifo" in output.stdout) == (0, True)
     # Its faults are those of the run, not of the command line: the traceback, the simulated time, exit code 1.
     done = fairlane("run", dumbbell.name, *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
     assert (done.returncode, done.stdout) == (1, "")
     assert "tired" in done.stderr and "2.5" in done.stderr and "lifo.py" in done.stderr
-    for bad, said in (("nope.py", "nope.py"), (dumbbell.name, "is not a plug-in")):
+    for bad, output in (("nope.py", "nope.py"), (dumbbell.name, "is not a plug-in")):
         done = fairlane("run", dumbbell.name, "--plugin", bad, cwd=where)
-        assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+        assert (done.returncode, done.stdout) == (2, "") and output in done.stderr
 
 
 def start(*args: str, **options) -> subprocess.Popen[str]:

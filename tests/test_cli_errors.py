@@ -69,24 +69,24 @@ BAD = {
 }
 
 
-def check(done, *said: str) -> str:
+def check(done, *expected: str) -> str:
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     assert done.stdout == ""
     assert done.stderr.startswith("error"), done.stderr
     assert "Traceback" not in done.stderr
     assert "panicked" not in done.stderr
-    for pattern in said:
+    for pattern in expected:
         assert re.search(pattern, done.stderr, re.S), (pattern, done.stderr)
     return done.stderr
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_scenario(name, tmp_path):
-    text, line, said = BAD[name]
+    text, line, expected = BAD[name]
     path = tmp_path / "bad.toml"
     path.write_text(text)
     out = tmp_path / "out"
-    err = check(fairlane("run", "bad.toml", "--out", str(out), cwd=tmp_path), said, r"bad\.toml")
+    err = check(fairlane("run", "bad.toml", "--out", str(out), cwd=tmp_path), expected, r"bad\.toml")
     if line is not None:
         assert f"bad.toml:{line}:" in err, err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.toml"]
@@ -126,8 +126,8 @@ def write(path, data):
 
 @pytest.mark.parametrize("name", FILES)
 def test_unusable_file(name, tmp_path):
-    make, said = FILES[name]
-    check(fairlane("run", str(make(tmp_path))), said)
+    make, expected = FILES[name]
+    check(fairlane("run", str(make(tmp_path))), expected)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -156,8 +156,8 @@ OPTIONS = {
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_bad_option(name, dumbbell):
-    args, said = OPTIONS[name]
-    check(fairlane("run", dumbbell.name, *args, cwd=dumbbell.parent), said)
+    args, expected = OPTIONS[name]
+    check(fairlane("run", dumbbell.name, *args, cwd=dumbbell.parent), expected)
     assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
 
 

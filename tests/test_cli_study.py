@@ -173,8 +173,8 @@ BAD = {
 def test_bad_input(name, tmp_path):
     (tmp_path / "dumbbell.toml").write_text(DUMBBELL)
     (tmp_path / "aqm.toml").write_text(STUDY)
-    args, said = BAD[name]
-    check(fairlane("study", *args, cwd=tmp_path), said)
+    args, expected = BAD[name]
+    check(fairlane("study", *args, cwd=tmp_path), expected)
     assert {p.name for p in tmp_path.iterdir()} == {"dumbbell.toml", "aqm.toml"}
 
 

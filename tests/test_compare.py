@@ -216,8 +216,8 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input(name, tmp_path):
-    args, said = BAD[name]
-    check(fairlane("compare", *(() if "--queues" in args else ("--queues", "droptail")), *args, cwd=tmp_path), said)
+    args, expected = BAD[name]
+    check(fairlane("compare", *(() if "--queues" in args else ("--queues", "droptail")), *args, cwd=tmp_path), expected)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -113,15 +113,15 @@ def made(values, margin="5%", **factors):
 def test_a_sentence_says_who_has_more_and_how_sure():
     """Against numbers by hand: means 112 and 100, and the interval of Fieller by its definition."""
     a, b = [112.0, 111.0, 113.0, 112.5, 111.5], [100.0, 100.5, 99.0, 101.0, 99.5]
-    told = made({"goodput_sum": {"cubic": a, "reno": b}, "delay_mean": {"cubic": b, "reno": [x / 3 for x in b]}})
+    sentences = made({"goodput_sum": {"cubic": a, "reno": b}, "delay_mean": {"cubic": b, "reno": [x / 3 for x in b]}})
     found = re.fullmatch(
-        r"Goodput of web: cubic 112 bit/s, reno 100 bit/s: 12 % higher \(95 % interval (\d+) to (\d+) %\)\.", told["goodput"]
+        r"Goodput of web: cubic 112 bit/s, reno 100 bit/s: 12 % higher \(95 % interval (\d+) to (\d+) %\)\.", sentences["goodput"]
     )
-    assert found, told
+    assert found, sentences
     for r in (1 + int(found[1]) / 100 - 0.006, 1 + int(found[2]) / 100 + 0.006):  # outside, the ratio is refused
         assert ttest_1samp(np.subtract(a, np.multiply(r, b)), 0).pvalue < 0.05
-    assert told["delay"] == "Delay of web: reno 33.3 s, cubic 100 s: 67 % lower (95 % interval 67 to 67 %)."
-    assert told["loss"] == "Loss of web: fewer than two levels have a value."
+    assert sentences["delay"] == "Delay of web: reno 33.3 s, cubic 100 s: 67 % lower (95 % interval 67 to 67 %)."
+    assert sentences["loss"] == "Loss of web: fewer than two levels have a value."
 
 
 def test_what_was_not_shown_is_not_called_equal():
@@ -130,8 +130,8 @@ def test_what_was_not_shown_is_not_called_equal():
     assert made({"goodput_sum": {"a": noisy, "b": base}})["goodput"].startswith(
         "Goodput of web: no significant difference (a 11.4 bit/s, b 10.9 bit/s; p = "
     )
-    told = made({"goodput_sum": {"a": near, "b": base}})["goodput"]
-    assert re.fullmatch(r"Goodput of web: a 10.9 bit/s, b 10.9 bit/s: equivalent within 5 % \(TOST p [=<] [\d.]+\)\.", told)
+    found = made({"goodput_sum": {"a": near, "b": base}})["goodput"]
+    assert re.fullmatch(r"Goodput of web: a 10.9 bit/s, b 10.9 bit/s: equivalent within 5 % \(TOST p [=<] [\d.]+\)\.", found)
     assert made({"loss": {"a": [0.0] * 5, "b": [0.0] * 5}})["loss"].startswith("Loss of web: a 0 %, b 0 %: ")
     three = made({"goodput_sum": {"a": noisy, "b": base, "c": [1.0, 1.1, 0.9, 1.05, 1.0]}})["goodput"]
     assert re.match(
@@ -157,9 +157,9 @@ def test_many_comparisons_ask_for_more():
 def test_a_mean_over_levels_that_hides_a_reversal_says_so():
     up, down = [10.0, 10.1, 9.9, 10.0, 10.05], [8.0, 8.1, 7.9, 8.0, 8.02]
     values = {"red/slow": [20.0, 20.1, 19.9, 20.0, 20.05], "red/fast": down, "pie/slow": up, "pie/fast": up}
-    told = made({"goodput_sum": values}, queue=["red", "pie"], rate=["slow", "fast"])
-    assert told["goodput"].startswith("Goodput of web, by queue (mean over rate): red 14 bit/s, pie 10 bit/s: 40 % higher (95 % interval ")
-    assert told["goodput"].endswith(", but the opposite with fast.")
+    found = made({"goodput_sum": values}, queue=["red", "pie"], rate=["slow", "fast"])
+    assert found["goodput"].startswith("Goodput of web, by queue (mean over rate): red 14 bit/s, pie 10 bit/s: 40 % higher (95 % interval ")
+    assert found["goodput"].endswith(", but the opposite with fast.")
 
 
 def test_one_seed_says_nothing_of_chance():
@@ -261,8 +261,8 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_levels(name, tmp_path):
-    args, said = BAD[name]
-    check(fairlane("compare", *args, cwd=tmp_path), said)
+    args, expected = BAD[name]
+    check(fairlane("compare", *args, cwd=tmp_path), expected)
     assert list(tmp_path.iterdir()) == []
 
 

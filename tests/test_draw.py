@@ -58,19 +58,19 @@ def test_every_example_is_drawn(path):
     assert root.tag == f"{SVG}svg"
     assert {n.name for n in graph.nodes} <= set(texts(root))
     # Each link tells all of itself when pointed at.
-    told = [p.find(f"{SVG}title").text for p in root.iter(f"{SVG}path")]
-    assert len(told) == len(graph.links)
-    for link, title in zip(graph.links, told, strict=True):
+    found = [p.find(f"{SVG}title").text for p in root.iter(f"{SVG}path")]
+    assert len(found) == len(graph.links)
+    for link, title in zip(graph.links, found, strict=True):
         for part in (link.name, link.there.speed, link.there.lag, link.there.discipline):
             assert part in title
 
 
 def test_rates_delays_and_queues_are_in_the_picture():
     net = chain("a", "b", "c", "d").refine("l1", rate="2Mbit/s", delay="3.14159ms", queue="codel", reverse={"rate": "500kbit/s"}, loss=0.02)
-    said = "\n".join(texts(picture(net)))
-    assert "10 Mbit/s, 5 ms, droptail 1000p (2 links)" in re.sub(r" +", " ", said)
+    labels = "\n".join(texts(picture(net)))
+    assert "10 Mbit/s, 5 ms, droptail 1000p (2 links)" in re.sub(r" +", " ", labels)
     for part in ("2 Mbit/s", "500 kbit/s", "3.14 ms", "codel", "loss 2 %"):
-        assert part in said
+        assert part in labels
 
 
 EVIL = [
@@ -206,9 +206,9 @@ def test_the_command(tmp_path):
     assert target.read_text("utf-8") != shown
     wrong = refused("draw", example, "-o", str(tmp_path / "a.png")).stderr
     assert ".svg, .dot, .gv or .graphml" in wrong and "Traceback" not in wrong
-    told = json.loads(fairlane("draw", example, "--json").stdout)
-    jsonschema.validate(told, json_schema("draw"))
-    assert told["schema"] == "fairlane.draw/1" and {n["name"] for n in told["nodes"]} >= {"r0", "s0", "d0"}
+    data = json.loads(fairlane("draw", example, "--json").stdout)
+    jsonschema.validate(data, json_schema("draw"))
+    assert data["schema"] == "fairlane.draw/1" and {n["name"] for n in data["nodes"]} >= {"r0", "s0", "d0"}
 
 
 def test_the_same_scenario_gives_the_same_bytes():

@@ -79,9 +79,9 @@ def test_another_implementation_reads_qlog(control: str, marks: bool, tmp_path: 
     net.flow("web", "a", "b", tcp=tcp, source={"request_response": {"request": "350B", "response": "20kB", "think": "50ms"}})
     result = net.run(1, trace="window,state,timeout,retransmit,gauge")
     path = fl.export(result, "qlog", tmp_path / "x.qlog")
-    code, told = _read_by_others(path)
-    assert code == 0, told
-    counts = json.loads(told)
+    code, output = _read_by_others(path)
+    assert code == 0, output
+    counts = json.loads(output)
     assert counts["quic:packet_lost"] > 0 and counts["quic:congestion_state_updated"] > 3
     assert (result.links["marks"].sum() > 0) == marks
     ends = {t["title"]: t["vantage_point"]["type"] for t in json.loads(path.read_bytes())["traces"]}
@@ -108,8 +108,8 @@ def test_what_is_no_qlog_is_told(folder: Path, tmp_path: Path, right: str, wrong
     text = fl.export(fl.load(folder), "qlog", tmp_path / "x.qlog").read_text()
     assert right in text
     (tmp_path / "y.qlog").write_text(text.replace(right, wrong, 1))
-    code, told = _read_by_others(tmp_path / "y.qlog")
-    assert code == 2, told
+    code, output = _read_by_others(tmp_path / "y.qlog")
+    assert code == 2, output
 
 
 def test_qlog_says_what_happened(folder: Path, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_qlog_says_what_happened(folder: Path, tmp_path: Path) -> None:
         assert names.count("packet_lost") == row["retransmits"] > 0
         assert names.count("timer_updated") == row["timeouts"]
         states = {n: [e["data"] for e in events if e["name"] == f"quic:{n}_state_updated"] for n in ("congestion", "connection")}
-        for told in states.values():
-            assert "old" not in told[0] and all(b["old"] == a["new"] for a, b in pairwise(told))
+        for states_of in states.values():
+            assert "old" not in states_of[0] and all(b["old"] == a["new"] for a, b in pairwise(states_of))
         assert [s["new"] for s in states["connection"]] == ["attempted", "handshake_confirmed"]
         assert [e["tcp_state"] for e in events if "tcp_state" in e] == ["SYN-SENT", "ESTABLISHED"]
         assert trace["vantage_point"]["type"] == "client", "it sends the SYN"
@@ -170,7 +170,7 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert all(f.name in fairlane("export", "--list").stdout for f in FORMATS)
     done = fairlane("export", str(folder), "flent", "-o", "x.flent.gz", "--json", cwd=tmp_path)
     jsonschema.validate(json.loads(done.stdout), schema)
-    for more, said in (
+    for more, expected in (
         (["flnet", "-o", "y"], "did you mean 'flent'"),
         (["flent", "-o", "x.flent.gz"], "exists"),
         (["flent", "-o", "y", "--link", "out"], "no selection of links"),
@@ -181,14 +181,14 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
         (["flent"], "give a result folder"),
     ):
         done = fairlane("export", str(folder), *more, cwd=tmp_path)
-        assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == 2 and expected in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["x.flent.gz"]
 
 
 def test_what_a_result_lacks_is_told(tmp_path: Path) -> None:
     net = fl.Network(duration="1s").link("a", "b", name="x", rate="1Mbit/s", delay="1ms")
     result = net.flow("f", "a", "b", tcp="newreno").run(1)
-    for form, said in (("flent", "no time series"), ("qlog", "no recorded events")):
-        with pytest.raises(fl.FairlaneError, match=said):
+    for form, expected in (("flent", "no time series"), ("qlog", "no recorded events")):
+        with pytest.raises(fl.FairlaneError, match=expected):
             fl.export(result, form, tmp_path / "y")
     assert not list(tmp_path.iterdir())

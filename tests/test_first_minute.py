@@ -25,12 +25,12 @@ NAMES = ("home", "lan", "wan", "datacentre")
 
 def test_the_command_by_itself_greets(capsys):
     assert invoke([]) == 0
-    said = capsys.readouterr().out
-    assert fl.__version__ in said
+    output = capsys.readouterr().out
+    assert fl.__version__ in output
     # The three commands work one after the other.
-    commands = re.findall(r"^  fairlane (\S+ \S+) ", said, re.M)
+    commands = re.findall(r"^  fairlane (\S+ \S+) ", output, re.M)
     assert commands == ["new home", "run home.toml", "explain fq_codel"]
-    assert max(map(len, said.splitlines())) <= 80
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_the_greeted_commands_run(tmp_path, monkeypatch, capsys):
@@ -79,12 +79,12 @@ def test_what_exists_is_not_touched(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("file", "said"), [("x", "must end in .toml"), ("no/x.toml", "the folder no does not exist"), (".toml", "must end in .toml")]
+    ("file", "expected"), [("x", "must end in .toml"), ("no/x.toml", "the folder no does not exist"), (".toml", "must end in .toml")]
 )
-def test_a_name_that_cannot_be(file, said, tmp_path, monkeypatch, capsys):
+def test_a_name_that_cannot_be(file, expected, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert invoke(["new", "lan", file]) == 2
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -97,8 +97,8 @@ def test_a_name_with_spaces_is_quoted(tmp_path, monkeypatch, capsys):
 
 def test_new_by_itself_says_what_there_is(capsys):
     assert invoke(["new"]) == 0
-    said = capsys.readouterr()
-    assert all(name in said.out for name in (*NAMES, "paper")) and said.err == ""
+    output = capsys.readouterr()
+    assert all(name in output.out for name in (*NAMES, "paper")) and output.err == ""
 
 
 # --- the picture ---------------------------------------------------------------------------------------------
@@ -195,11 +195,13 @@ def test_a_scenario_through_a_pipe(form, dumbbell):
     assert (dumbbell.parent / "queue.svg").exists()
 
 
-@pytest.mark.parametrize(("text", "said"), [("", r"empty.*<stdin>"), ("duration = 3", r"3 has no unit.*<stdin>:1:12"), ("\x00", "<stdin>")])
-def test_a_pipe_with_something_else(text, said):
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", r"empty.*<stdin>"), ("duration = 3", r"3 has no unit.*<stdin>:1:12"), ("\x00", "<stdin>")]
+)
+def test_a_pipe_with_something_else(text, expected):
     done = fairlane("run", "-", input=text)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.search(said, done.stderr, re.S), done.stderr
+    assert re.search(expected, done.stderr, re.S), done.stderr
 
 
 # --- explain -------------------------------------------------------------------------------------------------
@@ -233,10 +235,10 @@ def test_a_wrong_file_name_leads_to_the_one_that_is_there(asked, tmp_path):
     assert done.returncode == 2 and f"cannot read {asked}: no such file" in done.stderr and "did you mean home.toml?" in done.stderr
 
 
-@pytest.mark.parametrize(("path", "said"), [("network.jian", "jain"), ("flows.tcp.goodptu", "goodput"), ("links.x.rtae", "rate")])
-def test_a_wrong_path_leads_on(path, said):
+@pytest.mark.parametrize(("path", "expected"), [("network.jian", "jain"), ("flows.tcp.goodptu", "goodput"), ("links.x.rtae", "rate")])
+def test_a_wrong_path_leads_on(path, expected):
     done = fairlane("explain", path)
-    assert done.returncode == 2 and f"did you mean '{said}'" in done.stderr
+    assert done.returncode == 2 and f"did you mean '{expected}'" in done.stderr
 
 
 def test_all_metrics_can_be_asked_for_as_studies_name_them():
@@ -357,7 +359,7 @@ def test_completion_shows_whole_sentences():
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "expected"),
     [
         (["compare", "--udp", "5"], "--udp 5 has no unit: write --udp 5Mbit/s"),
         (["compare", "--udp", "cbr"], "--udp cbr is not a rate such as 5Mbit/s"),
@@ -371,17 +373,17 @@ def test_completion_shows_whole_sentences():
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
-def test_hints_lead_to_the_right_thing(args, said, dumbbell):
+def test_hints_lead_to_the_right_thing(args, expected, dumbbell):
     (dumbbell.parent / "study.toml").write_text(
         'scenario = "dumbbell.toml"\nmetrics = ["network.jain"]\n[factors]\n"flows.tcp.tcp" = ["reno", "cubic"]\n'
     )
     done = fairlane(*args, cwd=dumbbell.parent)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    assert expected in done.stderr and done.stderr.count("error:") == 1, done.stderr
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("[flows.tcp]", '[links.bottelneck]\nqueue = "red"\n[flows.tcp]', "did you mean `bottleneck`?"),
         ("udp = {}\n", 'udp = "cbr"\n', "`cbr` is a source: write udp = {}"),
@@ -389,10 +391,10 @@ def test_hints_lead_to_the_right_thing(args, said, dumbbell):
         ('delay = "10ms"', "delay = 0.01", 'write "10ms"'),
     ],
 )
-def test_a_scenario_with_a_common_mistake_is_told_once_and_rightly(old, new, said, dumbbell):
+def test_a_scenario_with_a_common_mistake_is_told_once_and_rightly(old, new, expected, dumbbell):
     dumbbell.write_text(DUMBBELL.replace(old, new, 1))
     done = fairlane("run", str(dumbbell))
-    assert done.returncode == 2 and said in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    assert done.returncode == 2 and expected in done.stderr and done.stderr.count("error:") == 1, done.stderr
 
 
 def test_python_errors_speak_python(dumbbell, tmp_path, monkeypatch):
@@ -402,14 +404,14 @@ def test_python_errors_speak_python(dumbbell, tmp_path, monkeypatch):
     (tmp_path / "udp.pcapng").write_text("mine")
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms").link("b", "c", rate="1Mbit/s", delay="1ms")
     net.flow("x", "a", "c", tcp="reno")
-    for call, said in (
+    for call, expected in (
         (lambda: result.save("out"), "force=True"),
         (lambda: fl.run(dumbbell, pcap=["udp"]), "force=True"),
         (lambda: fl.compare("red", net), 'link="NAME"'),
     ):
         with pytest.raises(fl.FairlaneError) as e:
             call()
-        assert said in str(e.value) and " --" not in str(e.value)
+        assert expected in str(e.value) and " --" not in str(e.value)
     # The same on the command line has its words.
     assert "--force" in fairlane("run", str(dumbbell), "--out", "out", cwd=tmp_path).stderr
     net.save("net.toml")

@@ -56,8 +56,8 @@ def test_room_alone_is_no_flow():
 def test_those_that_come_are_those_that_were_to_begin_then():
     """A group of its own with this start, in a network laid out alike, has the same future."""
     came = network(1, 2, at=[("6s", {"flows.web.count": 2})]).run(seeds=2)
-    told = network(2, stagger="6s").run(seeds=2)
-    assert came.fingerprints == told.fingerprints
+    found = network(2, stagger="6s").run(seeds=2)
+    assert came.fingerprints == found.fingerprints
 
 
 def test_fewer_stop_and_more_begin_at_the_instant():

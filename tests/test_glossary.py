@@ -79,7 +79,7 @@ def test_the_command_takes_words():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("bufferblot", "'bufferblot' not found: did you mean 'bufferbloat'?"),
         ("bpd", "'bpd' not found: did you mean 'bdp'?"),
@@ -88,10 +88,10 @@ def test_the_command_takes_words():
         ("x" * 5000, "not found; `fairlane explain` lists all names"),
     ],
 )
-def test_wrong_names(name, said):
+def test_wrong_names(name, expected):
     with pytest.raises(UnknownNameError) as e:
         explain(name)
-    assert said in str(e.value) and len(str(e.value)) < 300
+    assert expected in str(e.value) and len(str(e.value)) < 300
 
 
 def test_terms_are_completed():

@@ -167,9 +167,9 @@ def test_command_line(file, capsys):
     sheet = out.split("bottleneck")[0]
     assert "tcp" in sheet and "finished" in sheet
     assert "tcp.0" not in sheet
-    for option, said in ((("--why",), "per flow"), (("--flows",), "one row per flow")):
+    for option, expected in ((("--why",), "per flow"), (("--flows",), "one row per flow")):
         assert invoke(["run", str(file), "--set", "report=groups", *option]) == 2
-        assert said in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert invoke(["run", str(file), "--set", "report=group"]) == 2
     assert "did you mean" in capsys.readouterr().err
     assert invoke(["compare", "--scenario", str(file), "--set", "report=groups"]) == 2
@@ -210,7 +210,7 @@ def test_study(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("report", "metric", "said"),
+    ("report", "metric", "expected"),
     [
         ("groups", "flows.tcp.goodput.sum", "groups.tcp.goodput"),
         ("groups", "flows.tcp.3.goodput", "groups.tcp.goodput_mean"),
@@ -221,10 +221,10 @@ def test_study(file, tmp_path):
         ("flows", "groups.tcp.goodput", "flows.tcp.goodput"),
     ],
 )
-def test_metrics_that_the_report_does_not_have(file, tmp_path, capsys, report, metric, said):
+def test_metrics_that_the_report_does_not_have(file, tmp_path, capsys, report, metric, expected):
     """One error at check time with what to write, and nothing is run or written."""
     assert invoke(["study", str(study(file, tmp_path, report, metric)), "--out", str(tmp_path / "out")]) == 2
-    assert said in capsys.readouterr().err.replace("'", "`")
+    assert expected in capsys.readouterr().err.replace("'", "`")
     assert not (tmp_path / "out").exists()
 
 
@@ -280,8 +280,8 @@ def test_pictures_that_need_flows_are_refused_before_the_run(file, tmp_path, cap
         ["plot", str(file), "--set", "report=groups", name, "-o", str(tmp_path / f"{name}.svg")],
     ):
         assert invoke(asked) == 2
-        told = capsys.readouterr()
-        assert told.out == "" and 'report = "groups"' in told.err and "report=flows" in told.err and "running" not in told.err
+        output = capsys.readouterr()
+        assert output.out == "" and 'report = "groups"' in output.err and "report=flows" in output.err and "running" not in output.err
     assert [p for p in tmp_path.iterdir() if p.name != "x.toml"] == []
 
 
@@ -309,7 +309,7 @@ def test_pictures_of_groups(both, file, tmp_path, capsys):
     assert drawn["tcp (sum of 12 flows)"] == pytest.approx(groups.value("goodput", group="tcp").mean / 1e6, rel=1e-9)
     assert list(rows("completion_time", "--flow", "small")) == ["small (mean of 10 flows)"]
     assert list(rows("jain", "--flow", "tcp", "--flow", "small")) == ["tcp (12 flows)", "small (10 flows)"]
-    for asked, said in (
+    for asked, expected in (
         (["goodput", "--flow", "tpc"], "did you mean 'tcp'"),
         (["goodput", "--flow", "tcp.0"], "unknown group of flows"),
         (["groups.tcp.goodput"], "did you mean 'goodput'"),
@@ -317,7 +317,7 @@ def test_pictures_of_groups(both, file, tmp_path, capsys):
         (["srtt"], "report=flows"),
     ):
         assert invoke(["plot", str(tmp_path / "r"), *asked, "-o", str(tmp_path / "no.svg")]) == 2
-        assert said in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert not (tmp_path / "no.svg").exists()
     with pytest.raises(fl.FairlaneError, match="report=flows"):
         groups.plot("srtt")
@@ -417,13 +417,13 @@ def test_questions_of_groups(both, tmp_path, capsys):
     folder = str(both[1].save(tmp_path / "r"))
     assert invoke(["query", folder, 'select "group", flows from groups where seed = 1', "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["tcp,12.0", "small,10.0", "voice,1.0"]
-    for question, said in (
+    for question, expected in (
         ("goodput", 'select "group", goodput from groups'),
         ("limits", "report=flows and --why"),
         ("filled", "and --why"),
     ):
         assert invoke(["query", folder, question]) == 2
-        assert said in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
 
 
 def test_the_page_has_a_mark_for_each_group(both):

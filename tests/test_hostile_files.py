@@ -140,9 +140,9 @@ def test_a_file_of_a_stranger_is_read_or_told(name: str, tmp_path: Path, monkeyp
         try:
             read(path)
         except FairlaneError as e:
-            said = str(e)
-            assert len(said) < 8_000 and "Traceback" not in said, (how, said[:300])
-            assert name in said or "matrix.toml" in said or "<network>" in said, (how, said)
+            message = str(e)
+            assert len(message) < 8_000 and "Traceback" not in message, (how, message[:300])
+            assert name in message or "matrix.toml" in message or "<network>" in message, (how, message)
 
 
 DEEP = {

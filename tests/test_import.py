@@ -63,10 +63,10 @@ def test_what_tshark_counts(which: str, tmp_path: Path) -> None:
     for row in fields(file, "tcp", *WHERE, "frame.len", "tcp.len", "frame.time_relative"):
         for back in (False, True):
             if (name := name_of(row, back)) in tcp:
-                told = sent.setdefault(name, [0, 0, 0, 0, 0])
-                told[back] += 1
-                told[2 + back] += int(row[6])
-                told[4] += 0 if back else int(row[7]) > 0
+                found = sent.setdefault(name, [0, 0, 0, 0, 0])
+                found[back] += 1
+                found[2 + back] += int(row[6])
+                found[4] += 0 if back else int(row[7]) > 0
     again = [name_of(r) for r in fields(file, "tcp.analysis.retransmission && tcp.len > 0", *WHERE)]
     trips: dict[str, list[float]] = {}
     for row in fields(file, "tcp.analysis.ack_rtt", *WHERE, "tcp.analysis.ack_rtt"):
@@ -106,10 +106,10 @@ def test_conversations_of_tshark(tmp_path: Path) -> None:
     assert len(lines) == 5 == result.flows.height
     pairs = query(tmp_path / "r", "pairs")
     heads = pairs[0]
-    told = {tuple(sorted(r[heads.index("flow")].split("-"))): dict(zip(heads, r, strict=True)) for r in pairs[1]}
+    found = {tuple(sorted(r[heads.index("flow")].split("-"))): dict(zip(heads, r, strict=True)) for r in pairs[1]}
     for line in lines:
         ends = tuple(sorted((line[0], line[2])))
-        of = told[ends]
+        of = found[ends]
         # Frames of both directions stand before the last of three byte counts.
         numbers = [w for w in line[3:] if w.replace(".", "").isdigit()]
         assert of["packets"] == int(numbers[4])
@@ -139,7 +139,7 @@ def test_an_imported_capture_is_a_result_like_any_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         (b"", "it is empty"),
         (b"\xd4\xc3\xb2\xa1", "ends within the header"),
@@ -162,24 +162,24 @@ def test_an_imported_capture_is_a_result_like_any_other(tmp_path: Path) -> None:
         (b"[" * 100_000, "unknown format"),
     ],
 )
-def test_files_that_cannot_be_read_are_told(content: bytes, said: str, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_told(content: bytes, expected: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(fl.FairlaneError, match=said) as told:
+    with pytest.raises(fl.FairlaneError, match=expected) as error:
         fl.import_file(tmp_path / "f", tmp_path / "r")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
 def test_mistakes_of_the_command(tmp_path: Path) -> None:
     file = str(CAPTURES / "loopback.pcap")
-    for more, said in (
+    for more, expected in (
         ([file, "-o", "r", "--sample", "3"], "write a time, such as 10ms"),
         ([file, "-o", "r", "--sample", "1ns"], "too short"),
         (["none.pcap", "-o", "r"], "no such file"),
         ([str(tmp_path), "-o", "r"], "a folder, not a file"),
     ):
         done = fairlane("import", *more, cwd=tmp_path)
-        assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == 2 and expected in done.stderr and "Traceback" not in done.stderr, done.stderr
         assert not (tmp_path / "r").exists()
 
 

@@ -17,7 +17,7 @@ import pytest
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base import checksums as sealed
-from fairlane.base import sha256sums as sums
+from fairlane.base import sha256sums
 from fairlane.base.document import json_schema
 from fairlane.errors import FolderError
 from fairlane.runs import folder as results
@@ -62,7 +62,7 @@ def fault_of(name: str, data: bytes) -> str:
         return sealed.fault_of(data, integrity.seal_of_part(path.stem))
     if path.name == "index.parquet":
         return sealed.fault_of(data, integrity.SEAL_OF_INDEX)
-    return sealed.fault_of_text(data, b"# seal " if path.name == sums.NAME else sealed.MEMBER)
+    return sealed.fault_of_text(data, b"# seal " if path.name == sha256sums.NAME else sealed.MEMBER)
 
 
 def test_every_single_bit_of_a_run_counts(whole):
@@ -76,7 +76,7 @@ def test_every_single_bit_of_a_run_counts(whole):
 def test_ten_thousand_bits_of_all_that_is_kept(whole, kept_result):
     """Each kept file that carries its own sum; files that a list names are compared as a whole below."""
     own = {str(p.relative_to(whole)): p.read_bytes() for p in whole.rglob("*") if p.parent.name in ("runs", "parts")}
-    own |= {name: (whole / name).read_bytes() for name in ("index.parquet", plan_file.NAME, sums.NAME)}
+    own |= {name: (whole / name).read_bytes() for name in ("index.parquet", plan_file.NAME, sha256sums.NAME)}
     own["manifest.json"] = (kept_result / "manifest.json").read_bytes()
     assert len(own) == 6 and not any(fault_of(name, data) for name, data in own.items())
     chance = random.Random(16)
@@ -138,7 +138,10 @@ def test_other_programs_read_sealed_files(whole):
     for file in whole.rglob("*.parquet"):
         assert pq.read_table(file).num_rows == pl.read_parquet(file).height
     if shutil.which("sha256sum"):
-        assert subprocess.run(["sha256sum", "--check", "--strict", sums.NAME], cwd=whole, capture_output=True, check=False).returncode == 0
+        assert (
+            subprocess.run(["sha256sum", "--check", "--strict", sha256sums.NAME], cwd=whole, capture_output=True, check=False).returncode
+            == 0
+        )
 
 
 def test_a_store_without_checksums_is_told_in_one_line_and_run_again(whole, tmp_path):
@@ -213,12 +216,12 @@ def test_what_is_no_file_in_the_place_of_one_is_named_in_one_line(whole, tmp_pat
     place = {"run": "runs", "part": "parts"}.get(where)
     path = next((folder / place).iterdir()) if place else folder / where
     put(kind, path)
-    with pytest.raises(FolderError) as told:
+    with pytest.raises(FolderError) as error:
         Study(SPEC).run(folder)
     words = {"folder": "a folder", "pipe": "a pipe", "link": "a link", "device": "a device", "socket": "a socket"}[kind]
     if where == "lock" and kind == "device":
         words = "a link"
-    assert str(told.value).startswith(f"{path} is {words}") and "\n" not in str(told.value)
+    assert str(error.value).startswith(f"{path} is {words}") and "\n" not in str(error.value)
     assert not (path.parent / "nowhere").exists()
     if where != "lock":
         found = fl.verify(folder)
@@ -243,9 +246,9 @@ def test_what_is_no_folder_in_the_place_of_one_is_named(whole, tmp_path, kind, w
     shutil.copytree(whole, folder)
     path = folder if where == "." else folder / where
     put(kind, path)
-    with pytest.raises(FolderError, match=r"not a folder: move it away, or choose another folder") as told:
+    with pytest.raises(FolderError, match=r"not a folder: move it away, or choose another folder") as error:
         Study(SPEC).run(folder)
-    assert str(told.value).startswith(f"{path} is a ")
+    assert str(error.value).startswith(f"{path} is a ")
 
 
 def test_searches_and_reproductions_find_their_damaged_runs(tmp_path, monkeypatch):
@@ -286,9 +289,9 @@ def test_a_result_folder_with_a_flipped_bit_is_not_read(kept_result, tmp_path, s
         victim.write_bytes(flipped(data, chance.randrange(8 * len(data))))
         n, wrong = results.faults(folder)
         assert wrong and n in (1, len(names))
-    with pytest.raises(FolderError) as told:
+    with pytest.raises(FolderError) as error:
         fl.load(folder)
-    assert "\n" not in str(told.value) and str(folder) in str(told.value)
+    assert "\n" not in str(error.value) and str(folder) in str(error.value)
     victim.write_bytes(data)
     assert fl.load(folder).fingerprints == fl.load(kept_result).fingerprints
 
@@ -311,9 +314,9 @@ def test_what_is_no_file_in_a_result_folder_is_named(kept_result, tmp_path, kind
     folder = tmp_path / "out"
     shutil.copytree(kept_result, folder)
     put(kind, folder / name)
-    with pytest.raises(FolderError) as told:
+    with pytest.raises(FolderError) as error:
         fl.load(folder)
-    assert name in str(told.value) and "\n" not in str(told.value)
+    assert name in str(error.value) and "\n" not in str(error.value)
     assert list(fl.verify(folder).damaged) == [name]
 
 
@@ -403,17 +406,17 @@ def test_study_verify_looks_at_the_folder_of_the_file_and_runs_nothing(tmp_path)
 
 def test_a_list_of_sums_names_what_was_written_last(tmp_path):
     (tmp_path / "theirs").write_text("x")
-    with sums.listed(tmp_path) as put_file:
+    with sha256sums.listed(tmp_path) as put_file:
         put_file("a.csv", b"1\n")
         put_file("plots/b\nc\\.svg", b"2\n")
-    assert sums.faults(tmp_path) == (3, {})
-    with pytest.raises(RuntimeError), sums.listed(tmp_path) as put_file:
-        assert not (tmp_path / sums.NAME).exists()  # a process that is killed here leaves no list, never a wrong one
+    assert sha256sums.faults(tmp_path) == (3, {})
+    with pytest.raises(RuntimeError), sha256sums.listed(tmp_path) as put_file:
+        assert not (tmp_path / sha256sums.NAME).exists()  # a process that is killed here leaves no list, never a wrong one
         put_file("a.csv", b"3\n")
         raise RuntimeError
-    assert sums.faults(tmp_path) == (3, {})
+    assert sha256sums.faults(tmp_path) == (3, {})
     (tmp_path / "a.csv").unlink()
-    assert sums.faults(tmp_path)[1] == {"a.csv": "is missing"}
-    with sums.listed(tmp_path) as put_file:
+    assert sha256sums.faults(tmp_path)[1] == {"a.csv": "is missing"}
+    with sha256sums.listed(tmp_path) as put_file:
         put_file("d", b"")
-    assert set(sums.read(tmp_path)) == {"plots/b\nc\\.svg", "d"}
+    assert set(sha256sums.read(tmp_path)) == {"plots/b\nc\\.svg", "d"}

@@ -237,14 +237,16 @@ def test_a_run_that_takes_too_long_fails_and_says_so(tmp_path, workers):
     env = {**os.environ, "MARK": str(tmp_path / "mark")}
     run = [sys.executable, *CLI, "study", "study.toml", *workers]
     done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=ENOUGH)
-    said = "6 x Limit: it took longer than the run_limit of 0.2 s: stopped at 0 % of its simulated time"
-    assert done.returncode == 1 and said in " ".join(done.stdout.split()), done.stdout + done.stderr
+    message = "6 x Limit: it took longer than the run_limit of 0.2 s: stopped at 0 % of its simulated time"
+    assert done.returncode == 1 and message in " ".join(done.stdout.split()), done.stdout + done.stderr
     assert "it took longer than the run_limit of 0.2 s" in (tmp_path / "results" / "study" / "index.html").read_text("utf-8")
     # Run again, it tries again.
     done = subprocess.run([*run, "--json"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=ENOUGH)
-    told = json.loads(done.stdout)
-    assert told["runs"] == {"planned": 6, "done": 0, "reused": 0, "failed": 6}
-    assert {(f["kind"], f["error"].split(":")[0]) for f in told["failures"]} == {("Limit", "it took longer than the run_limit of 0.2 s")}
+    document = json.loads(done.stdout)
+    assert document["runs"] == {"planned": 6, "done": 0, "reused": 0, "failed": 6}
+    assert {(f["kind"], f["error"].split(":")[0]) for f in document["failures"]} == {
+        ("Limit", "it took longer than the run_limit of 0.2 s")
+    }
     assert len((tmp_path / "mark").read_text()) >= 12
 
 

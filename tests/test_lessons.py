@@ -48,22 +48,22 @@ def test_there_are_lessons():
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)
 def test_the_simulation_gives_the_answers(lesson):
-    told = tomllib.loads((lesson / "questions.toml").read_text("utf-8"))
+    data = tomllib.loads((lesson / "questions.toml").read_text("utf-8"))
     tables: dict[str, list[dict[str, str]]] = {}
-    for run, of in {"base": {}, **told.get("runs", {})}.items():
+    for run, of in {"base": {}, **data.get("runs", {})}.items():
         result = fl.run(lesson / "scenario.toml", sets=of.get("set", {}), why=True)
         for name, rows in tidy(run, result).items():
             tables.setdefault(name, []).extend(rows)
     seen = Tables(tables)
-    assert len(told["questions"]) >= 3
+    assert len(data["questions"]) >= 3
     page = (lesson / "README.md").read_text("utf-8")
-    for question in told["questions"]:
+    for question in data["questions"]:
         check = Check(question["check"])
         assert check.outcome(seen) == "holds", (question["ask"], check.comparisons(seen))
         # What a reader sees is what was checked.
         assert question["ask"] in page, question["ask"]
         assert question["answer"] in page, question["answer"]
-    for run, of in told.get("runs", {}).items():
+    for run, of in data.get("runs", {}).items():
         for path, value in of["set"].items():
             assert path in page and str(value) in page, f"the page does not say how to make the run {run!r}"
 

@@ -222,8 +222,8 @@ def test_ctrl_c_is_heard_while_somebody_listens():
     fresh = net.start(seed=3)
     fresh.advance(to=at)
     assert fresh.fingerprint == sim.fingerprint
-    told = pl.concat(rows)["time_ps"]
-    assert told.is_sorted() and told.max() <= sim.time * 1e12
+    found = pl.concat(rows)["time_ps"]
+    assert found.is_sorted() and found.max() <= sim.time * 1e12
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_levels_tell_true_from_one():
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "expected"),
     [
         (lambda: Span("5p", "20ms"), "different kinds"),
         (lambda: Span("20p", "5p"), "where it begins"),
@@ -98,8 +98,8 @@ def test_levels_tell_true_from_one():
         (lambda: check_setting([X, Y], {"x": 0.5}), "no value for y"),
     ],
 )
-def test_what_is_declared_wrongly_is_told(make, told):
-    with pytest.raises(OpenError, match=told):
+def test_what_is_declared_wrongly_is_told(make, expected):
+    with pytest.raises(OpenError, match=expected):
         make()
 
 

@@ -93,8 +93,8 @@ def test_every_line_is_that_of_ns2(both: tuple[Path, Path]) -> None:
 def test_awk_scripts_of_the_field_say_the_same(both: tuple[Path, Path], script: str) -> None:
     if shutil.which("awk") is None:
         pytest.skip("awk is not installed")
-    said = [subprocess.run(["awk", script, file], capture_output=True, text=True, check=True).stdout.split() for file in both]
-    assert said[0] == said[1] and said[0]
+    output = [subprocess.run(["awk", script, file], capture_output=True, text=True, check=True).stdout.split() for file in both]
+    assert output[0] == output[1] and output[0]
 
 
 def test_awk_and_metrics_agree(both: tuple[Path, Path]) -> None:
@@ -160,9 +160,9 @@ END { for (f = 0; f < 2; f++) print bytes[f] * 8 / end, sum[f] / n[f], jit[f] / 
 def test_metrics_of_an_imported_trace_are_those_of_awk(both: tuple[Path, Path]) -> None:
     """Throughput, delay, jitter and counts by flow, as the field's scripts work them out, to the digits that awk prints."""
     result = fl.import_file(both[0])
-    said = subprocess.run(["awk", METRICS, both[0]], capture_output=True, text=True, check=True).stdout.splitlines()
+    output = subprocess.run(["awk", METRICS, both[0]], capture_output=True, text=True, check=True).stdout.splitlines()
     names = ["throughput", "delay_mean", "jitter", "packets_sent", "packets_received", "packets_lost"]
-    for line, row in zip(said, result.flows.sort("flow").select(names).iter_rows(), strict=True):
+    for line, row in zip(output, result.flows.sort("flow").select(names).iter_rows(), strict=True):
         assert [f"{v:.6g}" for v in row] == line.split()
     ours = network().run(1)
     for name, link in (("2-3", "n2-n3"), ("0-2", "n0-n2")):
@@ -215,7 +215,7 @@ def test_what_is_written_as_lines_is_read_as_our_own_table(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("hello\n", "unknown format"),
         ("", "it is empty"),
@@ -225,7 +225,7 @@ def test_what_is_written_as_lines_is_read_as_our_own_table(tmp_path: Path) -> No
         ("s -t 0.1 -Hs 0 -Hd -2 -Ni 0\n", "no line begins with"),
     ],
 )
-def test_other_files_are_no_traces_of_ns2(tmp_path: Path, text: str, said: str) -> None:
+def test_other_files_are_no_traces_of_ns2(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "x.tr").write_text(text)
     done = fairlane("import", str(tmp_path / "x.tr"), "-o", str(tmp_path / "r"))
-    assert done.returncode == 2 and said in done.stderr and not (tmp_path / "r").exists()
+    assert done.returncode == 2 and expected in done.stderr and not (tmp_path / "r").exists()

@@ -62,7 +62,7 @@ codel = "auto"
 """
 
 
-def said(argv: list[str], encoding: str) -> tuple[int, str, str]:
+def outputs(argv: list[str], encoding: str) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a command line in this process, both of them strict streams of that encoding."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict", write_through=True) for _ in "oe")
     before = sys.stdout, sys.stderr
@@ -147,13 +147,13 @@ def test_every_command_writes_in_every_encoding(name: str, place: Path, monkeypa
     monkeypatch.chdir(place)
     monkeypatch.setenv("COLUMNS", "140")
     argv = COMMANDS[name]
-    whole = said(argv, "utf-8")
+    whole = outputs(argv, "utf-8")
     for encoding in ENCODINGS:
-        code, out, err = said(argv, encoding)
+        code, out, err = outputs(argv, encoding)
         assert code == whole[0], (encoding, out, err)
         assert "Traceback" not in err and (out + err).strip()
-        for told, real in ((out, whole[1]), (err, whole[2])):
-            assert _known(told, encoding) == _known(real, encoding), encoding
+        for actual, real in ((out, whole[1]), (err, whole[2])):
+            assert _known(actual, encoding) == _known(real, encoding), encoding
 
 
 def _known(text: str, encoding: str) -> list[str] | str:
@@ -177,11 +177,11 @@ def _fixed(tree: object) -> object:
 def test_documents_are_the_same_in_every_encoding(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     for encoding in ("ascii", "cp1252", "koi8-r"):
-        tree = json.loads(said(["query", "µ-result", "select flow from flows order by flow", "--json"], encoding)[1])
+        tree = json.loads(outputs(["query", "µ-result", "select flow from flows order by flow", "--json"], encoding)[1])
         assert tree["rows"] == [["plain"], [NAME]]
-        drawn = "".join(ET.fromstring(said(["draw", "s.toml"], encoding)[1].encode("ascii")).itertext())
+        drawn = "".join(ET.fromstring(outputs(["draw", "s.toml"], encoding)[1].encode("ascii")).itertext())
         assert "a é ↔ b ↔" in drawn
-        assert tomllib.loads(said(["new", "network", "g.csv", "-"], encoding)[1])["nodes"] == ["é→", "漢"]
+        assert tomllib.loads(outputs(["new", "network", "g.csv", "-"], encoding)[1])["nodes"] == ["é→", "漢"]
 
 
 def test_signs_are_plain_and_columns_keep_their_places() -> None:

@@ -101,12 +101,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_written_is_told_before_anything_is_run(place, case):
-    words, told = REFUSED[case]
+    words, expected = REFUSED[case]
     if words.startswith("tune"):
         pytest.importorskip("optuna")
     before = {p: p.stat().st_mtime_ns for p in place.rglob("*")}
     ran = fairlane(*words.split(), cwd=place, timeout=100)
-    assert ran.returncode == 2 and ran.stdout == "" and told in ran.stderr, ran.stderr
+    assert ran.returncode == 2 and ran.stdout == "" and expected in ran.stderr, ran.stderr
     assert "Traceback" not in ran.stderr
     after = {p: p.stat().st_mtime_ns for p in place.rglob("*")}
     assert {p for p in after if not p.is_dir()} == {p for p in before if not p.is_dir()}

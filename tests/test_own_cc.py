@@ -361,8 +361,8 @@ const struct fairlane_cc *fairlane_cc_get(uint32_t index) { return index == 0 ? 
 
 def test_command_line_explains_and_misses(compiled):
     own = ("--plugin", str(FOLDER / "cc.py"))
-    said = fairlane("explain", "AIMD", *own).stdout
-    assert "Share of the window that a loss takes." in said and "cc" in said
+    output = fairlane("explain", "AIMD", *own).stdout
+    assert "Share of the window that a loss takes." in output and "cc" in output
     assert "AIMD" in json.dumps(json.loads(fairlane("explain", "--json", *own).stdout))
     library = ("--plugin", str(compiled(FOLDER / "aimd.c", "aimd")))
     assert "Share of the window that a loss takes." in fairlane("explain", "AIMD.b", *library).stdout

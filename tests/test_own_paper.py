@@ -120,10 +120,10 @@ def test_a_browser_shows_the_page_without_sideways_scrolling(quick, width):
 def test_the_skeleton_runs_as_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert invoke(["new", "paper", "mine1999"]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     files = sorted(p.name for p in (tmp_path / "mine1999").iterdir())
     assert files == ["claims.toml", "paper.toml", "parameters.csv", "scenario.toml", "study.py", "table1.csv"]
-    assert all(f"mine1999/{name}" in told for name in files) and told.endswith("fairlane reproduce mine1999 --quick\n")
+    assert all(f"mine1999/{name}" in output for name in files) and output.endswith("fairlane reproduce mine1999 --quick\n")
     assert invoke(["reproduce", "mine1999", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json_schema("reproduction"))

@@ -62,5 +62,5 @@ def test_a_study_begins_with_what_it_found_and_a_picture(tmp_path):
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@sum", "\tx"])
 def test_no_cell_is_a_formula(text):
     (name,) = re.findall(r"base64,([^\"]+)", str(csv_link((["a"], [[text], ["-1.5"], ['"q", x']]), 'a "name"/..')))
-    told = list(csv.reader(io.StringIO(base64.b64decode(name).decode())))
-    assert [r[0] for r in told[1:]] == [f"'{text}", "-1.5", '"q", x']
+    rows = list(csv.reader(io.StringIO(base64.b64decode(name).decode())))
+    assert [r[0] for r in rows[1:]] == [f"'{text}", "-1.5", '"q", x']

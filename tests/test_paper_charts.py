@@ -84,5 +84,5 @@ def test_charts_of_a_reproduction_zoom_on_any_screen_and_have_their_numbers(page
         rows = list(csv.reader(io.StringIO(browser.run(SAVED).removeprefix("\ufeff"))))
         published = [r for r in read_csv(papers.load("sarma2013").folder / "table2.csv") if (r["queue"], r["traffic"]) == ("RED", "TCP")]
         (column,) = [i for i, name in enumerate(rows[0]) if name.startswith("RED, published")]
-        told = {float(r[0]): float(r[column]) for r in rows[1:] if r[column]}
-        assert told == pytest.approx({float(r["clients"]): float(r["value"]) for r in published}, rel=1e-4)
+        found = {float(r[0]): float(r[column]) for r in rows[1:] if r[column]}
+        assert found == pytest.approx({float(r["clients"]): float(r["value"]) for r in published}, rel=1e-4)

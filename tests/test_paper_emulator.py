@@ -28,9 +28,9 @@ def truth(w):
 def test_what_it_was_not_told_is_that_of_the_function():
     settings = design(OPENS, 120)
     e = Emulator(OPENS, settings[:40], [truth(w) for w in settings[:40]])
-    said, spread = e.said(settings[40:])
+    found, spread = e.said(settings[40:])
     true = np.array([truth(w) for w in settings[40:]])
-    assert np.abs(said - true).max() < 0.03 * true.std()
+    assert np.abs(found - true).max() < 0.03 * true.std()
     assert (spread < 0.1 * true.std()).all()
     assert e.worth().error < 0.05 * e.worth().spread
 
@@ -39,9 +39,9 @@ def test_products_are_what_is_left_to_the_smooth_part():
     of = lambda w: w["rate"] * w["delay"]  # noqa: E731
     settings = design(OPENS, 200)
     e = Emulator(OPENS, settings[:100], [of(w) for w in settings[:100]])
-    said, _ = e.said(settings[100:])
+    found, _ = e.said(settings[100:])
     true = np.array([of(w) for w in settings[100:]])
-    assert np.sqrt(((said - true) ** 2).mean()) < 0.1 * true.std()
+    assert np.sqrt(((found - true) ** 2).mean()) < 0.1 * true.std()
 
 
 def test_noise_is_told_as_noise():
@@ -53,8 +53,8 @@ def test_noise_is_told_as_noise():
     worth = e.worth()
     assert 1.6 < worth.error < 2.8
     assert worth.inside > 0.88
-    said, spread = e.said(settings[80:])
-    assert (np.abs(said - values[80:]) <= 1.96 * spread).mean() > 0.88
+    found, spread = e.said(settings[80:])
+    assert (np.abs(found - values[80:]) <= 1.96 * spread).mean() > 0.88
 
     nothing = Emulator(OPENS, settings[:80], rng.standard_normal(80)).worth()
     assert nothing.error == pytest.approx(nothing.spread, rel=0.15)
@@ -82,12 +82,12 @@ def test_a_record_says_what_many_settings_would_meet(tmp_path, capsys, monkeypat
     full_reruns.main([str(folder), "--first", "12", "--out", str(tmp_path / "runs")])
     capsys.readouterr()
     emulator.main([str(folder), "--within", "0.2"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     paper = load(folder)
     found = emulator.recorded_emulated(paper)
     assert (found.settings, found.needed, found.ran, found.least) == (12, 5, 7, 0.2)
     assert found.possible > 0
-    name = told.split('--with "')[1].split('"')[0]
+    name = output.split('--with "')[1].split('"')[0]
     assert 7 < float(full_reruns.setting_of(paper, name)["rate"].removesuffix("Mbit/s")) < 13  # near the 10 Mbit/s of what is published
     again, _ = emulator.emulated(paper, full_reruns.recorded_whole(paper), 0.2)
     assert asdict(again) == pytest.approx(asdict(found), rel=1e-3, abs=1e-6)

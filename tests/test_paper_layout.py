@@ -65,9 +65,11 @@ def test_headings_carry_the_numbers_of_the_paper():
     paper = papers.load("ramachendra2014")
     assert [number_of(paper, x) for x in ("fig2.1", "fig5.3", "matrix")] == ["Fig. 2.1", "Fig. 5.3", ""]
     paper = papers.load("yang2001")
-    told = {e.id: heading(paper, e) for e in paper.experiments()}
-    assert told["table4"].startswith("Table 4. ") and told["fig8"].startswith("Fig. 8. ") and told["sec5.6-slots"].startswith("Sec. 5.6. ")
-    assert told["ts-mechanism"] == paper.title_of("ts-mechanism")
+    found = {e.id: heading(paper, e) for e in paper.experiments()}
+    assert (
+        found["table4"].startswith("Table 4. ") and found["fig8"].startswith("Fig. 8. ") and found["sec5.6-slots"].startswith("Sec. 5.6. ")
+    )
+    assert found["ts-mechanism"] == paper.title_of("ts-mechanism")
     paper.words["experiments"]["ts-mechanism"]["number"] = "Sec. 3.2"
     assert number_of(paper, "ts-mechanism") == "Sec. 3.2"
 
@@ -121,8 +123,8 @@ def test_headings_span_what_they_stand_over():
 def test_a_layout_that_does_not_fit_its_table_is_told(layout, part, message):
     paper = papers.load("sarma2013")
     paper.words["experiments"]["table2"]["layout"] = layout
-    told = wrong_layout(paper, "table2")
-    assert told is not None and told[0] == part and message in told[1]
+    found = wrong_layout(paper, "table2")
+    assert found is not None and found[0] == part and message in found[1]
 
 
 def test_the_score_counts_what_is_published_once():
@@ -161,10 +163,10 @@ def test_ours_is_put_beside_the_published_value_with_its_factors():
 
 
 def test_our_mean_in_a_cell_has_no_more_digits_than_its_interval_nor_than_five():
-    told = {(ours, low, high): mean(replace(published(1), ours=ours, low=low, high=high)) for ours, low, high in (
+    shown = {(ours, low, high): mean(replace(published(1), ours=ours, low=low, high=high)) for ours, low, high in (
         (0.5, 0.49999995, 0.50000005), (4999.2781, 4999.27, 4999.28), (37.02, 33.0, 41.0), (13.246412, None, None),
     )}  # fmt: skip
-    assert list(told.values()) == ["0.5", "4999.3", "37.0", "13.246"]
+    assert list(shown.values()) == ["0.5", "4999.3", "37.0", "13.246"]
 
 
 def test_every_word_for_a_verdict_has_its_mark_its_count_and_its_colour():

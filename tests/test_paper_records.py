@@ -34,8 +34,8 @@ def test_a_setting_recorded_is_found_again(made):
     assert rows[3].values == r.joint.seen[3].values
     assert differing(paper, rows[:2] + rows[-1:], place / "again") == []
     rows[1].outcomes["A"] = 1.0 - rows[1].outcomes["A"]
-    (told,) = differing(paper, rows[:2], place / "again")
-    assert "A" in told
+    (found,) = differing(paper, rows[:2], place / "again")
+    assert "A" in found
     (paper.folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
         records.recorded(load(place / "one1999"))
@@ -57,9 +57,9 @@ def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
         assert seal == b"# seal " + hashlib.sha256(blank.replace(b"0" * 64, b"", 1)).hexdigest().encode()
         at = kept.rindex(b",1")
         flipped, short = kept[: at + 1] + b"7" + kept[at + 2 :], kept[: kept.rindex(b"\n", 0, -1) + 1]
-        for damaged, told in ((flipped, "checksum differs"), (short, "checksum differs"), (values, "no checksum")):
+        for damaged, expected in ((flipped, "checksum differs"), (short, "checksum differs"), (values, "no checksum")):
             path.write_bytes(damaged)
-            with pytest.raises(PaperError, match=told):
+            with pytest.raises(PaperError, match=expected):
                 read(paper)
         path.write_bytes(kept)
         assert read(paper)

@@ -139,9 +139,9 @@ def test_the_page_shows_the_settings_of_each_claim_and_the_determined_parameters
     assert float(rate.text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
     unreached = page.split('id="unreached"')[1].split("</section>")[0]
     (lost,) = [t for t in tables_in(page) if t.section == "unreached"]
-    told = {c.columns[-1]: c.text for c in lost.cells}
-    assert told["published"] == "19"
-    assert 26.6 <= float(told["minimum"]) < 28 and 75 < float(told["maximum"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
+    found = {c.columns[-1]: c.text for c in lost.cells}
+    assert found["published"] == "19"
+    assert 26.6 <= float(found["minimum"]) < 28 and 75 < float(found["maximum"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
     assert all(not t.unscoped and t.caption.strip() for t in tables_in(page))
 
 
@@ -249,23 +249,23 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_settings_run_
 def test_settings_run_whole_are_recorded_one_by_one(tmp_path):
     """Stopped in the third setting it keeps two, and resumes with the others alone."""
     folder = study(tmp_path)
-    paper, told = load(folder), []
+    paper, values = load(folder), []
 
     def stop(w):
         full_reruns.record(w, paper)
-        told.append(list(w.ours)[-1])
-        if len(told) == 3:
+        values.append(list(w.ours)[-1])
+        if len(values) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         full_reruns.run_whole(paper, full_reruns.first(paper, 4), tmp_path / "runs", then=stop)
     kept = full_reruns.recorded_whole(paper)
-    assert list(kept.ours) == told and len(kept.seen) == 2  # the base, the same with another seed, and one of the sample
+    assert list(kept.ours) == values and len(kept.seen) == 2  # the base, the same with another seed, and one of the sample
     assert [s.kind for s in kept.seen] == ["base", "sample"] and None not in kept.seen[1].margins.values()
-    told.clear()
-    told += ["", "", ""]
+    values.clear()
+    values += ["", "", ""]
     found = full_reruns.run_whole(paper, full_reruns.first(paper, 4), tmp_path / "runs", kept, then=stop)
-    assert len(told) == 5 and len(found.ours) == 5 and len(found.seen) == 4
+    assert len(values) == 5 and len(found.ours) == 5 and len(found.seen) == 4
 
 
 def test_a_part_of_the_runs_is_never_surer(tmp_path):
@@ -293,7 +293,7 @@ def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ('"6Mbit/s", Span', '"16Mbit/s", Span', "rate: the base 16Mbit/s"),
         ("most_settings = 80", 'most_settings = 80\n    declared = {"rat": "6Mbit/s"}', "did you mean 'rate'"),
@@ -301,9 +301,9 @@ def test_code_that_fails_in_one_setting_says_in_which(tmp_path):
         ("def combinations(self):\n        return", "def combinations(self):\n        return []\n        return", "does not have: n=1"),
     ],
 )
-def test_what_is_declared_wrongly_is_told_before_anything_runs(tmp_path, old, new, told):
+def test_what_is_declared_wrongly_is_told_before_anything_runs(tmp_path, old, new, expected):
     assert old in STUDY
-    with pytest.raises(PaperError, match=told):
+    with pytest.raises(PaperError, match=expected):
         reproduce(study(tmp_path, STUDY.replace(old, new)), out=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 

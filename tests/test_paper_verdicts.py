@@ -16,8 +16,8 @@ STUDIES = papers.keys()
 def test_scenarios_that_a_quick_look_leaves_out_keep_it_open(key):
     study = papers.load(key)
     every, quick = ({c.factors for c in combinations} for combinations in (study.combinations(), study.quick_combinations()))
-    told = _missing(study, study.quick_combinations(), study.seeds)
-    assert told == ("" if quick >= every else f"{len(quick & every)} of {len(every)} scenarios")
+    found = _missing(study, study.quick_combinations(), study.seeds)
+    assert found == ("" if quick >= every else f"{len(quick & every)} of {len(every)} scenarios")
     assert "replications" in _missing(study, study.quick_combinations(), study.quick_seeds)
     assert _missing(study, study.combinations(), range(1, len(study.seeds) + 5)) == ""
 

@@ -231,11 +231,11 @@ def together(quick, tmp_path_factory):
     shutil.copytree(quick.folder, out / "sarma2013")
     paper = papers.load("sarma2013")
     paper.quick_seeds = (1, 2)
-    told = []
-    r = reproduce_papers([paper], quick=True, out=out, progress=lambda fraction, label: told.append((fraction, label)))
-    assert [x for x, _ in told] == sorted(x for x, _ in told)
-    assert told[-1][0] == 1
-    assert all(label.startswith("sarma2013: ") for _, label in told)
+    progress = []
+    r = reproduce_papers([paper], quick=True, out=out, progress=lambda fraction, label: progress.append((fraction, label)))
+    assert [x for x, _ in progress] == sorted(x for x, _ in progress)
+    assert progress[-1][0] == 1
+    assert all(label.startswith("sarma2013: ") for _, label in progress)
     return r
 
 

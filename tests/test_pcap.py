@@ -82,8 +82,8 @@ def test_retransmissions_are_counted_alike(tmp_path, name, ip):
 def test_duplicates_reported_with_dsack_are_counted_alike(tmp_path):
     file = tmp_path / "f.pcapng"
     result = dumbbell({"preset": "linux", "cc": "cubic"}, duplicate=0.02).run(pcap={"f.0": file})
-    told = fields(file, f"{INBOUND} && tcp.options.sack.dsack_le", "frame.number")
-    assert len(told) == result.flows["dsacks"][0] > 10
+    found = fields(file, f"{INBOUND} && tcp.options.sack.dsack_le", "frame.number")
+    assert len(found) == result.flows["dsacks"][0] > 10
 
 
 @needs_tshark

@@ -25,8 +25,8 @@ def test_windows_are_those_of_the_table(result):
     rows = result.flow_series.filter((pl.col("seed") == 1) & (pl.col("flow") == "plain.1"))
     assert axes.get_ylabel() == "window (kB)" and axes.get_xlabel() == "time (s)"
     assert cwnd.get_ydata() == pytest.approx([x / 1000 if x is not None else math.nan for x in rows["cwnd"].to_list()], nan_ok=True)
-    told = [math.nan if x is None or math.isinf(x) else x / 1000 for x in rows["ssthresh"].to_list()]
-    assert threshold.get_ydata() == pytest.approx(told, nan_ok=True)
+    found = [math.nan if x is None or math.isinf(x) else x / 1000 for x in rows["ssthresh"].to_list()]
+    assert threshold.get_ydata() == pytest.approx(found, nan_ok=True)
     assert cwnd.get_color() == threshold.get_color()
 
 
@@ -80,13 +80,13 @@ def test_sack_blocks_and_the_window_are_those_of_the_capture(result):
         fields = ["frame.time_epoch", "tcp.options.sack_le", "tcp.options.sack_re"]
         picked = [x for f in fields for x in ("-e", f)]
         path = str(plot_cases.FOLDER / "plain.0.1.pcapng")
-        told = subprocess.run(
+        output = subprocess.run(
             ["tshark", "-r", path, "-Y", "frame.p2p_dir == 1 && tcp.options.sack_le", "-T", "fields", *picked],
             capture_output=True, text=True, check=True,
         ).stdout.splitlines()  # fmt: skip
         theirs = [
             (float(t), int(a), int(b))
-            for t, le, re in (x.split("\t") for x in told)
+            for t, le, re in (x.split("\t") for x in output)
             for a, b in zip(le.split(","), re.split(","), strict=True)
         ]
         assert sorted(round(t, 6) for t, *_ in theirs) == sorted(round(t, 6) for t, *_ in blocks)
@@ -97,34 +97,34 @@ def test_sack_blocks_and_the_window_are_those_of_the_capture(result):
 def test_round_trips_are_timed_as_a_sender_may(result, events):
     axes = axes_of(result, "rtt", flow="plain.0")
     dots = next(x for x in axes.get_lines() if x.get_gid() == "points")
-    told = round_trips(events, "plain.0")
-    assert len(told) > 300
-    assert dots.get_xdata() == pytest.approx([t for t, _ in told])
-    assert dots.get_ydata() == pytest.approx([1e3 * r for _, r in told])
+    found = round_trips(events, "plain.0")
+    assert len(found) > 300
+    assert dots.get_xdata() == pytest.approx([t for t, _ in found])
+    assert dots.get_ydata() == pytest.approx([1e3 * r for _, r in found])
     assert axes.get_ylabel().endswith("(ms)")
     # The engine's own samples after the warm-up.
-    mine = np.mean([r for t, r in told if t >= 1])
+    mine = np.mean([r for t, r in found if t >= 1])
     assert mine == pytest.approx(result.flows.filter((pl.col("seed") == 1) & (pl.col("flow") == "plain.0"))["rtt_mean"][0], rel=0.01)
 
 
 def test_the_distribution_of_round_trips(result, events):
     (line,) = lines(axes_of(result, "rtt-cdf", flow="plain.0"))
-    told = np.sort([1e3 * r for t, r in round_trips(events, "plain.0") if 1 <= t <= 6])
+    found = np.sort([1e3 * r for t, r in round_trips(events, "plain.0") if 1 <= t <= 6])
     for x, y in list(zip(line.get_xdata(), line.get_ydata(), strict=True))[1::17]:
-        assert (told < x - 1e-6).mean() - 1e-9 <= y <= (told < x + 1e-6).mean() + 1e-9
+        assert (found < x - 1e-6).mean() - 1e-9 <= y <= (found < x + 1e-6).mean() + 1e-9
 
 
 def test_delays_are_from_sending_to_arrival(result, events):
-    told = np.sort([1e3 * d for d in one_way(events, "ecn")])
+    found = np.sort([1e3 * d for d in one_way(events, "ecn")])
     (line,), (tail,) = lines(axes_of(result, "delay-cdf", flow="ecn")), lines(axes_of(result, "delay-ccdf", flow="ecn"))
     for x, y in list(zip(line.get_xdata(), line.get_ydata(), strict=True))[1::13]:
-        assert (told < x - 1e-6).mean() - 1e-9 <= y <= (told < x + 1e-6).mean() + 1e-9
+        assert (found < x - 1e-6).mean() - 1e-9 <= y <= (found < x + 1e-6).mean() + 1e-9
     for x, y in list(zip(tail.get_xdata(), tail.get_ydata(), strict=True))[1::13]:
-        assert (told > x + 1e-6).mean() - 1e-9 <= y <= (told > x - 1e-6).mean() + 1e-9
+        assert (found > x + 1e-6).mean() - 1e-9 <= y <= (found > x - 1e-6).mean() + 1e-9
     # The engine's own percentiles are good to 1/64.
     own = result.flows.filter((pl.col("seed") == 1) & (pl.col("flow") == "ecn"))
     for q in ("p50", "p95", "p99"):
-        assert np.quantile(told, int(q[1:]) / 100) / 1e3 == pytest.approx(own[f"delay_{q}"][0], rel=1 / 50)
+        assert np.quantile(found, int(q[1:]) / 100) / 1e3 == pytest.approx(own[f"delay_{q}"][0], rel=1 / 50)
     assert tail.axes.get_yscale() == "log"
 
 
@@ -137,9 +137,9 @@ def test_the_queue_with_thresholds_average_drops_and_marks(result, events):
     assert {x.get_ydata()[0] for x in lines(axes, "threshold")} >= {5.0, 15.0}
     assert {x.get_ydata()[0] for x in lines(axes, "threshold")} <= {5.0, 15.0, 30.0, 60.0}
     for event, role in (("drop", "drops"), ("mark", "marks")):
-        told = [(e["time"], e["queue_packets"]) for e in events if e["event"] == event and e["link"] == "bottleneck"]
+        found = [(e["time"], e["queue_packets"]) for e in events if e["event"] == event and e["link"] == "bottleneck"]
         (dots,) = lines(axes, role)
-        assert told and np.column_stack([dots.get_xdata(), dots.get_ydata()]) == pytest.approx(np.array(told))
+        assert found and np.column_stack([dots.get_xdata(), dots.get_ydata()]) == pytest.approx(np.array(found))
 
 
 def test_a_time_is_a_length_at_the_rate_of_the_link():
@@ -180,8 +180,8 @@ def test_fairness_over_time_and_over_scales(result):
     flows = ["plain.0", "plain.1", "ecn"]
     each = np.column_stack([frame.filter(pl.col("flow") == f)["goodput"].to_numpy() for f in flows])
     (line,) = lines(axes_of(result, "jain-time"))
-    told = [jain(each[i : i + 3].mean(axis=0).tolist()) for i in range(0, 300, 3)]
-    assert line.get_ydata() == pytest.approx(told, nan_ok=True)
+    found = [jain(each[i : i + 3].mean(axis=0).tolist()) for i in range(0, 300, 3)]
+    assert line.get_ydata() == pytest.approx(found, nan_ok=True)
     (curve,) = lines(axes_of(result, "jain-scale"))
     after = each[50:]  # of 300 samples those behind the first second
     for span, value in list(zip(curve.get_xdata(), curve.get_ydata(), strict=True))[::5]:
@@ -192,18 +192,18 @@ def test_fairness_over_time_and_over_scales(result):
 
 def test_drops_stand_in_lanes_by_reason(result, events):
     drawn = draw([("", result)], "drop-timeline")
-    told: dict[str, list[float]] = {}
+    found: dict[str, list[float]] = {}
     for e in events:
         if e["event"] == "drop":
-            told.setdefault(e["reason"], []).append(e["time"])
+            found.setdefault(e["reason"], []).append(e["time"])
     lanes = {d["name"]: d["x"] for d in drawn.pens[0].drawn}
-    assert {k.split(",")[0] for k in lanes} == set(told)
+    assert {k.split(",")[0] for k in lanes} == set(found)
     for name, times in lanes.items():
-        assert times == pytest.approx(told[name.split(",")[0]])
+        assert times == pytest.approx(found[name.split(",")[0]])
     # Every stroke is drawn, and the counts are those of the table of links.
-    assert len(strokes(drawn.figure.axes[0], "drops")) == sum(map(len, told.values()))
+    assert len(strokes(drawn.figure.axes[0], "drops")) == sum(map(len, found.values()))
     counted = result.links.filter((pl.col("seed") == 1) & (pl.col("link") == "bottleneck"))
-    late = sum(t >= 1 for times in told.values() for t in times)
+    late = sum(t >= 1 for times in found.values() for t in times)
     assert late == counted["drops"][0]
 
 
@@ -224,12 +224,12 @@ def test_the_heat_map_is_the_table(result):
     axes = axes_of(result, "sharing")
     (image,) = axes.get_images()
     for row, flow in enumerate(["plain.0", "plain.1", "ecn"]):
-        told = (
+        found = (
             result.flow_series.filter((pl.col("seed") == 1) & (pl.col("flow") == flow) & (pl.col("time") > 0))
             .sort("time")["goodput"]
             .to_numpy()
         )
-        pairs = np.nan_to_num(told[: len(told) // 2 * 2]).reshape(-1, 2).mean(axis=1)  # 300 samples, 200 columns are the most
+        pairs = np.nan_to_num(found[: len(found) // 2 * 2]).reshape(-1, 2).mean(axis=1)  # 300 samples, 200 columns are the most
         assert image.get_array()[row].filled(0) == pytest.approx(pairs / 1e6, abs=1e-9)
     assert [t.get_text() for t in axes.get_yticklabels()] == ["plain.0", "plain.1", "ecn"]
 

@@ -80,10 +80,10 @@ def test_a_folder_is_drawn_to_standard_output_or_into_a_file(capsys, tmp_path):
 
 def test_the_document_says_what_is_drawn(capsys):
     assert invoke(["plot", "A=with", "B=with", "jain-time", "--seed", "all", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    jsonschema.validate(told, json_schema("plot"))
-    assert [r["label"] for r in told["results"]] == ["A", "B"] and told["file"] is None
-    assert {d["role"] for d in told["panels"][0]["drawn"]} == {"line", "band"}
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema("plot"))
+    assert [r["label"] for r in document["results"]] == ["A", "B"] and document["file"] is None
+    assert {d["role"] for d in document["panels"][0]["drawn"]} == {"line", "band"}
 
 
 def test_a_scenario_is_run_with_what_the_picture_needs(capsys):
@@ -98,15 +98,15 @@ def test_a_scenario_is_run_with_what_the_picture_needs(capsys):
 
 def test_points_of_a_study(capsys):
     assert invoke(["plot", "points", "window", "--panel", "queue", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [p["title"] for p in told["panels"]] == ["droptail", "codel"]
+    document = json.loads(capsys.readouterr().out)
+    assert [p["title"] for p in document["panels"]] == ["droptail", "codel"]
     assert invoke(["plot", "points", "queue-events", "--where", "queue=codel", "--json"]) == 0
     (panel,) = json.loads(capsys.readouterr().out)["panels"]
     assert any("codel: target" in d["name"] for d in panel["drawn"])
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             ("without", "window"),
@@ -130,16 +130,16 @@ def test_points_of_a_study(capsys):
         (("with", "fct"), "give sources an end"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_before_anything_is_written(words, told, capsys):
+def test_what_cannot_be_drawn_is_refused_before_anything_is_written(words, expected, capsys):
     message = refused(capsys, *words)
-    assert told in message and message.startswith("error: ") and message.count("\n") == 1
+    assert expected in message and message.startswith("error: ") and message.count("\n") == 1
 
 
 def test_the_list_names_all_kinds_theory_and_styles(capsys):
     assert invoke(["plot", "--list", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [k["name"] for k in told["kinds"]] == list(KINDS)
-    assert all(t["says"] for t in told["theory"]) and all(s["source"] for s in told["styles"])
+    document = json.loads(capsys.readouterr().out)
+    assert [k["name"] for k in document["kinds"]] == list(KINDS)
+    assert all(t["says"] for t in document["theory"]) and all(s["source"] for s in document["styles"])
     assert invoke(["plot", "--list"]) == 0
     assert all(name in capsys.readouterr().out for name in ["window"])
 

@@ -23,11 +23,11 @@ def test_a_band_is_the_interval_over_the_runs(result):
     at = 120
     time = line.get_xdata()[at]
     values = result.flow_series.filter((pl.col("flow") == "ecn") & (pl.col("time") == time))["cwnd"].cast(pl.Float64).to_list()
-    told = fl.interval(values, within=(0.0, math.inf))
-    assert told.low > 0
-    assert line.get_ydata()[at] == pytest.approx(told.mean / 1e3)
+    expected = fl.interval(values, within=(0.0, math.inf))
+    assert expected.low > 0
+    assert line.get_ydata()[at] == pytest.approx(expected.mean / 1e3)
     ends = {round(y, 6) for x, y in band.get_paths()[0].vertices if x == time}
-    assert {round(told.low / 1e3, 6), round(told.high / 1e3, 6)} <= ends
+    assert {round(expected.low / 1e3, 6), round(expected.high / 1e3, 6)} <= ends
 
 
 def test_a_band_of_a_distribution_is_the_interval_of_its_quantiles(result):
@@ -39,8 +39,8 @@ def test_a_band_of_a_distribution_is_the_interval_of_its_quantiles(result):
         runs.append(np.sort([1e3 * d for d in one_way(events, "ecn")]))
     at = int(np.argmin(np.abs(line["y"] - 0.5)))
     medians = [r[math.ceil(line["y"][at] * len(r)) - 1] for r in runs]
-    told = fl.interval(medians, within=(0.0, math.inf))
-    assert line["x"][at] == pytest.approx(told.mean) and band["low"][at] == pytest.approx(told.low)
+    expected = fl.interval(medians, within=(0.0, math.inf))
+    assert line["x"][at] == pytest.approx(expected.mean) and band["low"][at] == pytest.approx(expected.low)
 
 
 def test_results_lie_over_one_another_by_their_names(result):
@@ -57,11 +57,11 @@ def test_results_lie_over_one_another_by_their_names(result):
 
 def test_a_metric_of_several_results_has_its_intervals(result, files):
     figure = fl.plot({"red": result, "files": files}, "jain")
-    told = result.value("jain")
+    found = result.value("jain")
     first = lines(figure.axes[0], "points")[0]
-    assert first.get_xdata()[0] == pytest.approx(told.mean)
+    assert first.get_xdata()[0] == pytest.approx(found.mean)
     (bar, _) = [c.get_segments()[0] for c in figure.axes[0].collections if c.get_gid() == "interval"]
-    assert (bar[0][0], bar[1][0]) == pytest.approx((told.low, told.high))
+    assert (bar[0][0], bar[1][0]) == pytest.approx((found.low, found.high))
 
 
 @pytest.fixture(scope="module")

@@ -63,8 +63,8 @@ def test_a_figure_has_the_width_of_the_column(result, style, tmp_path):
 
 
 def test_columns_are_those_of_the_templates():
-    told = {"ieee": 3.5, "ieee-wide": 7.16, "acm": 3.336, "usenix": 3.335, "lncs": 122 / 25.4, "a4": 160 / 25.4}
-    assert {s: STYLES[s].width for s in told} == pytest.approx(told, abs=0.01)
+    expected = {"ieee": 3.5, "ieee-wide": 7.16, "acm": 3.336, "usenix": 3.335, "lncs": 122 / 25.4, "a4": 160 / 25.4}
+    assert {s: STYLES[s].width for s in expected} == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
@@ -167,12 +167,12 @@ def test_what_is_missing_is_said_in_one_line(kind):
     try:
         figure = bare.plot(kind)
     except fl.FairlaneError as e:
-        told = str(e)
-        assert "\n" not in told and len(told) < 320
+        message = str(e)
+        assert "\n" not in message and len(message) < 320
         if KINDS[kind].sample:
-            assert "--set sample=" in told
+            assert "--set sample=" in message
         elif KINDS[kind].trace:
-            assert "--trace" in told or "TCP" in told
+            assert "--trace" in message or "TCP" in message
     else:
         assert kind == "ellipses" and figure.axes
 
@@ -254,10 +254,10 @@ def test_no_kind_is_called_as_a_quantity():
 
 
 def test_the_document_has_the_numbers_of_the_picture(result):
-    told = draw([("", result)], "window", flow="ecn").document()
+    found = draw([("", result)], "window", flow="ecn").document()
     rows = result.flow_series.filter((pl.col("seed") == 1) & (pl.col("flow") == "ecn"))
-    assert told["panels"][0]["y"]["unit"] == "kB"
-    assert [y for y in told["panels"][0]["drawn"][0]["y"] if y is not None] == pytest.approx(
+    assert found["panels"][0]["y"]["unit"] == "kB"
+    assert [y for y in found["panels"][0]["drawn"][0]["y"] if y is not None] == pytest.approx(
         [x / 1e3 for x in rows["cwnd"].to_list() if x == x]
     )
 

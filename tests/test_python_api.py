@@ -247,9 +247,9 @@ def test_numbers_for_people():
 
 def test_problems_and_warnings_have_codes(result):
     wrong = fl.Network(duration="10").link("a", "b", rate="1Mbit/s", delay="1ms", bandwith=3)  # type: ignore[call-arg]
-    with pytest.raises(fl.ScenarioError) as told:
+    with pytest.raises(fl.ScenarioError) as error:
         wrong.flow("f", "a", "c", tcp="newrno").run()  # type: ignore[arg-type]
-    assert {d["code"] for d in told.value.diagnostics} == {"bad-quantity", "unknown-key", "unknown-algorithm"}
+    assert {d["code"] for d in error.value.diagnostics} == {"bad-quantity", "unknown-key", "unknown-algorithm"}
     short = network(duration="200ms", warmup="0s")
     doubts = short.run().warnings
     assert {w.code for w in doubts} == {"coarse-sampling", "short-measurement"}
@@ -268,9 +268,9 @@ def test_a_scenario_travels_as_text_and_is_the_same(result):
         ("{}", "unreadable"),
         (one.json(expanded=False).replace('"duration"', '"durtion"'), "unreadable"),
     ):
-        with pytest.raises(fl.ScenarioError) as told:
+        with pytest.raises(fl.ScenarioError) as error:
             _core.Resolved(broken)
-        assert told.value.diagnostics[0]["code"] == code
+        assert error.value.diagnostics[0]["code"] == code
 
 
 def test_jain_has_no_value_where_nothing_is_delivered():

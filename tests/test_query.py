@@ -76,12 +76,12 @@ def test_the_command(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "expected"),
     [("drop", "unknown query `drop`"), ("select x from flows", "x"), ("select 1 from trac", "trac"), ("", "empty query")],
 )
-def test_mistakes(folder: Path, question: str, said: str) -> None:
+def test_mistakes(folder: Path, question: str, expected: str) -> None:
     done = fairlane("query", str(folder), question)
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and expected in done.stderr and "Traceback" not in done.stderr
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
@@ -100,10 +100,12 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 def test_an_answer_as_a_document(folder: Path) -> None:
     import jsonschema
 
-    told = json.loads(fairlane("query", str(folder), "select flow, goodput, 'inf'::double as x from flows order by all", "--json").stdout)
-    jsonschema.validate(told, json.loads(fairlane("schema", "query").stdout))
-    assert told["columns"] == ["flow", "goodput", "x"] and [row[2] for row in told["rows"]] == [None] * len(told["rows"])
-    assert [row[:2] for row in told["rows"]] == [
+    document = json.loads(
+        fairlane("query", str(folder), "select flow, goodput, 'inf'::double as x from flows order by all", "--json").stdout
+    )
+    jsonschema.validate(document, json.loads(fairlane("schema", "query").stdout))
+    assert document["columns"] == ["flow", "goodput", "x"] and [row[2] for row in document["rows"]] == [None] * len(document["rows"])
+    assert [row[:2] for row in document["rows"]] == [
         [r["flow"], r["goodput"]] for r in answer(folder, "select flow, goodput from flows order by all")
     ]
     assert len(json.loads(fairlane("query", "--list", "--json").stdout)["rows"]) == len(QUESTIONS)
@@ -111,7 +113,7 @@ def test_an_answer_as_a_document(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "expected"),
     [
         ("copy flows to 'pwned.csv'", "queries are read-only"),
         ("create table x as select 1", "queries are read-only"),
@@ -126,10 +128,10 @@ def test_an_answer_as_a_document(folder: Path) -> None:
         ("select * from 'http://127.0.0.1:9/x.parquet'", "DuckDB reports"),
     ],
 )
-def test_a_question_reads_this_folder_and_nothing_else(folder: Path, tmp_path: Path, sql: str, said: str) -> None:
+def test_a_question_reads_this_folder_and_nothing_else(folder: Path, tmp_path: Path, sql: str, expected: str) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     before = sorted(p.name for p in folder.rglob("*"))
-    with pytest.raises(fl.FairlaneError, match=said):
+    with pytest.raises(fl.FairlaneError, match=expected):
         query(folder, sql.format(secret=tmp_path / "secret.csv"))
     assert sorted(p.name for p in folder.rglob("*")) == before
     assert [p.name for p in tmp_path.iterdir()] == ["secret.csv"] and not Path("pwned.csv").exists()
@@ -156,8 +158,8 @@ def test_one_value_does_not_take_the_machine(folder: Path, sql: str) -> None:
     code = "import resource, sys, subprocess as s; done = s.run(sys.argv[1:], capture_output=True, text=True)\n"
     code += "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10, done.stderr)"
     command = [sys.executable, "-c", code, sys.executable, "-m", "fairlane", "query", str(folder), sql, "--memory", "0.1"]
-    code, mib, said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(" ", 2)
-    assert code == "2" and "needs more than 0.1 GiB of memory" in said and int(mib) < 900
+    code, mib, output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(" ", 2)
+    assert code == "2" and "needs more than 0.1 GiB of memory" in output and int(mib) < 900
 
 
 def test_a_question_has_its_time(folder: Path) -> None:
@@ -205,10 +207,10 @@ def test_a_question_without_end_can_be_stopped(folder: Path) -> None:
         time.sleep(4)
         assert going.poll() is None, "the query is still running"
         going.send_signal(signal.SIGINT)
-        _, said = going.communicate(timeout=60)
+        _, output = going.communicate(timeout=60)
     finally:
         going.kill()
-    assert going.returncode != 0 and "Traceback" not in said
+    assert going.returncode != 0 and "Traceback" not in output
 
 
 def test_long_answers_are_cut_on_a_terminal(folder: Path) -> None:

@@ -134,6 +134,6 @@ def _address(result: fl.Result, node: str) -> str:
 
 
 def test_what_cannot_be_heard_is_said(tmp_path):
-    for what, told in [("monitor:x", "no monitor has this name"), ("monitor:left", "left-air"), ("ai", "did you mean `air`")]:
-        with pytest.raises(fl.FairlaneError, match=told):
+    for what, expected in [("monitor:x", "no monitor has this name"), ("monitor:left", "left-air"), ("ai", "did you mean `air`")]:
+        with pytest.raises(fl.FairlaneError, match=expected):
             capture(tmp_path, what)

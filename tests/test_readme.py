@@ -46,9 +46,9 @@ def test_counts():
     # Other tests of this process register plug-ins.
     code = f"import json; from {registry.__module__} import registry; print(json.dumps([e['kind'] for e in registry()]))"
     kinds = Counter(json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout))
-    told = rows()
+    found = rows()
     for kind, figure in (("cc", "congestion controls"), ("queue", "queue disciplines"), ("source", "traffic sources")):
-        assert told[figure][0] == f"{kinds[kind]} {figure}"
+        assert found[figure][0] == f"{kinds[kind]} {figure}"
     assert len([p for p in (ROOT / "examples" / "lessons").iterdir() if (p / "README.md").exists()]) == 8
 
 
@@ -60,9 +60,9 @@ def test_the_first_minute(tmp_path):
 
 
 def test_figures_of_other_pages():
-    told = rows()
+    found = rows()
     scripts = re.search(r"\| all \| (\d+) \| (\d+) \|", (ROOT / "docs" / "guides" / "packet-scripts.md").read_text("utf-8"))
-    assert scripts is not None and told["packetdrill"][0].startswith(f"{scripts[2]} of {scripts[1]} ")
+    assert scripts is not None and found["packetdrill"][0].startswith(f"{scripts[2]} of {scripts[1]} ")
 
 
 def test_it_says_what_it_is_at_once():

@@ -176,12 +176,12 @@ def test_shares_of_what_limits_it_add_up_to_one():
     sim = network(SOURCES["bulk"], at, limit="4p").start(seed=1, why=True)
     sim.advance()
     result = sim.result()
-    told = result.why().flows["web"]
-    assert sum(share.mean for share in told.shares.values()) == pytest.approx(1, abs=1e-12)
+    found = result.why().flows["web"]
+    assert sum(share.mean for share in found.shares.values()) == pytest.approx(1, abs=1e-12)
     # It ran from 0 to 4 s, from 6 to 9 s and from 15 to 30 s, and each time a little longer, until what was sent had arrived.
-    assert 22 <= told.seconds.mean < 24.5
-    assert told.timeouts.mean == result.flows["timeouts"][0] > 0
-    assert sum(1 for row in told.picoseconds if row["handshake"]) == 1 and told.picoseconds[0]["handshake"] >= 3 * 24e9
+    assert 22 <= found.seconds.mean < 24.5
+    assert found.timeouts.mean == result.flows["timeouts"][0] > 0
+    assert sum(1 for row in found.picoseconds if row["handshake"]) == 1 and found.picoseconds[0]["handshake"] >= 3 * 24e9
 
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
@@ -199,12 +199,12 @@ def test_what_limits_it_adds_up_in_both_futures(flow):
     branch.set("links.out.rate", "1Mbit/s")
     for future in (sim, branch):
         future.advance()
-        told = future.result().why().flows["web"]
-        assert sum(share.mean for share in told.shares.values()) == pytest.approx(1, abs=1e-12)
-        assert sum(told.picoseconds[0].values()) == round(told.seconds.mean * 1e12)
-        assert all(t >= 0 for t in told.picoseconds[0].values())
+        found = future.result().why().flows["web"]
+        assert sum(share.mean for share in found.shares.values()) == pytest.approx(1, abs=1e-12)
+        assert sum(found.picoseconds[0].values()) == round(found.seconds.mean * 1e12)
+        assert all(t >= 0 for t in found.picoseconds[0].values())
         # Connections of 4, 1 and 15 s, and what was still to be repaired in between; over UDP the pauses are its application's.
-        assert 20 <= told.seconds.mean < 27 if "tcp" in flow else 29.9 < told.seconds.mean <= 30
+        assert 20 <= found.seconds.mean < 27 if "tcp" in flow else 29.9 < found.seconds.mean <= 30
     assert sim.fingerprint == network(flow, at).run(seeds=2).fingerprints[0] != branch.fingerprint
 
 

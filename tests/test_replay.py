@@ -65,13 +65,13 @@ def alone(study, queue: str) -> fl.Result:
 
 
 def test_a_study_says_why_as_its_runs_do(study):
-    told = study.why()
-    assert list(told) == ["tail drop", "codel"]
-    for queue, why in told.items():
+    found = study.why()
+    assert list(found) == ["tail drop", "codel"]
+    for queue, why in found.items():
         assert why.document() == alone(study, queue).why().document()
     assert list(study.why(queue="codel")) == ["codel"]
     page = unescape(study.page(why=True))
-    assert all(str(flow) in page for why in told.values() for flow in why.flows.values())
+    assert all(str(flow) in page for why in found.values() for flow in why.flows.values())
     assert "What limited the flows<" in study.page(why=True) and "estimated from counters" not in page
     plain = study.page()
     assert "estimated from counters" in plain and 'id="h-limits">What limited the flows<' not in plain and "<iframe" not in plain
@@ -112,8 +112,8 @@ def test_a_replay_is_the_run_that_is_kept(study):
 def test_a_replay_that_means_nothing_is_told_before_anything_runs(folder, capsys, replays, words):
     options = [x for r in replays for x in ("--replay", r)]
     assert invoke(["study", str(folder / "study.toml"), "--out", str(folder / "never"), *options]) == 2
-    told = capsys.readouterr().err
-    assert words in told and "Traceback" not in told and not (folder / "never").exists()
+    output = capsys.readouterr().err
+    assert words in output and "Traceback" not in output and not (folder / "never").exists()
 
 
 def test_the_document_of_a_study_says_it_where_it_is_asked(folder, study, capsys):

@@ -74,8 +74,8 @@ def test_the_command_of_a_page_runs_the_same_again(folders, tmp_path, monkeypatc
     assert command[:3] == ["fairlane", "run", "scenario.toml"]
     capsys.readouterr()
     assert invoke([*command[1:], "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["fingerprints"]
-    assert told == fl.load(folders[0]).fingerprints and all(f in page for f in told)
+    document = json.loads(capsys.readouterr().out)["fingerprints"]
+    assert document == fl.load(folders[0]).fingerprints and all(f in page for f in document)
 
 
 def test_a_page_says_who_got_what_and_repeats_itself(folders):
@@ -155,8 +155,8 @@ def goodputs(result: Result, group: str) -> list[float]:
 
 def test_differences_are_paired_by_seed(folders):
     a, b = map(fl.load, folders)
-    told = fl.report([a, b], labels=["red", "codel"]).document()
-    row = next(d for d in told["differences"] if (d["of"], d["metric"]) == ("tcp", "goodput_sum"))
+    found = fl.report([a, b], labels=["red", "codel"]).document()
+    row = next(d for d in found["differences"] if (d["of"], d["metric"]) == ("tcp", "goodput_sum"))
     assert row["paired"] and row["result"] == "codel" and row["against"] == "red"
     expected = scipy.stats.ttest_rel(goodputs(b, "tcp"), goodputs(a, "tcp"))
     assert row["p"] == pytest.approx(expected.pvalue)
@@ -166,11 +166,11 @@ def test_differences_are_paired_by_seed(folders):
 
 def test_other_seeds_are_not_paired():
     a, b = network("red").run(seeds="1..4"), network("codel").run(seeds="11..15")
-    told = fl.report([a, b], labels=["red", "codel"])
-    row = next(d for d in told.document()["differences"] if (d["of"], d["metric"]) == ("tcp", "goodput_sum"))
+    found = fl.report([a, b], labels=["red", "codel"])
+    row = next(d for d in found.document()["differences"] if (d["of"], d["metric"]) == ("tcp", "goodput_sum"))
     expected = scipy.stats.ttest_ind(goodputs(b, "tcp"), goodputs(a, "tcp"), equal_var=False)
     assert not row["paired"] and row["p"] == pytest.approx(expected.pvalue)
-    assert "unpaired because the seeds differ (Welch)" in told.page()
+    assert "unpaired because the seeds differ (Welch)" in found.page()
 
 
 def test_of_common_seeds_only_those_are_paired():
@@ -292,26 +292,26 @@ def test_big_results_make_small_pages_and_lose_no_peak():
     result = made_up(10_000, 100_000)
     page = result.page()
     assert len(page.encode()) < MOST_BYTES
-    told = charts_in(page)
-    (line,) = told["charts"]["queue"]["lines"]
+    found = charts_in(page)
+    (line,) = found["charts"]["queue"]["lines"]
     assert max(line["high"]) == 12345 and len(line["y"]) <= 1200
     own = result.link_series["queue"].to_numpy()[: 100_000 // len(line["y"]) + 1]
     assert line["y"][0] == pytest.approx(own[:84].mean(), rel=1e-3)
     assert line["low"][0] == pytest.approx(own[:84].min(), rel=1e-4)
     assert "Each point is the mean over 0.84 s; the band shows minimum and maximum." in page
     assert "10000 flows deliver" in page and "too long for a page" in page
-    assert told["charts"]["shares"]["lines"][0]["name"] == "web (10000 flows)"
+    assert found["charts"]["shares"]["lines"][0]["name"] == "web (10000 flows)"
 
 
 def test_stretches_keep_every_value_of_a_short_series_and_the_gaps_of_a_long_one():
     times = np.arange(10.0)
     values = np.array([1, 2, np.nan, np.nan, np.nan, np.nan, 3, 9, 4, 4.0])
-    told = downsample(times, values, 10)
-    assert told.y[:2] == [1, 2] and not told.low and told.span == 0
-    told = downsample(times, values, 5)
-    assert told.span == 2 and told.x == [0, 2, 4, 6, 8]
-    assert told.high[3] == 9 and told.low[3] == 3 and told.y[3] == 6
-    assert np.isnan(told.y[1]) and np.isnan(told.low[2])
+    found = downsample(times, values, 10)
+    assert found.y[:2] == [1, 2] and not found.low and found.span == 0
+    found = downsample(times, values, 5)
+    assert found.span == 2 and found.x == [0, 2, 4, 6, 8]
+    assert found.high[3] == 9 and found.low[3] == 3 and found.y[3] == 6
+    assert np.isnan(found.y[1]) and np.isnan(found.low[2])
     assert not downsample(times, values, 5, rate=True).low
 
 
@@ -352,8 +352,8 @@ def test_names_are_text_everywhere(tmp_path):
         assert page.count("<script>") == 1 and page.count("</script>") == 2
         assert not re.search(r"<(img|u|b|i) ?[^>]*(onerror|onmouseover)", page)
         assert not re.search(r"<[^>]*\son\w+=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
-        told = re.search(r'id="charts-of-page">(.*?)</script>', page, re.S)[1]
-        assert "<" not in told and ">" not in told
+        found = re.search(r'id="charts-of-page">(.*?)</script>', page, re.S)[1]
+        assert "<" not in found and ">" not in found
     assert "'=cmd|x<b>" in saved_from(result.page(), "flows.csv")
 
 

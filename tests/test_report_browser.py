@@ -130,9 +130,9 @@ def test_marks_tell_whose_they_are(browser, pages, results):
     box = plot(browser, "flows")
     browser.run("document.querySelector('[data-chart=flows] .plot').focus()")
     browser.key("Home")
-    told = " ".join(readings(browser, "flows").values())
+    shown = " ".join(readings(browser, "flows").values())
     fastest = results[0].mean("flows").sort("delay_mean")["flow"][0]
-    assert told.strip().startswith(f"{fastest}: ")
+    assert shown.strip().startswith(f"{fastest}: ")
     assert box["width"] > 300
 
 

@@ -288,8 +288,8 @@ def test_a_failing_call_says_what_it_returned() -> None:
 
 
 def test_shell_lines_set_what_they_name_and_are_not_executed(tmp_path: Path) -> None:
-    told = Settings()
-    told.read(
+    settings = Settings()
+    settings.read(
         f"""./defaults.sh
 sysctl -q net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_early_retrans=0
 sysctl -q net.ipv4.tcp_rmem="4096 10000 $((2*(1024+1024)*1024))"  # a note
@@ -300,12 +300,12 @@ sysctl -w net.ipv4.tcp_strange=7
 touch {tmp_path}/executed""",
         tmp_path,
     )
-    assert told.values["tcp_congestion_control"] == "reno"
-    assert told.memory("tcp_rmem") == (4096, 10000, 4 << 20)
-    assert told.number("tcp_ecn") == 1
-    found = told.parameters()
+    assert settings.values["tcp_congestion_control"] == "reno"
+    assert settings.memory("tcp_rmem") == (4096, 10000, 4 << 20)
+    assert settings.number("tcp_ecn") == 1
+    found = settings.parameters()
     assert found["idle_restart"] == "decay" and found["tlp"] is False and found["rack"] is True
-    assert [w for w in told.warnings if "tcp_strange" in w] and [w for w in told.warnings if "not executed" in w and "touch" in w]
+    assert [w for w in settings.warnings if "tcp_strange" in w] and [w for w in settings.warnings if "not executed" in w and "touch" in w]
     assert not (tmp_path / "executed").exists()
 
 
@@ -322,8 +322,8 @@ def test_a_file_of_settings_beside_the_script_is_read(tmp_path: Path) -> None:
 def test_a_time_line(tmp_path: Path) -> None:
     good = tmp_path / "good.pkt"
     good.write_text(OPEN + "+0 write(4, ..., 1000) = 1000\n+0 > P. 1:1001(1000) ack 1\n")
-    told = json.loads(command("script", "--json", "--verbose", str(good)).stdout)
-    assert told["scripts"][0]["timeline"]
+    document = json.loads(command("script", "--json", "--verbose", str(good)).stdout)
+    assert document["scripts"][0]["timeline"]
     assert "P. 1:1001(1000)" in command("script", "-v", str(good)).stdout
 
 

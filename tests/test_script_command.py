@@ -44,23 +44,25 @@ def scripts(folder: Path) -> dict[str, Path]:
 def test_a_document_is_printed_whatever_happens(tmp_path: Path) -> None:
     paths = scripts(tmp_path)
     done = command("script", "--json", *map(str, paths.values()))
-    told = json.loads(done.stdout)
-    jsonschema.validate(told, json_schema("script"))
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json_schema("script"))
     assert done.returncode == 2 and "TCP_MD5SIG" in done.stderr
-    assert [told[k] for k in ("passed", "failed", "refused", "unreadable")] == [3, 1, 1, 2]
-    rows = {Path(r["file"]).stem: r for r in told["scripts"]}
+    assert [document[k] for k in ("passed", "failed", "refused", "unreadable")] == [3, 1, 1, 2]
+    rows = {Path(r["file"]).stem: r for r in document["scripts"]}
     assert {n: r["outcome"] for n, r in rows.items()} == {
         "good": "passed", "wrong": "failed", "strange": "passed", "again": "passed",
         "refused": "refused", "broken": "unreadable", "none": "unreadable",
     }  # fmt: skip
     assert (rows["refused"]["line"], rows["refused"]["column"]) == (9, 27) and "not signed" in rows["refused"]["message"]
     assert "no such file" in rows["none"]["message"] and rows["wrong"]["line"] == 10
-    assert told["warnings"] == [{"text": "the setting net.ipv4.tcp_strange has no counterpart here".replace("net.ipv4.", ""), "scripts": 2}]
+    assert document["warnings"] == [
+        {"text": "the setting net.ipv4.tcp_strange has no counterpart here".replace("net.ipv4.", ""), "scripts": 2}
+    ]
     for wrong in (["--ip_version=ipx"], ["--preset", "lunix"], ["--tolerance_usecs=x"]):
         done = command("script", "--json", *wrong, str(paths["good"]))
-        told = json.loads(done.stdout)
-        jsonschema.validate(told, json_schema("script"))
-        assert done.returncode == 2 and told["error"] and told["error"].split("\n")[0] in done.stderr
+        document = json.loads(done.stdout)
+        jsonschema.validate(document, json_schema("script"))
+        assert done.returncode == 2 and document["error"] and document["error"].split("\n")[0] in done.stderr
 
 
 def test_one_warning_a_run(tmp_path: Path) -> None:

@@ -52,16 +52,16 @@ def test_poll_and_epoll_tell_of_the_queue() -> None:
     watch = OPEN + "+0 epoll_create(1) = 5\n+0 epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLOUT|EPOLLET, fd=4}) = 0\n"
     watch += "+0 epoll_wait(5, {events=EPOLLOUT, fd=4}, 1, 0) = 1\n"
     none = "+0 epoll_wait(5, {events=0, ptr=0}, 1, 0) = 0\n"
-    told = "+0 epoll_wait(5, {events=EPOLLERR|EPOLLOUT, fd=4}, 1, 0) = 1\n"
-    assert run_text(watch + none + sent.removeprefix(OPEN) + told + none).passed
+    waited = "+0 epoll_wait(5, {events=EPOLLERR|EPOLLOUT, fd=4}, 1, 0) = 1\n"
+    assert run_text(watch + none + sent.removeprefix(OPEN) + waited + none).passed
 
 
 def test_time_stamps_of_the_last_byte() -> None:
     asks = "+0 setsockopt(4, SOL_SOCKET, SO_TIMESTAMPING, [SOF_TIMESTAMPING_TX_SCHED|SOF_TIMESTAMPING_TX_SOFTWARE|SOF_TIMESTAMPING_TX_ACK"
     asks += "|SOF_TIMESTAMPING_SOFTWARE|SOF_TIMESTAMPING_OPT_ID], 4) = 0\n"
     write = "+0 write(4, ..., 11000) = 11000\n+.01 < . 1:1(0) ack 10001 win 257\n+.01 < . 1:1(0) ack 11001 win 257\n"
-    told = stamp("SCM_TSTAMP_SCHED", 20, 10999) + stamp("SCM_TSTAMP_SND", 20, 10999) + stamp("SCM_TSTAMP_ACK", 30, 10999) + EMPTY
-    assert run_text(OPEN + asks + write + told).passed
+    stamps = stamp("SCM_TSTAMP_SCHED", 20, 10999) + stamp("SCM_TSTAMP_SND", 20, 10999) + stamp("SCM_TSTAMP_ACK", 30, 10999) + EMPTY
+    assert run_text(OPEN + asks + write + stamps).passed
     assert "time stamp" in run_text(OPEN + asks + write + stamp("SCM_TSTAMP_SCHED", 10, 10999)).message
     assert run_text(OPEN + write + EMPTY).passed
 

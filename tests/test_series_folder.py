@@ -42,8 +42,8 @@ print(json.dumps({"numbers": numbers, "grew": wrote - before, "opened": peak() -
 
 def _child(duration: str, path: Path) -> dict[str, int]:
     done = subprocess.run([sys.executable, "-c", SAMPLED, duration, str(path)], capture_output=True, text=True, check=True)
-    told: dict[str, int] = json.loads(done.stdout)
-    return told
+    document: dict[str, int] = json.loads(done.stdout)
+    return document
 
 
 def test_memory_does_not_grow_with_what_is_written(tmp_path: Path) -> None:

@@ -146,8 +146,8 @@ def test_no_link_of_the_site_is_broken_and_nothing_comes_from_elsewhere(built):
 
 @pytest.mark.long
 def test_text_in_brackets_is_text_and_toml_has_colours(built):
-    said = re.sub("<[^>]+>", "", (built / "reference" / "cli.html").read_text("utf-8"))
-    assert "[default: 1..10]" in said and "[1&lt;=x&lt;=1000]" in said
+    found = re.sub("<[^>]+>", "", (built / "reference" / "cli.html").read_text("utf-8"))
+    assert "[default: 1..10]" in found and "[1&lt;=x&lt;=1000]" in found
     scenario = (built / "guides" / "your-first-scenario.html").read_text("utf-8")
     assert re.search(r'<div class="highlight-toml.*?<span class="k">\[links\.', scenario, re.S)
     assert "NetworkSettings" in (built / "api" / "runs.html").read_text("utf-8")

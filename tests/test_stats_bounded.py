@@ -112,8 +112,8 @@ def test_what_is_shown_of_a_loss_is_possible(lossy):
     assert plain.low < 0 < plain.mean
     iv = lossy.value("loss", flow="udp")
     assert 0 < iv.low < iv.mean < iv.high < 1 and iv == interval(every, within=SHARE)
-    told = json.loads(lossy.to_json())["flows"][0]["loss"]
-    assert (told["low"], told["mean"], told["high"]) == (iv.low, iv.mean, iv.high)
+    document = json.loads(lossy.to_json())["flows"][0]["loss"]
+    assert (document["low"], document["mean"], document["high"]) == (iv.low, iv.mean, iv.high)
     row = lossy.mean("flows").row(0, named=True)
     assert (row["loss_low"], row["loss_high"]) == (iv.low, iv.high)
     for table in ("flows", "links", "network"):

@@ -74,9 +74,9 @@ def test_every_public_name_exists():
 
 def test_the_reference_names_all_that_is_public():
     """`__all__`, and what a study defines, overrides, sets and uses of `Paper`."""
-    told = re.findall(r"`(?:run\.)?(\w+)[`(\[]", (ROOT / "docs" / "reference" / "papers.md").read_text("utf-8"))
+    found = re.findall(r"`(?:run\.)?(\w+)[`(\[]", (ROOT / "docs" / "reference" / "papers.md").read_text("utf-8"))
     public = {n for n in {*vars(papers.Paper), *papers.Paper.__annotations__} if not n.startswith("_")}
-    assert {*papers.__all__, *public} <= set(told)
+    assert {*papers.__all__, *public} <= set(found)
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=ident)

@@ -81,10 +81,10 @@ def test_the_anova_table_is_that_of_statsmodels_and_adds_up(done, metric):
 def test_the_sentence_says_what_matters_most(done):
     for metric in METRICS:
         table = done.anova(metric)
-        told = contrast.sentence(done, table)
+        found = contrast.sentence(done, table)
         largest = max((r for r in table.rows if r.term not in ("seed", "residual")), key=lambda r: r.eta_sq)
         term = largest.term.capitalize() if ":" not in largest.term else "The interaction of"
-        assert told.startswith(f"{term} explains {100 * largest.eta_sq:.0f} % of the variance"), told
+        assert found.startswith(f"{term} explains {100 * largest.eta_sq:.0f} % of the variance"), found
     assert "interaction" in contrast.sentence(done, done.anova("sojourn_mean"))
 
 
@@ -166,8 +166,8 @@ def test_a_line_goes_through_the_means_with_their_intervals(done):
 def test_a_heatmap_tells_its_numbers_or_what_its_colours_mean(done):
     few = picture(done, PlotSpec("heatmap", "jain", x="rate", by="queue"))
     means = done.table("jain", rows="queue", columns="rate")
-    said = [t.get_text() for t in few.axes[0].texts]
-    assert said == [f"{v:.3g}" for row in means.drop("queue").rows() for v in row]
+    found = [t.get_text() for t in few.axes[0].texts]
+    assert found == [f"{v:.3g}" for row in means.drop("queue").rows() for v in row]
     rates = rate_factor(*(1e6 * (i + 1) for i in range(60)))
     spec = replace(done.spec, factors=(done.spec.factors[0], rates))
     combinations = [replace(done.combinations[0], index=i, labels={"queue": q, "rate": r.label}) for i, (q, r) in enumerate(
@@ -178,7 +178,7 @@ def test_a_heatmap_tells_its_numbers_or_what_its_colours_mean(done):
 
 
 def test_pictures_that_cannot_be_drawn_say_why(done):
-    for plot, said in (
+    for plot, expected in (
         (PlotSpec("pie", "jain"), "did you mean|known are"),
         (PlotSpec("line", "jain", x="rte"), "did you mean 'rate'"),
         (PlotSpec("line", "jian", x="rate"), "metric"),
@@ -187,7 +187,7 @@ def test_pictures_that_cannot_be_drawn_say_why(done):
         (PlotSpec("scatter", "jain", x="queue"), "box"),
         (PlotSpec("ecdf", "jain", x="rate"), "leave out x"),
     ):
-        with pytest.raises(fl.FairlaneError, match=said):
+        with pytest.raises(fl.FairlaneError, match=expected):
             picture(done, plot)
 
 

@@ -172,11 +172,11 @@ def test_no_process_is_left_behind(how, tmp_path):
         os.killpg(driver.pid, how)  # Ctrl-C goes to all processes of the terminal.
     else:
         os.kill(driver.pid, how)
-    _, said = driver.communicate(timeout=60)
+    _, output = driver.communicate(timeout=60)
     psutil.wait_procs(family, timeout=30)
     assert not [c for c in family if c.is_running() and c.status() != psutil.STATUS_ZOMBIE]
     if how == signal.SIGINT:
-        assert said.count("KeyboardInterrupt") == 1, said
+        assert output.count("KeyboardInterrupt") == 1, output
 
 
 # --- MPI ----------------------------------------------------------------------------------------------------
@@ -225,8 +225,8 @@ def test_what_is_not_installed_is_named_with_its_extra(module, pool, extra, monk
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     script = tmp_path / "driver.py"
     script.write_text(DRIVER.format(tests=str(Path(__file__).parent)).replace('if __name__ == "__main__":', "if True:"))
-    said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False).stderr
-    assert said.rstrip().splitlines()[-1].startswith("fairlane.errors.WorkerError: worker processes cannot be started")
+    output = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False).stderr
+    assert output.rstrip().splitlines()[-1].startswith("fairlane.errors.WorkerError: worker processes cannot be started")
 
 
 def test_a_crew_is_chosen_by_one_word():

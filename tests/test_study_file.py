@@ -81,8 +81,8 @@ flows.udp.source.cbr.size = { from = "500B", to = "1500B", step = "500B" }
 warmup = ["500ms", "1s"]
 """,
     )
-    told = {f.name: (f.unit, [level.label for level in f.levels]) for f in found}
-    assert told == {
+    values = {f.name: (f.unit, [level.label for level in f.levels]) for f in found}
+    assert values == {
         "queue": ("", ["droptail", "red{min=5p}", "codel{target=10ms, ecn=true}", "red:ns2"]),
         "rate": ("bit/s", [1e6, 3.16e6, 1e7, 3.16e7, 1e8]),
         "buffer": ("packets", [10.0, 20.0]),

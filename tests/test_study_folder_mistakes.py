@@ -80,11 +80,11 @@ CODE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "told"), CODE, ids=[x[1] for x in CODE])
-def test_code_that_fails(capsys, mine, old, new, told):
+@pytest.mark.parametrize(("old", "new", "expected"), CODE, ids=[x[1] for x in CODE])
+def test_code_that_fails(capsys, mine, old, new, expected):
     change(mine, "study.py", old, new)
-    place = "" if told.startswith("study.py") else f"mine1999/study.py:{line_of(mine, 'study.py', new)}: "
-    refused(capsys, place, told)
+    place = "" if expected.startswith("study.py") else f"mine1999/study.py:{line_of(mine, 'study.py', new)}: "
+    refused(capsys, place, expected)
 
 
 def test_a_method_that_is_missing(capsys, mine):
@@ -127,10 +127,10 @@ WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "old", "new", "place", "told"), WORDS, ids=[f"{x[0]} {x[2]}" for x in WORDS])
-def test_words_and_numbers_that_do_not_fit(capsys, mine, name, old, new, place, told):
+@pytest.mark.parametrize(("name", "old", "new", "place", "expected"), WORDS, ids=[f"{x[0]} {x[2]}" for x in WORDS])
+def test_words_and_numbers_that_do_not_fit(capsys, mine, name, old, new, place, expected):
     change(mine, name, old, new)
-    refused(capsys, place, told)
+    refused(capsys, place, expected)
 
 
 def test_what_fails_in_the_end_keeps_the_runs(capsys, mine):

@@ -73,20 +73,20 @@ def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp
             child.wait(chance.uniform(0.02, 0.4) if kills < KILLS else None)
         except subprocess.TimeoutExpired:
             os.kill(child.pid, kill)
-        told = child.communicate()[1]
+        output = child.communicate()[1]
         if child.returncode == 0:
             break
         kills += 1
         if kill == signal.SIGINT:
-            assert child.returncode == 130, told
+            assert child.returncode == 130, output
             index = pl.read_parquet(out / "index.parquet")
             with Store(out, read_only=True) as store:
                 # Ctrl-C leaves an index that is right: not a result more, not one less.
                 assert set(index.filter(pl.col("status") == "done")["key"]) == set(store)
                 assert not store.notes
-                assert len(store) == RUNS or (f"{len(store)} of {RUNS} runs are finished" in told and "to resume" in told), told
+                assert len(store) == RUNS or (f"{len(store)} of {RUNS} runs are finished" in output and "to resume" in output), output
         else:
-            assert child.returncode == -signal.SIGKILL, told
+            assert child.returncode == -signal.SIGKILL, output
     assert child.returncode == 0 and kills >= 3, kills
 
     result = study().run(out)

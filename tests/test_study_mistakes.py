@@ -322,9 +322,9 @@ def test_a_scenario_is_no_study(tmp_path):
     assert len(error.diagnostics) == 1
 
 
-@pytest.mark.parametrize(("name", "said"), [("nope.toml", "no such file"), (".", "directory")])
-def test_a_study_file_that_cannot_be_read(tmp_path, name, said):
-    with pytest.raises(fl.FairlaneError, match=rf"(?s){said}.*the path of a study"):
+@pytest.mark.parametrize(("name", "expected"), [("nope.toml", "no such file"), (".", "directory")])
+def test_a_study_file_that_cannot_be_read(tmp_path, name, expected):
+    with pytest.raises(fl.FairlaneError, match=rf"(?s){expected}.*the path of a study"):
         read_study(tmp_path / name)
 
 
@@ -367,9 +367,9 @@ def test_a_base_scenario_inside_shows_its_place_in_the_study_file(tmp_path):
 def test_a_level_that_breaks_the_scenario_is_told_once(tmp_path):
     text = STUDY + '"topology.dumbbell.pairs" = [1, 2, 3, 4]\n'
     error = diagnosis(tmp_path, text)
-    told = [(text.splitlines()[d["line"] - 1][d["column"] - 1 : d["end_column"] - 1], d["message"]) for d in error.diagnostics]
+    found = [(text.splitlines()[d["line"] - 1][d["column"] - 1 : d["end_column"] - 1], d["message"]) for d in error.diagnostics]
     # With one pair the second TCP flow has no hosts; with two the UDP flow has none.
-    assert [marked for marked, _ in told] == ["1"] * 4 + ["2"] * 2, error.rendered
+    assert [marked for marked, _ in found] == ["1"] * 4 + ["2"] * 2, error.rendered
     assert "the level 1: flow `tcp.1`: unknown node `s1`" in error.rendered
     assert "the level 2: unknown node `s2` (" in error.rendered
     line = next(i for i, x in enumerate(DUMBBELL.splitlines(), 1) if x == 'from = "s2"')
@@ -387,14 +387,14 @@ def test_levels_that_only_together_break_the_scenario(tmp_path):
 def test_levels_that_only_together_break_the_base(tmp_path):
     text = STUDY + '"topology.dumbbell.pairs" = [3, 4, 5]\n"flows.tcp.count" = [3, 4, 5]\n'
     error = diagnosis(tmp_path, text)
-    said = sorted({d["message"].partition(" (")[0] for d in error.diagnostics})
+    found = sorted({d["message"].partition(" (")[0] for d in error.diagnostics})
     # Of the nine pairs of levels three lack hosts; what else is varied does not matter.
-    assert [s for s in said if "`s" in s] == [
+    assert [s for s in found if "`s" in s] == [
         "pairs = 3 and count = 4 together: flow `tcp.3`: unknown node `s3`",
         "pairs = 3 and count = 5 together: flow `tcp.3`: unknown node `s3`",
         "pairs = 4 and count = 5 together: flow `tcp.4`: unknown node `s4`",
     ]
-    assert len(said) == 6
+    assert len(found) == 6
 
 
 def test_a_missing_value_may_come_from_a_factor(tmp_path):
@@ -439,7 +439,7 @@ def places(tree, at=()):
 def test_whatever_stands_anywhere_is_read_or_told(tmp_path):
     (tmp_path / "lan.toml").write_text(DUMBBELL)
     good = tomllib.loads("\n".join(json_schema("study-file")["x-example"]))
-    told = 0
+    found = 0
     for k, (at, odd) in enumerate(itertools.product(list(places(good)), ODD)):
         if k % 7:
             continue
@@ -451,7 +451,7 @@ def test_whatever_stands_anywhere_is_read_or_told(tmp_path):
         try:
             read_text(json.dumps(tree), str(tmp_path / "study.json"), "json")
         except fl.FairlaneError as e:
-            told += 1
+            found += 1
             assert str(e).startswith("error: "), str(e)
             assert all(d["message"] and d["help"] and "explain" not in d["help"] for d in e.diagnostics), str(e)
-    assert told > 100
+    assert found > 100

@@ -47,9 +47,9 @@ def test_a_run_has_every_number_of_every_table_once(sets):
     (run,) = _core.run(resolved(**sets), [3], 1)
     found = kept(run)
     assert dict(found.schema) == SCHEMA and set(found["key"]) == {"the key"}
-    told = [row for table in TABLES for row in rows(run, table)]
-    assert len(told) > (1 << 14) or "sample" not in sets
-    assert found.filter(pl.col("table") != "run").select("table", "name", "time", "metric", "value").rows() == told
+    expected = [row for table in TABLES for row in rows(run, table)]
+    assert len(expected) > (1 << 14) or "sample" not in sets
+    assert found.filter(pl.col("table") != "run").select("table", "name", "time", "metric", "value").rows() == expected
     own = found.filter(pl.col("table") == "run")
     facts = {"seed": 3.0, "events": float(run.events), "packet_hops": float(run.packet_hops), "peak_packets": float(run.peak_packets)}
     texts = [("fingerprint", run.fingerprint), ("engine", "the engine"), *(("warning", text) for _, text in run.warnings)]
@@ -64,9 +64,9 @@ def test_a_run_has_of_the_tables_what_is_wanted():
     wanted += [("link_series", "throughput", ("bottleneck",))]
     found = kept(run, wanted)
     names = {(table, metric): set(names) for table, metric, names in wanted if "no link" not in names}
-    told = [row for table in TABLES for row in rows(run, table) if row[1] in names.get((row[0], row[3]), ())]
-    assert {(row[0], row[3]) for row in told} == set(names)
-    assert found.filter(pl.col("table") != "run").select("table", "name", "time", "metric", "value").rows() == told
+    expected = [row for table in TABLES for row in rows(run, table) if row[1] in names.get((row[0], row[3]), ())]
+    assert {(row[0], row[3]) for row in expected} == set(names)
+    assert found.filter(pl.col("table") != "run").select("table", "name", "time", "metric", "value").rows() == expected
 
 
 def test_a_run_here_is_the_run_on_a_thread_of_its_own():

@@ -215,11 +215,11 @@ def test_warnings_of_runs_name_the_levels_they_come_from(tmp_path):
     base = DUMBBELL.replace('duration = "5s"', 'duration = "1300ms"')
     long = Factor("duration", tuple(Level(x, (("duration", x),)) for x in ("1300ms", "20s")))
     result = Study(make_spec(long, flows_factor(1, 2), metrics=("network.jain",), base=base, sets=())).run(tmp_path / "s")
-    (told,) = [w for w in result.warnings if "round-trip times" in w]
-    assert told.endswith("(where duration is 1300ms)")
+    (warnings,) = [w for w in result.warnings if "round-trip times" in w]
+    assert warnings.endswith("(where duration is 1300ms)")
     runs = result._store.scan(result.index["key"].to_list()).filter(pl.col("metric") == "warning").collect()["text"].unique().to_list()
     kinds = [w for w in runs if "round-trip times" in w]
-    assert len(kinds) > 1 and told.startswith("a flow of tcp or udp is measured for 300ms, less than 50 round-trip times")
+    assert len(kinds) > 1 and warnings.startswith("a flow of tcp or udp is measured for 300ms, less than 50 round-trip times")
 
 
 def test_flows_that_delivered_nothing_are_told_in_one_sentence(tmp_path):
@@ -227,8 +227,8 @@ def test_flows_that_delivered_nothing_are_told_in_one_sentence(tmp_path):
     base = base.replace('stagger = "100ms"', "")
     many = Factor("n", tuple(Level(n, (("flows.tcp.start", "1495ms"), ("flows.tcp.count", n))) for n in (1, 2, 8)))
     result = Study(make_spec(many, metrics=("network.goodput",), base=base, seeds=(1,), sets=())).run(tmp_path / "s")
-    (told,) = [w for w in result.warnings if "delivered no data" in w]
-    assert told == "a flow of tcp or udp delivered no data after the warm-up"
+    (warnings,) = [w for w in result.warnings if "delivered no data" in w]
+    assert warnings == "a flow of tcp or udp delivered no data after the warm-up"
 
 
 def test_a_metric_without_values_is_told(tmp_path):
@@ -243,14 +243,14 @@ def test_a_metric_without_values_is_told(tmp_path):
 def test_combinations_that_miss_the_precision_are_told(done):
     spec = replace(done.spec, precision=Precision(0.02, ("network.jain",), 3, 3))
     result = StudyResult(spec, done.combinations, done._store, done.index)
-    (told,) = [w for w in result.warnings if "precision" in w]
+    (warnings,) = [w for w in result.warnings if "precision" in w]
     # The precision is that of Student's interval (Law).
     s = done.summary().filter(metric="network.jain")
     error = (scipy_stats.t.ppf(0.975, 2) / math.sqrt(3) * s["sd"] / s["mean"]).to_list()
     missed = sum(e > 0.02 for e in error)
-    assert told.startswith("network.jain: the precision of 2 % was not reached with 3 replications")
-    assert 0 < missed < 8 and f"({missed} of 8 combinations" in told
-    assert f"the widest is ± {number(100 * max(error), 2)} %" in told
+    assert warnings.startswith("network.jain: the precision of 2 % was not reached with 3 replications")
+    assert 0 < missed < 8 and f"({missed} of 8 combinations" in warnings
+    assert f"the widest is ± {number(100 * max(error), 2)} %" in warnings
 
 
 def test_without_factors_there_is_one_combination(tmp_path):
@@ -273,9 +273,9 @@ def test_runs_without_chance_are_told(tmp_path):
     count = Factor("jitter", tuple(Level(x, (("flows.udp.source.cbr.jitter", x),)) for x in (0.0, 0.5)))
     sets = (("duration", "2s"), ("flows.tcp.count", 1), ("links.bottleneck.queue", {"droptail": {"limit": "500p"}}))
     result = Study(make_spec(count, metrics=("network.jain",), base=base, sets=sets)).run(tmp_path / "s")
-    told = [w for w in result.warnings if "same result" in w]
+    warnings = [w for w in result.warnings if "same result" in w]
     fingerprints = {p: set() for p in (0, 1)}
     for p, key in result.index.select("combination", "key").iter_rows():
         fingerprints[p].add(result._store.scan([key]).filter(pl.col("metric") == "fingerprint").collect()["text"].item())
     assert [len(fingerprints[p]) for p in (0, 1)] == [1, 3]
-    assert told == ["all seeds gave the same result (where jitter is 0): nothing is left to chance there, so the intervals say nothing"]
+    assert warnings == ["all seeds gave the same result (where jitter is 0): nothing is left to chance there, so the intervals say nothing"]

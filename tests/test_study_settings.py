@@ -225,24 +225,24 @@ def test_a_study_in_python_is_the_same_as_its_file(done):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def finished(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli")
     (path / "wire.toml").write_text(text().replace("n = 128", "n = 48"))
     return path
 
 
-def test_the_command_tells_and_writes_it_all(told):
-    shown = fairlane("study", "wire.toml", cwd=told, timeout=600)
+def test_the_command_tells_and_writes_it_all(finished):
+    shown = fairlane("study", "wire.toml", cwd=finished, timeout=600)
     assert (shown.returncode, shown.stderr) == (0, "")
     out = " ".join(shown.stdout.split())
     assert "wire: 48 settings, 48 combinations, 48 runs" in out
     assert "◐ idle: The link is used for less than a fifth. depends: holds in" in out and "it depends on rate above 5." in out
     assert re.search(r"^rate +\d+ % +0 % ", shown.stdout, re.M)
-    files = {p.relative_to(told / "results/wire").as_posix() for p in (told / "results/wire").rglob("*")}
+    files = {p.relative_to(finished / "results/wire").as_posix() for p in (finished / "results/wire").rglob("*")}
     assert {"settings.csv", "plots/claim-idle-settings.svg", "plots/claim-near-map.svg", "index.html"} <= files
-    page = (told / "results/wire/index.html").read_text()
+    page = (finished / "results/wire/index.html").read_text()
     assert "The link is used for less than a fifth." in page and 'class="badge depends"' in page and "the line is not named" in page
-    document = json.loads(fairlane("study", "wire.toml", "--json", cwd=told, timeout=600).stdout)
+    document = json.loads(fairlane("study", "wire.toml", "--json", cwd=finished, timeout=600).stdout)
     jsonschema.validate(document, json_schema("study"))
     assert document["runs"]["reused"] == 48 and [c["verdict"] for c in document["claims"]][:2] == ["depends", "depends"]
     assert document["claims"][0]["changes_at"][0]["name"] == "rate" and document["claims"][2]["changes_at"] is None
@@ -252,10 +252,10 @@ def test_the_command_tells_and_writes_it_all(told):
     }  # fmt: skip
 
 
-def test_a_dry_run_names_what_is_left_open(told):
-    out = fairlane("study", "wire.toml", "--dry-run", "--out", "other", cwd=told, timeout=600).stdout
+def test_a_dry_run_names_what_is_left_open(finished):
+    out = fairlane("study", "wire.toml", "--dry-run", "--out", "other", cwd=finished, timeout=600).stdout
     assert "48 settings, 48 combinations" in out and "wire.delay: 1ms to 64ms, logarithmic (varied)" in out and "ecn: not_ect, ect0" in out
-    assert not (told / "other").exists()
+    assert not (finished / "other").exists()
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------
@@ -302,12 +302,12 @@ def test_what_is_wrong_is_told_at_its_place_before_anything_runs(name):
     assert old in STUDY
     with pytest.raises(fl.ScenarioError) as e:
         make_plan(read_text(text(STUDY.replace(old, new, 1)), "settings.toml"))
-    told = str(e.value)
-    assert message in told and help in told
-    places = re.findall(r"^ *\d+ \| (.*)\n *\| ( *)(\^+)$", told, re.M)
-    assert places, told
+    output = str(e.value)
+    assert message in output and help in output
+    places = re.findall(r"^ *\d+ \| (.*)\n *\| ( *)(\^+)$", output, re.M)
+    assert places, output
     if marked:
-        assert any(line[len(space) :].startswith(marked) for line, space, _ in places), told
+        assert any(line[len(space) :].startswith(marked) for line, space, _ in places), output
 
 
 def test_levels_in_checks_are_those_of_the_study():

@@ -147,8 +147,8 @@ def test_a_torn_or_foreign_file_is_no_result(tmp_path, how):
     )
     again = Study(spec_of()).run(tmp_path)
     assert (again.tally.reused, again.tally.done) == (5, 6)
-    told = "no checksum of this version" if how == "another table" else "not a whole result"
-    assert [n for n in again.notes if told in n and victim.name in n]
+    message = "no checksum of this version" if how == "another table" else "not a whole result"
+    assert [n for n in again.notes if message in n and victim.name in n]
     assert victim.read_bytes() == data and again.runs().equals(first.runs())
 
 
@@ -376,9 +376,9 @@ def test_a_disk_that_takes_no_more_stops_the_study_with_one_line_and_loses_nothi
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", opened)
-        with pytest.raises(FolderError, match=says) as told:
+        with pytest.raises(FolderError, match=says) as error:
             Study(spec_of()).run(out)
-    assert "\n" not in str(told.value) and "run the study again to resume" in str(told.value)
+    assert "\n" not in str(error.value) and "run the study again to resume" in str(error.value)
     assert len(files(out / "runs")) == 3 and not [f for f in files(out) if f.endswith(".part")]
     result = Study(spec_of()).run(out)
     assert result.tally.reused == 3 and not result.notes and result.runs().equals(undisturbed)
@@ -391,9 +391,9 @@ def test_a_small_file_system_fills_up_and_the_study_goes_on_when_there_is_room(t
         pytest.skip("mounting a small file system needs root")
     try:
         study = Study(spec_of(seeds=range(1, 21)))
-        with pytest.raises(FolderError, match="the disk is full") as told:
+        with pytest.raises(FolderError, match="the disk is full") as error:
             study.run(place / "out")
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(error.value)
         for path in (place / "out" / "runs").glob("*.parquet"):
             assert pl.read_parquet(path)["key"].unique().to_list() == [path.stem]
         kept = len(list((place / "out" / "runs").glob("*.parquet")))

@@ -67,7 +67,7 @@ def test_a_partition_is_told() -> None:
     assert "windows of 20 ms" in str(cut)
     assert str(cut).endswith("runs on several threads")
     shown = cut._repr_html_()
-    assert all(said in shown for said in ("<h4>2 parts, windows of 20 ms", "5 nodes (", "runs on several threads"))
+    assert all(words in shown for words in ("<h4>2 parts, windows of 20 ms", "5 nodes (", "runs on several threads"))
     assert "&lt;b&gt;" in Partition((), (), None, 0.0, 0.0, "<b>")._repr_html_()
     assert max(map(len, str(cut).splitlines())) <= 80
     wide = Partition(
@@ -108,6 +108,6 @@ def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
         main, side = pty.openpty()
         with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=side):
             os.close(side)
-            told = shown_on(main).decode()
-        assert re.findall(r"note: the run uses one thread: ([^\r\n]*)", told) == ([] if why is None else [why]), (options, told)
+            output = shown_on(main).decode()
+        assert re.findall(r"note: the run uses one thread: ([^\r\n]*)", output) == ([] if why is None else [why]), (options, output)
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""

@@ -25,19 +25,19 @@ QUICK = str(ROOT / "examples" / "quickstart.toml")
 def test_the_document_is_the_run_and_fits_its_schema():
     done = fairlane("top", QUICK, "--set", "duration=12s", "--every", "3s", "--seed", "2", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    jsonschema.validate(told, json.loads((files("fairlane") / "schemas" / "top.json").read_text()))
-    assert [look["time"] for look in told["looks"]] == [0, 3, 6, 9, 12]
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads((files("fairlane") / "schemas" / "top.json").read_text()))
+    assert [look["time"] for look in document["looks"]] == [0, 3, 6, 9, 12]
     run = fl.run(QUICK, seeds=2, sets={"duration": "12s"})
-    assert told["fingerprint"] == run.fingerprints[0]
+    assert document["fingerprint"] == run.fingerprints[0]
     # What left a queue between two looks is what the link carried, and no more than it can.
-    for look in told["looks"][1:]:
+    for look in document["looks"][1:]:
         for link in look["links"]:
             assert link["rate"] is None or 0 <= link["rate"] <= link["capacity"] * 1.01
-    last = {x["name"]: x for x in told["looks"][-1]["links"]}
+    last = {x["name"]: x for x in document["looks"][-1]["links"]}
     drops = dict(zip(run.links["link"], run.links["drops"], strict=True))
     assert {name: x["drops"] for name, x in last.items()} == drops
-    assert all(f["cwnd"] > 0 and f["srtt"] > 0 for f in told["looks"][-1]["flows"])
+    assert all(f["cwnd"] > 0 and f["srtt"] > 0 for f in document["looks"][-1]["flows"])
 
 
 @pytest.mark.parametrize("columns", ["80", "50", "200"])

@@ -227,7 +227,7 @@ def test_a_killed_run_leaves_what_it_has_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         ("event=dorp", "did you mean `drop`"),
         ("link=inn", "did you mean `in`"),
@@ -238,9 +238,9 @@ def test_a_killed_run_leaves_what_it_has_written(tmp_path: Path) -> None:
         ("flow=", "flow=NAME,NAME"),
     ],
 )
-def test_a_filter_that_cannot_be_is_told(tmp_path: Path, words: str, said: str) -> None:
+def test_a_filter_that_cannot_be_is_told(tmp_path: Path, words: str, expected: str) -> None:
     network(duration="1s").save(tmp_path / "s.toml")
-    assert said in fairlane("run", tmp_path / "s.toml", "--trace", words, "-o", tmp_path / "r", code=2)
+    assert expected in fairlane("run", tmp_path / "s.toml", "--trace", words, "-o", tmp_path / "r", code=2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s.toml"]
 
 

@@ -333,7 +333,7 @@ def test_a_change_of_the_scenario_holds_in_all_scenarios_unless_they_say_otherwi
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["--set", "duration=soon"], "soon"),
         (["--set", "duration"], "path=value"),
@@ -341,10 +341,10 @@ def test_a_change_of_the_scenario_holds_in_all_scenarios_unless_they_say_otherwi
         (["--threads", "1", "--processes", "1"], "threads"),
     ],
 )
-def test_a_search_that_cannot_run_leaves_nothing(where, arguments, said):
+def test_a_search_that_cannot_run_leaves_nothing(where, arguments, expected):
     before = {p.name for p in where.iterdir()}
     done = fairlane("tune", "tree.toml", *arguments, cwd=where)
-    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr, done.stderr
+    assert (done.returncode, done.stdout) == (2, "") and expected in done.stderr, done.stderr
     assert {p.name for p in where.iterdir()} == before
 
 

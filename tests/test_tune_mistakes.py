@@ -40,8 +40,8 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "said", "help"), WRONG, ids=[w[2][:24] for w in WRONG])
-def test_a_mistake_is_told_with_its_place_and_what_to_write(where, old, new, said, help):
+@pytest.mark.parametrize(("old", "new", "expected", "help"), WRONG, ids=[w[2][:24] for w in WRONG])
+def test_a_mistake_is_told_with_its_place_and_what_to_write(where, old, new, expected, help):
     from fairlane.cli import invoke
 
     assert old in TREE
@@ -49,7 +49,7 @@ def test_a_mistake_is_told_with_its_place_and_what_to_write(where, old, new, sai
     with pytest.raises(fl.FairlaneError) as e:
         Tuning.from_file("bad.toml")
     text = str(e.value)
-    assert said in text and help in text and "bad.toml" in text, text
+    assert expected in text and help in text and "bad.toml" in text, text
     assert invoke(["tune", "bad.toml"]) == 2 and not (where / "results").exists()
 
 

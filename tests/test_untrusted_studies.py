@@ -33,7 +33,7 @@ def changed(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), "utf-8")
 
 
-def told(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     """Returns the error of a command line that fails."""
     capsys.readouterr()
     assert invoke([*argv]) == 2
@@ -71,7 +71,7 @@ def test_code_of_a_stranger_runs_where_it_is_said_and_nowhere_else(study: Path, 
     for argv in (["reproduce", "--help"], ["study", "--help"], ["tune", "--help"], ["run", "--help"], ["--help"]):
         capsys.readouterr()
         invoke(argv)
-        assert "all rights of your account" in (said := " ".join(capsys.readouterr().out.split())) or "that you trust" in said, argv
+        assert "all rights of your account" in (found := " ".join(capsys.readouterr().out.split())) or "that you trust" in found, argv
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda n: repr(n)[:20])
@@ -80,11 +80,11 @@ def test_no_name_leads_out_of_the_results(name: object, study: Path, capsys: pyt
         with pytest.raises(fl.FairlaneError, match="names files"):
             make()
     changed(study / "study.py", 'Picture("fig1"', f"Picture({name!r}")
-    assert re.match(r"error: mine/study.py:\d+: .* cannot name a picture", told(capsys, "reproduce", "mine", "--quick"))
+    assert re.match(r"error: mine/study.py:\d+: .* cannot name a picture", error_of(capsys, "reproduce", "mine", "--quick"))
     changed(study / "study.py", f"Picture({name!r}", 'Picture("fig1"')
     made = f"    def claim_tables(self, results, built):\n        return {{{name!r}: built['table1'].rows}}\n"
     changed(study / "study.py", "    # Runs", made)
-    assert "cannot name a table" in told(capsys, "reproduce", "mine", "--quick", "-q")
+    assert "cannot name a table" in error_of(capsys, "reproduce", "mine", "--quick", "-q")
     assert {p.name for p in study.parent.iterdir()} == {"mine", "results"}
 
 
@@ -114,8 +114,8 @@ def test_a_wrong_table_is_told_with_file_and_line(name: str, study: Path, capsys
     spoil, line, words = TABLES[name]
     table = study / "table1.csv"
     table.write_text("\n".join(spoil(table.read_text("utf-8").splitlines())) + "\n", "utf-8")
-    said = told(capsys, "reproduce", "mine", "--quick")
-    assert said.startswith(f"error: mine/table1.csv:{line}: ") and words in said and len(said) < 600, said[:600]
+    output = error_of(capsys, "reproduce", "mine", "--quick")
+    assert output.startswith(f"error: mine/table1.csv:{line}: ") and words in output and len(output) < 600, output[:600]
     assert not (study.parent / "results").exists()
 
 
@@ -140,7 +140,7 @@ def test_a_measure_that_is_no_number_is_told_with_its_combination(name: str, stu
     value, words = MEASURES[name]
     text = (study / "study.py").read_text("utf-8")
     (study / "study.py").write_text(re.sub(r'"wait": .*}', f'"wait": {value}}}', text), "utf-8")
-    assert re.search(words, told(capsys, "reproduce", "mine", "--quick", "-q"))
+    assert re.search(words, error_of(capsys, "reproduce", "mine", "--quick", "-q"))
     assert not (study.parent / "results" / "mine" / "index.html").exists()
 
 
@@ -163,7 +163,7 @@ def test_devices_are_checked_in_python_as_on_the_command_line(tmp_path: Path, ca
         with pytest.raises(fl.FairlaneError, match="not a network device name"):
             commands_for(links[0], dev)
         if isinstance(dev, str):
-            assert "not a network device name" in told(capsys, "tc", str(file), "--dev", dev)
+            assert "not a network device name" in error_of(capsys, "tc", str(file), "--dev", dev)
     assert "dev eth0.7_x" in export(file, dev="eth0.7_x")[0].text()
 
 

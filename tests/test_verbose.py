@@ -61,13 +61,13 @@ OF = {
 def test_long_commands_tell_too_and_change_nothing(command, place, capsys):
     if command == "tune":
         pytest.importorskip("optuna")
-    options, said = OF[command]
+    options, expected = OF[command]
     verbose = invoke([command, *options, "--json", "-v"])
     out, err = capsys.readouterr()
     assert verbose in (0, 1), err
     lines = [line for line in err.splitlines() if not line.startswith(("note: ", "wrote "))]
     assert all(LINE.fullmatch(line) for line in lines), lines
-    assert all(any(x in line for line in lines) for x in said), lines
+    assert all(any(x in line for line in lines) for x in expected), lines
     assert lines[-1].endswith(" s  done")
     # Nothing of it is in the document, and no number has changed.
     assert json.loads(out)["schema"].startswith("fairlane.")

@@ -67,11 +67,11 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_doubt_comes_and_goes(case: str) -> None:
-    changes, said, mended = CASES[case]
-    told = [w for w in doubts(**changes) if said in w]
-    assert len(told) == 1, doubts(**changes)
-    assert any(word in told[0] for word in ("write ", "give ", "lower ")), told
-    assert not [w for w in doubts(**{**changes, **mended}) if said in w]
+    changes, expected, mended = CASES[case]
+    found = [w for w in doubts(**changes) if expected in w]
+    assert len(found) == 1, doubts(**changes)
+    assert any(word in found[0] for word in ("write ", "give ", "lower ")), found
+    assert not [w for w in doubts(**{**changes, **mended}) if expected in w]
 
 
 def test_phase_effects_need_flows_alike() -> None:

@@ -74,15 +74,15 @@ def begun(scenario: Path, errors: int | None = None) -> tuple[subprocess.Popen[s
         line = process.stdout.readline()
         assert line
         text += line
-    told = json.loads(text)
-    json_schema_of_watch(told)
-    return process, told["address"]
+    document = json.loads(text)
+    json_schema_of_watch(document)
+    return process, document["address"]
 
 
-def json_schema_of_watch(told: dict[str, object]) -> None:
+def json_schema_of_watch(document: dict[str, object]) -> None:
     import jsonschema
 
-    jsonschema.validate(told, json_schema("watch"))
+    jsonschema.validate(document, json_schema("watch"))
 
 
 def until(browser: Driven, script: str, seconds: float = 15) -> None:
@@ -114,14 +114,14 @@ def test_what_is_recorded_keeps_the_laws_of_queues_and_the_counts_of_the_run(sce
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    told = json.loads(re.search(r"recording: (\{.*\})", done.stdout)[1])
+    document = json.loads(re.search(r"recording: (\{.*\})", done.stdout)[1])
     sim = fl.start(scenario)
     sim.advance()
     links = {name: link.metrics for name, link in sim.links.items()}
     # Each packet once at each link, but for those that were dropped on arrival; what waits at the end came and has not left.
-    for seen, (name, link) in zip(told["packets"], sim.links.items(), strict=True):
+    for seen, (name, link) in zip(document["packets"], sim.links.items(), strict=True):
         assert abs(seen - links[name]["departures"] - link.queue.packets) <= 1
-    assert told["drops"] == sum(m["drops"] for m in links.values()) > 0
+    assert document["drops"] == sum(m["drops"] for m in links.values()) > 0
     assert made.one_of == 1
 
 
@@ -452,9 +452,9 @@ def test_strangers_get_nothing_and_floods_do_no_harm(server):
                     r'{"re": 1, "op": "set", "values": {"links.bottleneck.rate": "\ud800"}}',
                 ):  # fmt: skip
                     assert "error" in await ask(ws, text), text
-                told = await ask(ws, '{"re": 7, "op": "go", "to": 1000000000, "spend": 50000}')
-                assert told["re"] == 7
-                assert "error" not in told
+                found = await ask(ws, '{"re": 7, "op": "go", "to": 1000000000, "spend": 50000}')
+                assert found["re"] == 7
+                assert "error" not in found
                 # A flood: the server closes the connection, and other clients do not wait.
                 with pytest.raises((ConnectionError, AssertionError)):
                     for _ in range(20_000):

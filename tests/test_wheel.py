@@ -156,8 +156,8 @@ def test_plug_ins_and_scripts(installed, tmp_path):
         ROOT / "examples/own_queue/queue.py",
         "--quiet",
     )
-    told = run(installed, tmp_path, "fairlane", "script").splitlines()
-    assert len(told) > 20 and all(line.startswith("ok ") for line in told if line.endswith(".pkt"))
+    output = run(installed, tmp_path, "fairlane", "script").splitlines()
+    assert len(output) > 20 and all(line.startswith("ok ") for line in output if line.endswith(".pkt"))
     include = run(installed, tmp_path, "python", "-c", "import fairlane; print(fairlane.cc_include())").strip()
     assert (Path(include) / "fairlane_cc.h").is_file()
 

@@ -193,9 +193,9 @@ def test_a_simulation_says_why_so_far():
 def test_the_command_tells_and_its_document_has_it(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(one(loss=0.01, duration="5s").to_toml())
-    told = command("run", str(path), "--why")
-    assert told.returncode == 0, told.stderr
-    assert "f: limited by " in told.stdout and "queue of out: filled by f (100 %)" in told.stdout
+    output = command("run", str(path), "--why")
+    assert output.returncode == 0, output.stderr
+    assert "f: limited by " in output.stdout and "queue of out: filled by f (100 %)" in output.stdout
     document = json.loads(command("run", str(path), "--why", "--json").stdout)
     assert sum(s["mean"] for s in document["why"]["flows"][0]["shares"].values()) == pytest.approx(1.0)
     assert "why" not in json.loads(command("run", str(path), "--json").stdout)
@@ -219,9 +219,9 @@ def test_a_folder_keeps_it_and_questions_find_it(tmp_path):
     assert [(s, f, int(t)) for s, f, t, _ in rows] == [(s, f, t * 10**12) for s in (1, 2, 3) for f, t in (("f", 18), ("late", 8))]
     assert all(share == pytest.approx(1.0) for *_, share in rows)
     heads, rows = query(tmp_path / "kept", "limits")
-    told = {(f, by): share for f, by, share, *_ in rows}
+    shares = {(f, by): share for f, by, share, *_ in rows}
     assert heads[:3] == ["flow", "limited_by", "share"]
-    assert told["f", "avoidance"] == pytest.approx(result.why().flow("f").shares["avoidance"].mean)
+    assert shares["f", "avoidance"] == pytest.approx(result.why().flow("f").shares["avoidance"].mean)
     _, rows = query(tmp_path / "kept", "filled")
     assert {f: filled for link, f, filled, *_ in rows if link == "out"} == pytest.approx(result.why().queue("out").filled)
     largest = one(duration="3s").run(seeds=[2**64 - 1], why=True)

@@ -108,14 +108,14 @@ def test_nothing_is_cut_and_nothing_lost(command, tmp_path, monkeypatch):
     assert wanted or command is explain
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
-        told = write()
-        lines = [x for x in told.splitlines() if not x.startswith("Page: ")]  # a path is copied whole
+        found = write()
+        lines = [x for x in found.splitlines() if not x.startswith("Page: ")]  # a path is copied whole
         assert max(map(cell_len, lines)) <= width
         assert not [x for x in lines if x.rstrip().endswith("±") or x.lstrip().startswith("±")]
-        flat = " ".join(told.split())
+        flat = " ".join(found.split())
         assert [n for n in wanted if "±" in n and n not in flat] == []
-        words, there = sorted(set(re.findall(r"[\w.%±/]+", wide))), set(re.findall(r"[\w.%±/]+", told))
-        broken = [w for w in words if w not in there and w not in "".join(told.split())]
+        words, there = sorted(set(re.findall(r"[\w.%±/]+", wide))), set(re.findall(r"[\w.%±/]+", found))
+        broken = [w for w in words if w not in there and w not in "".join(found.split())]
         assert broken == []
 
 

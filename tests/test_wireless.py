@@ -114,8 +114,8 @@ def test_the_command_line_knows_channels(capsys, tmp_path):
     file = tmp_path / "far.toml"
     file.write_text(two().to_toml().replace("[30, 0]", "[30000, 0]"))
     assert invoke(["run", str(file)]) == 2
-    told = capsys.readouterr().err
-    assert "no frame of another station reaches" in told and f"{file}:" in told
+    output = capsys.readouterr().err
+    assert "no frame of another station reaches" in output and f"{file}:" in output
     file.write_text(two().to_toml())
     assert invoke(["run", str(file), "--json", "--set", "duration=2s"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -145,5 +145,5 @@ def test_the_queue_of_a_station_is_compared_as_that_of_a_link(capsys):
 
 def test_tc_leaves_the_rate_of_a_station_to_the_air(capsys):
     assert invoke(["tc", str(ROOT / "examples" / "wireless_house.toml")]) == 0
-    told = capsys.readouterr().out.split("# link ap-home")[1]
-    assert "fq_codel" in told and "htb" not in told.split("# link")[0].split("see tc")[0]
+    output = capsys.readouterr().out.split("# link ap-home")[1]
+    assert "fq_codel" in output and "htb" not in output.split("# link")[0].split("see tc")[0]

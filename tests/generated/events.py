@@ -129,8 +129,8 @@ def hops(e: Events, links: list[dict[str, Any]], changed: bool) -> Iterator[str]
         start, bits = e.time[out].astype(np.int64), rows["length"][out].astype(float) * 8e12
         if not link.get("device") and (bad := np.diff(start) < np.floor(bits / rate)[:-1] - 2).any():
             k = int(np.flatnonzero(bad)[0])
-            told = f"a packet of {bits[k] / 8e12:.0f} B leaves {int(np.diff(start)[k])} ps before the next"
-            yield f"rate: {link['name']}: {told} at {link['rate']}"
+            message = f"a packet of {bits[k] / 8e12:.0f} B leaves {int(np.diff(start)[k])} ps before the next"
+            yield f"rate: {link['name']}: {message} at {link['rate']}"
         end = (of == i) & e.kinds["arrive"]
         ids, first = np.unique(rows["packet"][out], return_index=True)
         at = np.minimum(np.searchsorted(ids, rows["packet"][end]), ids.size - 1)

@@ -69,8 +69,8 @@ def broken(name: str, t: Columns, warm: int = 0) -> Iterator[str]:
     def where(mask: Any, *columns: str) -> str:
         i = int(np.flatnonzero(mask)[0])
         at = f" at {float(t['time'][i])} s" if "time" in t else ""
-        told = ", ".join(f"{c} {float(t[c][i])!r}" for c in columns)
-        return f"{name} {t[key][i] if key else ''}{at}: {told}"
+        shown = ", ".join(f"{c} {float(t[c][i])!r}" for c in columns)
+        return f"{name} {t[key][i] if key else ''}{at}: {shown}"
 
     numbers = {k: v for k, v in t.items() if isinstance(v, np.ndarray)}
     for column, values in numbers.items():

@@ -40,15 +40,15 @@ def checked(tree: Tree) -> tuple[_core.Resolved | None, Tree, list[str]]:
 
 def unclear(e: FairlaneError, text: str) -> Iterator[str]:
     """Yields the flaws of an error message."""
-    said = str(e)
-    if any(word in said for word in ("Traceback", "panicked", "unwrap()", "RUST_BACKTRACE", "src/", "report this")):
+    message = str(e)
+    if any(word in message for word in ("Traceback", "panicked", "unwrap()", "RUST_BACKTRACE", "src/", "report this")):
         yield "it tells of the program, not of the scenario"
-    if not said.startswith("error: ") or "generated.json:1:" not in said or "^" not in said:
+    if not message.startswith("error: ") or "generated.json:1:" not in message or "^" not in message:
         yield "it has no place"
     if not isinstance(e, ScenarioError) or not e.diagnostics:
         yield "it has no diagnostics"
         return
-    if said.count("error: ") != len(e.diagnostics):
+    if message.count("error: ") != len(e.diagnostics):
         yield "its text has not one finding for each of its diagnostics"
     for d in e.diagnostics:
         if not d["code"] or not d["message"] or d["code"] == "unreadable":

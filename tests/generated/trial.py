@@ -48,7 +48,7 @@ def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
         try:
             sim, rows, broken = pieces(resolved, json.loads(resolved.json())["seed"])
         except BaseException as e:  # a panic of the core is no `Exception`
-            return Outcome("refused", tree, wrong + told(e))
+            return Outcome("refused", tree, wrong + messages(e))
         wrong += broken
         if rows is not None:
             break
@@ -66,7 +66,7 @@ def trial(tree: Tree, wrong: list[str] | None = None) -> Outcome:
     return found
 
 
-def told(e: BaseException) -> list[str]:
+def messages(e: BaseException) -> list[str]:
     """Returns the flaws of a run's error: a run may reject the impossible, in one clear message."""
     if isinstance(e, KeyboardInterrupt):
         raise e

@@ -75,8 +75,8 @@ class Worker:
             if line is None:
                 self._process = None
                 process.kill()
-                said = process.communicate()[1].decode(errors="replace").strip().splitlines()
-                return Outcome("run", tree, [self._end(process.returncode, said[-1] if said else "")])
+                output = process.communicate()[1].decode(errors="replace").strip().splitlines()
+                return Outcome("run", tree, [self._end(process.returncode, output[-1] if output else "")])
             tree = json.loads(line)
         return Outcome(**tree)
 
@@ -91,11 +91,11 @@ class Worker:
         return line
 
     @staticmethod
-    def _end(code: int, said: str) -> str:
+    def _end(code: int, output: str) -> str:
         if code == -signal.SIGXCPU:
             return f"end: the run does not end in {ENOUGH} s of processor time"
         if code == -signal.SIGKILL:
             return f"end: nothing comes of it in {PATIENCE} s"
         if code < 0:
-            return f"crash: signal {-code} ({signal.Signals(-code).name}) {said}"
-        return f"crash: exit code {code}: {said}"
+            return f"crash: signal {-code} ({signal.Signals(-code).name}) {output}"
+        return f"crash: exit code {code}: {output}"

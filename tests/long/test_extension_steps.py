@@ -196,8 +196,8 @@ def built() -> Built:
     debug = COPY.parent / "target" / "debug"
     (library,) = (p for name in ("lib_core.so", "lib_core.dylib") if (p := debug / name).exists())
     shutil.copyfile(library, COPY / "python" / "fairlane" / "_core.abi3.so")
-    said = cargo("test", "--no-run", *PACKAGES, "--test=all")
-    (tests,) = re.findall(r"Executable tests/all\.rs \((.*)\)", said)
+    output = cargo("test", "--no-run", *PACKAGES, "--test=all")
+    (tests,) = re.findall(r"Executable tests/all\.rs \((.*)\)", output)
     built = Built(str(COPY / tests), str(debug / "fairlane-dev"))
     assert built.dev_says("gen").returncode == 0
     return built
@@ -365,11 +365,11 @@ def test_every_line_is_left_out_once():
 def test_the_compiler_names_a_module_or_an_export_that_is_missing(built):
     """Two crates that do not know one another fail at once, and so do two lines of one crate."""
     with forgotten(QUEUE_MODULE, CONTROL_MODULE):
-        said = cargo("check", "--keep-going", *PACKAGES, fails=True)
-    assert "`hundredth`" in said and "`brisk`" in said
+        output = cargo("check", "--keep-going", *PACKAGES, fails=True)
+    assert "`hundredth`" in output and "`brisk`" in output
     with forgotten(QUEUE_EXPORT, SOURCE_MODULE):
-        said = cargo("check", *PACKAGES, fails=True)
-    assert "`HundredthParams`" in said and "`twins`" in said
+        output = cargo("check", *PACKAGES, fails=True)
+    assert "`HundredthParams`" in output and "`twins`" in output
 
 
 @pytest.mark.long

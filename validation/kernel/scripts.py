@@ -242,10 +242,10 @@ class Kernel:
         actual = joined(pieces)
         if len(pieces) > 1 and "P" in want.flags:
             actual.flags = "".join(x for x in "SFRPUEWAN." if x in actual.flags or x == "P")
-        said = next((o[1] for o in want.options or () if o[0] == "TS"), None)
+        scripted = next((o[1] for o in want.options or () if o[0] == "TS"), None)
         live = next((o[1] for o in actual.options or () if o[0] == "TS"), None)
-        if said is not None and live is not None:
-            self.live[said] = live
+        if scripted is not None and live is not None:
+            self.live[scripted] = live
         if wrong := differences(want, actual):
             raise Differs(f"{where}: {'; '.join(wrong)}\n  script packet: {show(want)}\n  actual packet: {show(actual)}")
         at = actual.time / 1e12

@@ -78,8 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         mine = ours(net, seed)
         other = theirs(net, seed)
         for name, field in (("ours", mine), ("ns-3", other)):
-            told = ", ".join(f"{h} hops {silent}/{many}" for h, (many, silent) in field.by_hops().items())
-            print(f"{nodes} nodes, seed {seed}, {name}: {sum(field.goodput):.0f} kbit/s, silent {field.silent:.0%}: {told}", flush=True)
+            shares = ", ".join(f"{h} hops {silent}/{many}" for h, (many, silent) in field.by_hops().items())
+            print(f"{nodes} nodes, seed {seed}, {name}: {sum(field.goodput):.0f} kbit/s, silent {field.silent:.0%}: {shares}", flush=True)
     return 0
 
 

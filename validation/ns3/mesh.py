@@ -103,9 +103,9 @@ def theirs(net: fl.Network, run: int) -> Outcome:
     program = peer.executable(SOURCE, MODULES)
     words = [f"--run={run}", *(f"--{k}={v}" for k, v in given.items())]
     done = subprocess.run([program, *words], input="\n".join(lines), capture_output=True, text=True, check=True)
-    told = [[int(x) for x in line.split()] for line in done.stdout.splitlines()]
-    goodput = [x * 8e-3 / given["seconds"] for (x,) in told[: len(flows)]]
-    return Outcome(goodput, [len(paths[a, b]) - 1 for a, b, _ in flows], [_share(*x) for x in told[len(flows) :]])
+    rows = [[int(x) for x in line.split()] for line in done.stdout.splitlines()]
+    goodput = [x * 8e-3 / given["seconds"] for (x,) in rows[: len(flows)]]
+    return Outcome(goodput, [len(paths[a, b]) - 1 for a, b, _ in flows], [_share(*x) for x in rows[len(flows) :]])
 
 
 def ours(net: fl.Network, seed: int) -> Outcome:

@@ -75,8 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
             found = [side(chain(cell.hops, cell.metres), run) for run in range(1, runs + 1)]
             goodput = [o.total for o in found]
             lost = ", ".join(f"{mean(x):.3f}" for x in zip(*(o.lost for o in found), strict=True))
-            told = ", ".join(f"{g:.0f}" for g in goodput)
-            print(f"{cell.name}, {name}: {mean(goodput):.0f} kbit/s, deviation {stdev(goodput):.0f} ({told}), lost {lost}", flush=True)
+            values = ", ".join(f"{g:.0f}" for g in goodput)
+            print(f"{cell.name}, {name}: {mean(goodput):.0f} kbit/s, deviation {stdev(goodput):.0f} ({values}), lost {lost}", flush=True)
     return 0
 
 

@@ -107,12 +107,12 @@ def unaccounted(number: int) -> list[str]:
     """Sections whose key words are not as many as rows and `aside` account for; for RFC 9293 numbers that are missing or there twice."""
     t = table(number)
     if t.identifiers:
-        said = [i for r in t.rows for i in r.identifiers]
+        identifiers = [i for r in t.rows for i in r.identifiers]
         due = [f"{kind}-{n}" for kind, most in IDENTIFIERS.items() for n in range(1, most + 1)]
-        return [i for i in sorted({*said, *due}) if said.count(i) != due.count(i)]
+        return [i for i in sorted({*identifiers, *due}) if identifiers.count(i) != due.count(i)]
     sections = {*t.words, *(r.place for r in t.rows if r.stands_for), *(a.section for a in t.aside)}
-    told = {s: sum(r.stands_for for r in t.rows if r.place == s) + sum(a.count for a in t.aside if a.section == s) for s in sections}
-    return [f"{s}: {told[s]} of {t.words.get(s, 0)}" for s in sorted(sections) if told[s] != t.words.get(s, 0)]
+    counts = {s: sum(r.stands_for for r in t.rows if r.place == s) + sum(a.count for a in t.aside if a.section == s) for s in sections}
+    return [f"{s}: {counts[s]} of {t.words.get(s, 0)}" for s in sorted(sections) if counts[s] != t.words.get(s, 0)]
 
 
 def file(test: str) -> Path:
@@ -150,7 +150,7 @@ _MENTION = re.compile(rf"RFCs? (\d{{4,5}})|[Ss]ections? ({_SECTION}(?:{_STEP}(?:
 
 
 @cache
-def said(test: str) -> frozenset[tuple[int, str]]:
+def annotated(test: str) -> frozenset[tuple[int, str]]:
     """RFCs and sections that a test says it is about: in words above and in it, or in its name; the head of the file may name the RFC."""
     own = text(test)
     head = re.match(r"(?://![^\n]*\n)+|\"\"\".*?\"\"\"", file(test).read_text(encoding="utf-8"), re.S)
@@ -176,7 +176,7 @@ def said(test: str) -> frozenset[tuple[int, str]]:
 
 def names(test: str, number: int, section: str) -> bool:
     """True if a test cites this section, or a part of it."""
-    return any(n == number and (s == section or s.startswith(section + ".")) for n, s in said(test))
+    return any(n == number and (s == section or s.startswith(section + ".")) for n, s in annotated(test))
 
 
 def _cell(row: Row) -> str:

@@ -46,9 +46,9 @@ def main() -> int:
     if a.child:
         return child(a)
     with tempfile.TemporaryDirectory() as place:
-        told = drill(a, Path(place))
-    print(json.dumps(told, indent=1) if a.json else "\n".join(f"{k:<24}{v}" for k, v in told.items()))
-    return int(told["lost"] + told["foreign"] + told["twice"] + told["rows that differ"] + told["torn"] > 0)
+        outcome = drill(a, Path(place))
+    print(json.dumps(outcome, indent=1) if a.json else "\n".join(f"{k:<24}{v}" for k, v in outcome.items()))
+    return int(outcome["lost"] + outcome["foreign"] + outcome["twice"] + outcome["rows that differ"] + outcome["torn"] > 0)
 
 
 def child(a: argparse.Namespace) -> int:

@@ -82,13 +82,13 @@ def _fault(f: BinaryIO, size: int, what: str) -> str:
     if digits < len(mark) or f.read(len(mark)) != mark:
         f.seek(max(0, at - _LONGEST))
         return FOREIGN if _LEAD in f.read(min(at, _LONGEST)) else UNSEALED
-    told = f.read(DIGITS)
+    stored = f.read(DIGITS)
     digest = hashlib.sha256()
     f.seek(0)
     _feed(digest, f, digits)
     f.seek(digits + DIGITS)
     _feed(digest, f, size)  # bytes appended to the file are damage as well
-    return "" if told == digest.hexdigest().encode() else DIFFERS
+    return "" if stored == digest.hexdigest().encode() else DIFFERS
 
 
 def _feed(digest: Any, f: BinaryIO, to: int) -> None:

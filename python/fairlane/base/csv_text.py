@@ -59,12 +59,12 @@ def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
 
 
 def _why(e: csv.Error) -> str:
-    said = str(e)
-    if "field larger" in said:
+    message = str(e)
+    if "field larger" in message:
         return f"a cell has more than {csv.field_size_limit()} characters, or a quotation mark is not closed"
-    if "new-line character" in said:
+    if "new-line character" in message:
         return "a line ends with a carriage return alone: end lines with a line feed"
-    return said
+    return message
 
 
 def csv_of(frame: pl.DataFrame) -> bytes:

@@ -112,11 +112,11 @@ def quantity(iv: Spread, unit: str) -> str:
         low, high = iv.low * factor, iv.high * factor
         side = min(mean - low, high - mean)
 
-        def told(x: float) -> str:
+        def shown(x: float) -> str:
             # At least two digits, and enough to distinguish the three numbers.
             return number(x, max(2, math.ceil(math.log10(abs(x) / side)) if x and side else 2))
 
-        text = f"{told(mean)} ({told(low)} to {told(high)})"
+        text = f"{shown(mean)} ({shown(low)} to {shown(high)})"
     else:
         half *= factor
         places = min(9, max(0, 1 - math.floor(math.log10(half))))

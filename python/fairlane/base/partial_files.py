@@ -35,10 +35,10 @@ _TRIES = 20
 def machine() -> str:
     """Returns eight digits that identify the running kernel."""
     try:
-        told = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
     except OSError:
-        told = socket.gethostname()
-    return hashlib.sha256(told.encode()).hexdigest()[:8]
+        boot_id = socket.gethostname()
+    return hashlib.sha256(boot_id.encode()).hexdigest()[:8]
 
 
 def _stem(name: str) -> str:

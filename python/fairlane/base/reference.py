@@ -239,8 +239,8 @@ def _measured(path: str) -> list[Entry]:
     table, *rest = split(path) or path.split(".")
     table = {"flow": "flows", "group": "groups", "link": "links"}.get(table, table)
     if path == "network":
-        told = {m.name: m.doc for m in metrics() if m.table == "network"}
-        return [Entry(path, "table of metrics", "Metrics of the whole network, over all flows and links.", facts=told)]
+        about = {m.name: m.doc for m in metrics() if m.table == "network"}
+        return [Entry(path, "table of metrics", "Metrics of the whole network, over all flows and links.", facts=about)]
     if table not in TABLES or not rest or not all(rest):
         return []
     own = {m.name for m in metrics_in(table)}
@@ -254,9 +254,9 @@ def _measured(path: str) -> list[Entry]:
     out = []
     for metric in metrics_in(table):
         if metric.name == name:
-            told = {"unit": "1" if how == "jain" else metric.unit, "formula": metric.formula, "source": metric.source}
-            told["of a group"] = _POOLED.get(metric.pooled, "") if table == "groups" else ""
-            out.append(Entry(path, f"metric of {table}", metric.doc, facts={k: v for k, v in (told | facts).items() if v}))
+            about = {"unit": "1" if how == "jain" else metric.unit, "formula": metric.formula, "source": metric.source}
+            about["of a group"] = _POOLED.get(metric.pooled, "") if table == "groups" else ""
+            out.append(Entry(path, f"metric of {table}", metric.doc, facts={k: v for k, v in (about | facts).items() if v}))
     if not how:
         for s in series_of(name):
             if s.table == f"{table.removesuffix('s')}_series":

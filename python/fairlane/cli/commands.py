@@ -234,8 +234,8 @@ def run(
     if partition:
         from ..runs.partition import partition_of
 
-        told = partition_of(resolved, None if chosen is None else chosen[0], threads if threads > 1 else None)
-        return emit_json(told.document()) if as_json else emit(str(told))
+        plan = partition_of(resolved, None if chosen is None else chosen[0], threads if threads > 1 else None)
+        return emit_json(plan.document()) if as_json else emit(str(plan))
     # The chart needs time series, and a run that records some stays on one thread.
     together = threads > len(chosen or [0])
     seen = not (quiet or as_json or together) and can_draw()
@@ -446,8 +446,8 @@ def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int
     emit(against_heads(width))
     found = run_against(peer, names, pairs=repeat or PAIRS, report=lambda r: emit(against_row(r, width)))
     lengths = " and ".join(f"{r['simulated_s']:g} s" for r in found["results"])
-    told = f"{peer.called} compared with fairlane, {repeat or PAIRS} alternating runs each, {lengths} simulated: CPU time per packet-hop"
-    emit("\n".join(wrap(told, width)))
+    summary = f"{peer.called} compared with fairlane, {repeat or PAIRS} alternating runs each, {lengths} simulated: CPU time per packet-hop"
+    emit("\n".join(wrap(summary, width)))
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:

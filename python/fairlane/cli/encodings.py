@@ -83,10 +83,10 @@ def _line(line: str, encoding: str | None) -> str:
             wide -= taken
             out.append(piece[taken:])
             continue
-        told = piece if piece.isascii() else "".join(c if c.isascii() or can_encode(encoding, c) else plain_sign(c) for c in piece)
-        wide += len(told) - len(piece)
+        encoded = piece if piece.isascii() else "".join(c if c.isascii() or can_encode(encoding, c) else plain_sign(c) for c in piece)
+        wide += len(encoded) - len(piece)
         wide = max(wide, 0)
-        out.append(told)
+        out.append(encoded)
     return "".join(out)
 
 

@@ -167,8 +167,8 @@ def _results(
             )
         found.append(result)
         panels.append("")
-    told = labels(names) if not any(panels) else names
-    return list(zip(told, found, strict=True)), panels if any(panels) else []
+    shown = labels(names) if not any(panels) else names
+    return list(zip(shown, found, strict=True)), panels if any(panels) else []
 
 
 def _named(word: str) -> tuple[str, Path]:

@@ -65,8 +65,8 @@ def query(
         if as_json:
             head = ["table", "column", "type"]
             return emit_json(_document(head, [[name, column, kind.lower()] for name, of in columns(folder).items() for column, kind in of]))
-        told = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
-        emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in told.items())))
+        described = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
+        emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in described.items())))
         return
     limits = Limits(seconds, int(memory * 2**30))
     _bound(limits.memory)

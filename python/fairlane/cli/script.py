@@ -114,13 +114,13 @@ def _run(
         words += f", {count['refused']} refused" if count["refused"] else ""
         emit(words + (f", {count['unreadable']} cannot be read" if count["unreadable"] else ""))
     if found := warnings(done):
-        told = [text + (f" ({n} scripts)" if n > 1 else "") for text, n in found.items()]
+        messages = [text + (f" ({n} scripts)" if n > 1 else "") for text, n in found.items()]
         lead = (
             "warning: check this before you trust the result: "
-            if len(told) == 1
+            if len(messages) == 1
             else "warning: check these before you trust the result:\n  "
         )
-        on_stderr(lead + "\n  ".join(told))
+        on_stderr(lead + "\n  ".join(messages))
     return done
 
 

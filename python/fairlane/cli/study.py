@@ -117,9 +117,9 @@ def study(
     except KeyboardInterrupt as e:
         say(f"interrupted: {e}" if str(e) else "interrupted")
         return INTERRUPTED
-    if (told := result.tally) is not None:
-        kept = f"{told.reused} kept from before, {told.failed} failed"
-        log.say(f"{count(told.done, 'run')} done in {told.elapsed:.3f} s, of which {kept}")
+    if (tally := result.tally) is not None:
+        kept = f"{tally.reused} kept from before, {tally.failed} failed"
+        log.say(f"{count(tally.done, 'run')} done in {tally.elapsed:.3f} s, of which {kept}")
     log.warnings(result.warnings)
     files = result.save(_command(), why=why, replays=replays)
     log.done()
@@ -159,11 +159,11 @@ def progress_line(name: str, tally: Any) -> str:
     """
     full = int(_WIDTH * tally.fraction)
     more = f" and about {tally.expected} more" if tally.expected else ""
-    said = [f"{name} [{'#' * full}{'.' * (_WIDTH - full)}] {tally.fraction:4.0%}", f"{tally.done + tally.failed}/{tally.runs} runs{more}"]
+    parts = [f"{name} [{'#' * full}{'.' * (_WIDTH - full)}] {tally.fraction:4.0%}", f"{tally.done + tally.failed}/{tally.runs} runs{more}"]
     if tally.rate:
-        said.append(f"{tally.rate:.1f} runs/s")
+        parts.append(f"{tally.rate:.1f} runs/s")
     if tally.failed:
-        said.append(f"{tally.failed} failed")
+        parts.append(f"{tally.failed} failed")
     if tally.eta is not None and tally.fraction < 1:
-        said.append(f"{duration(tally.eta)} left")
-    return ", ".join(said)
+        parts.append(f"{duration(tally.eta)} left")
+    return ", ".join(parts)

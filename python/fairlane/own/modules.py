@@ -343,7 +343,7 @@ def difference(here: Made, wanted: Any) -> str:
     if here.file != wanted.file:
         return "its file is another one"
     mine, theirs = dict(here.parts), dict(wanted.parts)
-    told = []
+    reasons = []
     for name in sorted(mine.keys() | theirs.keys()):
         a, b = mine.get(name), theirs.get(name)
         if a == b:
@@ -352,9 +352,9 @@ def difference(here: Made, wanted: Any) -> str:
         hashed = any(x is not None and len(x) == 64 for x in (a, b))
         shown = f"the module {name}" + (f" ({where})" if where else "") if hashed else name
         if a is None:
-            told.append(f"it does not import {shown} here")
+            reasons.append(f"it does not import {shown} here")
         elif b is None:
-            told.append(f"it imports {shown} here, which the study's does not")
+            reasons.append(f"it imports {shown} here, which the study's does not")
         else:
-            told.append(f"{shown} is another one" if hashed else f"it has {name} {a}, the study {b}")
-    return "; ".join(told) or "it is another one"
+            reasons.append(f"{shown} is another one" if hashed else f"it has {name} {a}, the study {b}")
+    return "; ".join(reasons) or "it is another one"

@@ -182,15 +182,15 @@ class Calls(Options, Files, Waiting):
         notice = waiting.pop(0)
         for part in message.fields.get("msg_control", []):
             data = part.fields.get("cmsg_data") if isinstance(part, Struct) else None
-            said = data.fields if isinstance(data, Struct) else {}
-            for name, want in said.items():
+            fields = data.fields if isinstance(data, Struct) else {}
+            for name, want in fields.items():
                 if name in ("scm_sec", "scm_nsec"):
                     continue
                 have = notice.fields.get(name)
                 if want is not WILD and str(want) != str(have):
                     raise self.run.failure(call.line, f"{call.name}: {name}: expected {want}, actual {have}")
-            if "scm_sec" in said and notice.at is not None:
-                want = int(said["scm_sec"]) * 10**12 + int(said.get("scm_nsec", 0)) * 1000
+            if "scm_sec" in fields and notice.at is not None:
+                want = int(fields["scm_sec"]) * 10**12 + int(fields.get("scm_nsec", 0)) * 1000
                 if abs(want - notice.at) > self.run.flags.tolerance_usecs * 10**6:
                     raise self.run.failure(call.line, f"{call.name}: time stamp: expected {want / 1e12} s, actual {notice.at / 1e12} s")
         return 0

@@ -134,14 +134,14 @@ class Connection(Opening):
 
     def negotiate(self, packet: Packet) -> None:
         """Processes the options of the peer's SYN."""
-        said = {o[0]: o for o in packet.options or ()}
+        options = {o[0]: o for o in packet.options or ()}
         number = self.settings.number
-        self.peer_mss = max(said["mss"][1], 1) if "mss" in said else DEFAULT_MSS[self.options["ip_version"]]
-        self.timestamps = "TS" in said and number("tcp_timestamps") != 0
-        self.sack = "sackOK" in said and number("tcp_sack") != 0
-        self.scaling = "wscale" in said and number("tcp_window_scaling") != 0
+        self.peer_mss = max(options["mss"][1], 1) if "mss" in options else DEFAULT_MSS[self.options["ip_version"]]
+        self.timestamps = "TS" in options and number("tcp_timestamps") != 0
+        self.sack = "sackOK" in options and number("tcp_sack") != 0
+        self.scaling = "wscale" in options and number("tcp_window_scaling") != 0
         self.our_scale = self.scale() if self.scaling else 0
-        self.peer_scale = min(said["wscale"][1], MOST_SCALE) if self.scaling else 0
+        self.peer_scale = min(options["wscale"][1], MOST_SCALE) if self.scaling else 0
         self.accept_data(packet)
         self.core.renegotiate(json.dumps(self.parameters()))
         self.exchange(packet)
@@ -211,11 +211,11 @@ class Connection(Opening):
         sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
         ecn = _CODEPOINTS.index(packet.ecn) if packet.ecn in _CODEPOINTS else 0
         wire = (seq, ack, length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0, option_of(packet.options))
-        told = packet.has("E") and not packet.has("S") and self.established
-        before = self.delivered(self.view()) if told else 0
+        marked = packet.has("E") and not packet.has("S") and self.established
+        before = self.delivered(self.view()) if marked else 0
         self.note_opening()
         wires = self.core.receive(now + EPOCH, wire)
-        if told:
+        if marked:
             # Linux counts all data acknowledged with ECE.
             self.delivered_ce += self.delivered(self.view()) - before
         self.take(now, wires)
@@ -321,11 +321,11 @@ class Connection(Opening):
         """Returns our timestamp in the numbers of the script."""
         return (live - self.ts_base[1] + self.ts_base[0]) & 0xFFFFFFFF if self.ts_base is not None else live
 
-    def learn(self, said: int, live: int) -> None:
+    def learn(self, scripted: int, live: int) -> None:
         """Maps the number `said` in the script to our timestamp `live`."""
-        self.live_of[said] = live
+        self.live_of[scripted] = live
         if self.ts_base is None:
-            self.ts_base = (said, live)
+            self.ts_base = (scripted, live)
 
     def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
         """Puts segments of the endpoint on the wire."""

@@ -137,12 +137,12 @@ class Cookies:
 
     def learn(self, asked: Request, syns: int, options: tuple[tuple[Any, ...], ...] | None, mss: int) -> None:
         """Processes the reply to a SYN (tcp_rcv_fastopen_synack)."""
-        said = option_of(options)
+        cookie = option_of(options)
         self.mss = mss
         if asked.option is None:
             return  # A cookie without a request is not stored.
-        if said is not None and said[0]:
-            self.cookie = said
-        elif said is None and syns == 1 and not asked.option[0] and self.cookie is None:
+        if cookie is not None and cookie[0]:
+            self.cookie = cookie
+        elif cookie is None and syns == 1 and not asked.option[0] and self.cookie is None:
             # The other form is tried once.
             self.try_experimental = max(self.try_experimental, 2 if asked.option[1] else 1)

@@ -16,9 +16,9 @@ KINDS = ("passed", "failed", "refused", "unreadable")
 def document(version: str, outcomes: Sequence[Outcome], *, timeline: bool = False, error: str | None = None) -> dict[str, Any]:
     """Returns the document of `fairlane script --json`; `timeline` adds calls and packets, `error` is the reason why no script ran."""
     counts = {kind: sum(o.kind == kind for o in outcomes) for kind in KINDS}
-    told = [{"text": text, "scripts": n} for text, n in warnings(outcomes).items()]
+    messages = [{"text": text, "scripts": n} for text, n in warnings(outcomes).items()]
     rows = [_row(o, timeline) for o in outcomes]
-    return {"schema": "fairlane.script/2", "fairlane": version, **counts, "error": error, "warnings": told, "scripts": rows}
+    return {"schema": "fairlane.script/2", "fairlane": version, **counts, "error": error, "warnings": messages, "scripts": rows}
 
 
 def unread(file: str, trouble: ScriptError | InputError | OSError | UnicodeError) -> Outcome:

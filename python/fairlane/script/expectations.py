@@ -123,8 +123,8 @@ class Expecting:
             c.push_ends.add(c.near(actual.seq + actual.length, c.una))
         if not when.any and not start - allowed <= actual.time <= (start if end is None else end) + allowed:
             span = self.at(event, start) if end is None else f"{self.at(event, start)}~{self.at(event, end)}"
-            told = f"the packet should leave at {span} and left at {self.at(event, actual.time)} (tolerance {seconds(allowed)})"
-            raise self.failure(event.line, f"timing: {told}\n  script packet: {show(want)}")
+            message = f"the packet should leave at {span} and left at {self.at(event, actual.time)} (tolerance {seconds(allowed)})"
+            raise self.failure(event.line, f"timing: {message}\n  script packet: {show(want)}")
 
     def queue(self) -> list[Packet]:
         """Returns the packets sent and not yet expected, of the connection opened last, as in packetdrill."""
@@ -140,19 +140,19 @@ class Expecting:
             actual.seq = (actual.seq + want.seq) & 0xFFFFFFFF
             for p in c.out:
                 p.seq = (p.seq + want.seq * p.has("S")) & 0xFFFFFFFF
-        said, live = stamp(want), stamp(actual)
-        if said is not None and live is not None:
-            c.learn(said, live)
+        scripted, live = stamp(want), stamp(actual)
+        if scripted is not None and live is not None:
+            c.learn(scripted, live)
             actual.options = tuple(("TS", c.shown(live), o[2]) if o[0] == "TS" else o for o in actual.options or ())
 
     def clock(self, c: Connection | None, want: Packet, actual: Packet) -> list[str]:
         """Checks the rate of our timestamps (--tcp_ts_tick_usecs)."""
-        said, shown = stamp(want), stamp(actual)
-        if not self.flags.tcp_ts_tick_usecs or said is None or shown is None:
+        scripted, shown = stamp(want), stamp(actual)
+        if not self.flags.tcp_ts_tick_usecs or scripted is None or shown is None:
             return []
-        if abs(shown - said) * self.flags.tcp_ts_tick_usecs <= self.flags.tolerance_usecs:
+        if abs(shown - scripted) * self.flags.tcp_ts_tick_usecs <= self.flags.tolerance_usecs:
             return []
-        return [f"timestamp: expected {said}, actual {shown}"]
+        return [f"timestamp: expected {scripted}, actual {shown}"]
 
 
 def stamp(packet: Packet) -> int | None:

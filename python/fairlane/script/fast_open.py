@@ -18,8 +18,8 @@ class FastOpenCalls(Sockets):
 
     def wants_fast_open(self, call: Syscall, sock: Socket, flags: set[str]) -> bool:
         """Returns true if a write may open the connection."""
-        said = call.args[3] if call.name in ("send", "sendto") and len(call.args) > 3 else None
-        numbers = said if isinstance(said, tuple) else (said,)
+        call_flags = call.args[3] if call.name in ("send", "sendto") and len(call.args) > 3 else None
+        numbers = call_flags if isinstance(call_flags, tuple) else (call_flags,)
         return sock.deferred or sock.opening is call or "MSG_FASTOPEN" in flags or any(isinstance(n, int) and n & FLAG for n in numbers)
 
     def request(self, sock: Socket) -> Request:

@@ -73,10 +73,10 @@ class Waiting(Sockets):
         if not count and timeout != 0 and not self.run.waited(call, timeout):
             return BLOCKS
         for entry in entries:
-            said = entry.fields.get("revents", WILD)
-            if said is not WILD and self.bits(said) != entry.fields["seen"]:
+            expected = entry.fields.get("revents", WILD)
+            if expected is not WILD and self.bits(expected) != entry.fields["seen"]:
                 raise self.run.failure(
-                    call.line, f"poll: revents: expected {_names(self.bits(said))}, actual {_names(entry.fields['seen'])}"
+                    call.line, f"poll: revents: expected {_names(self.bits(expected))}, actual {_names(entry.fields['seen'])}"
                 )
         return count
 
@@ -124,23 +124,23 @@ class Waiting(Sockets):
             if fd not in self.sockets:
                 del sock.epoll[fd]  # A closed descriptor is not watched.
                 continue
-            if len(found) < most and (bits := self.told(fd, watch)):
+            if len(found) < most and (bits := self.reported(fd, watch)):
                 found.append((fd, bits))
         timeout = call.args[3] if len(call.args) > 3 and isinstance(call.args[3], int) else 0
         if not found and timeout != 0 and not self.run.waited(call, timeout):
             return BLOCKS
         events = call.args[1] if isinstance(call.args[1], list) else [call.args[1]]
         for event, (fd, bits) in zip(events, found or [(0, 0)], strict=False):
-            said = event.fields.get("events", WILD) if isinstance(event, Struct) else WILD
-            if said is not WILD and self.bits(said) != bits:
+            expected = event.fields.get("events", WILD) if isinstance(event, Struct) else WILD
+            if expected is not WILD and self.bits(expected) != bits:
                 raise self.run.failure(
-                    call.line, f"epoll_wait: events: expected {_names(self.bits(said), 'E')}, actual {_names(bits, 'E')}"
+                    call.line, f"epoll_wait: events: expected {_names(self.bits(expected), 'E')}, actual {_names(bits, 'E')}"
                 )
             if found and isinstance(event, Struct) and event.fields.get("fd", fd) not in (fd, WILD):
                 raise self.run.failure(call.line, f"epoll_wait: expected an event of {event.fields['fd']}, actual of {fd}")
         return len(found)
 
-    def told(self, fd: int, watch: Watch) -> int:
+    def reported(self, fd: int, watch: Watch) -> int:
         """Returns the events of epoll_wait() for a descriptor; edge-triggered only after an event, one-shot once (ep_send_events)."""
         edge, once = watch.wanted & EPOLL["EPOLLET"], watch.wanted & EPOLL["EPOLLONESHOT"]
         wanted = watch.wanted & 0xFFFF

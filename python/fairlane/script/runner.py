@@ -376,8 +376,8 @@ class Run(Expecting):
                 line = e.lineno
             lines = self.script.text.split("\n")
             shown = lines[line - 1].strip() if line <= len(lines) else ""
-            said = f": {e}" if str(e) else ""
-            raise self.failure(line, f"{type(e).__name__}{said}\n  {shown}") from None
+            reason = f": {e}" if str(e) else ""
+            raise self.failure(line, f"{type(e).__name__}{reason}\n  {shown}") from None
 
     # Output of --verbose.
 

@@ -113,8 +113,8 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     _check(frame, metric, factors, block)
     if order < 1:
         raise FairlaneError(f"the order of interactions is 1 (none) or more, not {order}")
-    told: list[str] = []
-    data = _with_values(frame, metric, told)
+    notes: list[str] = []
+    data = _with_values(frame, metric, notes)
     y = data[metric].cast(pl.Float64).to_numpy().copy()
     if not len(y):
         raise FairlaneError(f"nothing to compare: no run has a value of {metric}")
@@ -124,7 +124,7 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
         if len(levels[f]) > 1:
             used.append(f)
         else:
-            told.append(f"{f} has one level only, {levels[f][0]!r}: it is omitted")
+            notes.append(f"{f} has one level only, {levels[f][0]!r}: it is omitted")
     if not used:
         raise FairlaneError(f"nothing to compare: no factor of {', '.join(factors)} has two levels with values of {metric}")
     groups = codes_of(data, block) if block is not None else np.zeros(len(y), dtype=np.int64)
@@ -135,7 +135,7 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
             missing = _missing(term, codes, levels) if size > 1 else []
             if missing:
                 example = " with ".join(f"{f} {v!r}" for f, v in zip(term, missing[0], strict=True))
-                told.append(f"{':'.join(term)} is omitted: {len(missing)} of its combinations have no run, such as {example}")
+                notes.append(f"{':'.join(term)} is omitted: {len(missing)} of its combinations have no run, such as {example}")
             else:
                 terms.append(term)
 
@@ -157,13 +157,13 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     residual = float(np.sum((yc - xc @ beta) ** 2)) if residual_df else 0.0
     exact = residual_df > 0 and residual <= _DUST * total
     if same:
-        told.append(f"{metric} is the same in all runs: no effect to analyse")
+        notes.append(f"{metric} is the same in all runs: no effect to analyse")
         residual = 0.0
     elif residual_df == 0:
         more = ", or leave out interactions (order=1)" if any(len(t) > 1 for t in terms) else ""
-        told.append(f"no replications: no residual, so no F; run more seeds{more}")
+        notes.append(f"no replications: no residual, so no F; run more seeds{more}")
     elif exact:
-        told.append(f"{metric} is deterministic: runs of the same combination are equal, so every difference is real and there is no F")
+        notes.append(f"{metric} is deterministic: runs of the same combination are equal, so every difference is real and there is no F")
     error = residual / residual_df if residual_df and not exact and total else None
 
     rows = []
@@ -179,7 +179,7 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
         rows.append(_row(":".join(term), b - a, ss, error, residual_df, total, scale))
     mean_sq = residual / residual_df * scale**2 if residual_df else None
     rows.append(Row(RESIDUAL, residual_df, residual * scale**2, mean_sq, None, None, residual / total if total else None))
-    return Anova(metric, tuple(rows), len(y), total * scale**2, _is_balanced(data, used), tuple(told))
+    return Anova(metric, tuple(rows), len(y), total * scale**2, _is_balanced(data, used), tuple(notes))
 
 
 def _row(term: str, df: int, ss: float, error: float | None, residual_df: int, total: float, scale: float) -> Row:
@@ -268,11 +268,11 @@ def _check(frame: pl.DataFrame, metric: str, factors: Sequence[str], block: str 
         raise FairlaneError(f"the column {metric!r} contains {frame.schema[metric]}, not numbers")
 
 
-def _with_values(frame: pl.DataFrame, metric: str, told: list[str]) -> pl.DataFrame:
+def _with_values(frame: pl.DataFrame, metric: str, notes: list[str]) -> pl.DataFrame:
     data = frame.filter(pl.col(metric).cast(pl.Float64).is_finite().fill_null(False))
     if data.height < frame.height:
         gone = frame.height - data.height
-        told.append(f"{gone} of {frame.height} runs have no value of {metric} and are ignored")
+        notes.append(f"{gone} of {frame.height} runs have no value of {metric} and are ignored")
     return data
 
 

@@ -48,7 +48,7 @@ def _of_runs(result: StudyTables) -> list[str]:
     done = result._done
     if done.is_empty():
         return []
-    told = (
+    messages = (
         result._store.scan(done["key"].unique(maintain_order=True).to_list())
         .filter((pl.col("table") == "run") & (pl.col("metric") == "warning"))
         .select("key", "text")
@@ -57,7 +57,7 @@ def _of_runs(result: StudyTables) -> list[str]:
         .sort("row", maintain_order=True)
     )
     groups: dict[str, tuple[list[str], set[int]]] = {}
-    for text, combination in told.select("text", "combination").iter_rows():
+    for text, combination in messages.select("text", "combination").iter_rows():
         texts, combinations = groups.setdefault(labels.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
         if text not in texts:
             texts.append(text)
@@ -74,10 +74,10 @@ def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
     groups = list(dict.fromkeys(whose.get(n, n) for n in named))
     some = " or ".join([", ".join(groups[:-1]), groups[-1]]) if len(groups) > 1 else "".join(groups)
     first = next((t for t in texts if "flow `" in t), texts[0])
-    said = re.sub(r"flow `[^`]*`", f"a flow of {some}", first, count=1) if named else first
+    message = re.sub(r"flow `[^`]*`", f"a flow of {some}", first, count=1) if named else first
     # Only numbers remain besides the names.
     others = len({re.sub(r"`[^`]*`", "", t) for t in texts if not re.match(r"\d+ more flows", t)}) - 1
-    return f"{said}; elsewhere with other numbers" if others > 0 else said
+    return f"{message}; elsewhere with other numbers" if others > 0 else message
 
 
 def _without_chance(result: StudyTables) -> list[str]:

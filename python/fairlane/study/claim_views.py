@@ -133,8 +133,8 @@ def cards(result: StudyAnalysis) -> list[dict[str, Any]]:
         for name, panel in panels(result, c).items():
             saved.append(svg_link(svg(_on_white(panel)), f"claim-{c.id}-{name}"))
         lines = any(not t.where and t.side != "with" for t in c.boundaries)
-        told = {"id": c.id, "statement": c.statement, "check": c.claim.check, "verdict": c.verdict, "so_far": c.so_far or ""}
-        out.append({**told, "reason": c.reason, "drawn": drawn, "saved": saved, "lines": lines})
+        card = {"id": c.id, "statement": c.statement, "check": c.claim.check, "verdict": c.verdict, "so_far": c.so_far or ""}
+        out.append({**card, "reason": c.reason, "drawn": drawn, "saved": saved, "lines": lines})
     return out
 
 

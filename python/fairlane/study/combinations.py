@@ -49,15 +49,15 @@ def panelled(study: StudyTables, panel: str = "", where: Mapping[str, Any] | Non
         study.factor(panel)
     found = results(study, where)
     varied = [f.name for f in study.spec.factors if f.name != panel and len({str(p.labels[f.name]) for p, _ in found}) > 1]
-    return [(told(study, p, [panel]) if panel else "", told(study, p, varied) or study.spec.name, r) for p, r in found]
+    return [(factors_text(study, p, [panel]) if panel else "", factors_text(study, p, varied) or study.spec.name, r) for p, r in found]
 
 
 def named(study: StudyTables, combination: Combination) -> str:
     """The levels of all factors that have several."""
-    return told(study, combination, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
+    return factors_text(study, combination, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
 
 
-def told(study: StudyTables, combination: Combination, names: Sequence[str]) -> str:
+def factors_text(study: StudyTables, combination: Combination, names: Sequence[str]) -> str:
     """The levels of some factors in words: a number needs the name of its factor."""
     parts = []
     for name in names:

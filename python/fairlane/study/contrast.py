@@ -79,8 +79,8 @@ def compare(result: StudyTables, metric: str, factor: str, baseline: Label | Non
             if level != base:
                 places.append({**at, factor: level})
                 pairs.append(_paired(part, factor, level, base, others, label, _pairing(result)))
-    told = stats.contrasts(pairs, confidence=result.spec.confidence)
-    rows = [{**at, **_row(c)} for at, c in zip(places, told, strict=True)]
+    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence)
+    rows = [{**at, **_row(c)} for at, c in zip(places, contrasts, strict=True)]
     floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high")
     tests = {**dict.fromkeys(("p", "p_holm", "p_equivalent"), pl.Float64), "finding": pl.String}
     heads = {**{n: frames.levels_dtype(result.factor(n)) for n in by}, factor: dtype}
@@ -145,14 +145,14 @@ def best(result: StudyTables, metric: str, goal: str | None) -> pl.DataFrame:
     for p in ordered["combination"][1:]:
         seeds = sorted(values[p].keys() & values[first].keys())
         pairs.append(([values[p][x] for x in seeds], [values[first][x] for x in seeds]))
-    told = stats.contrasts(pairs, confidence=result.spec.confidence)
+    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence)
     level = 1 - result.spec.confidence
     return ordered.select(*result.factors, "mean", "low", "high", "n").with_columns(
-        pl.Series("difference", [0.0, *(c.difference.difference.value for c in told)], dtype=pl.Float64),
-        pl.Series("p_holm", [None, *(c.p for c in told)], dtype=pl.Float64),
-        pl.Series("tied", [True, *(c.p is None or c.p >= level for c in told)], dtype=pl.Boolean),
-        pl.Series("p_equivalent", [None, *(c.p_equivalent for c in told)], dtype=pl.Float64),
-        pl.Series("finding", ["best", *(c.finding for c in told)], dtype=pl.String),
+        pl.Series("difference", [0.0, *(c.difference.difference.value for c in contrasts)], dtype=pl.Float64),
+        pl.Series("p_holm", [None, *(c.p for c in contrasts)], dtype=pl.Float64),
+        pl.Series("tied", [True, *(c.p is None or c.p >= level for c in contrasts)], dtype=pl.Boolean),
+        pl.Series("p_equivalent", [None, *(c.p_equivalent for c in contrasts)], dtype=pl.Float64),
+        pl.Series("finding", ["best", *(c.finding for c in contrasts)], dtype=pl.String),
     )
 
 
@@ -180,13 +180,13 @@ def sentence(result: StudyTables, table: stats.Anova) -> str:
     if not any(r.eta_sq for r in table.rows):
         return f"{_first(about)} is the same in all runs: there is nothing to explain."
     level = 1 - result.spec.confidence
-    told = [r for r in rows if (r.eta_sq or 0) >= _LEAST and (r.p is None or r.p < level)]
-    told.sort(key=lambda r: -(r.eta_sq or 0))
+    terms = [r for r in rows if (r.eta_sq or 0) >= _LEAST and (r.p is None or r.p < level)]
+    terms.sort(key=lambda r: -(r.eta_sq or 0))
     chance = sum(r.eta_sq or 0 for r in table.rows if r not in rows)
-    if not told:
+    if not terms:
         return f"No factor was shown to explain {about} beyond chance."
-    shares = [f"{_term(r.term)} {_share(r.eta_sq)}" for r in told]
-    shares[0] = f"{_term(told[0].term)} explains {_share(told[0].eta_sq)} of the variance of {about}"
+    shares = [f"{_term(r.term)} {_share(r.eta_sq)}" for r in terms]
+    shares[0] = f"{_term(terms[0].term)} explains {_share(terms[0].eta_sq)} of the variance of {about}"
     rest = "" if len(shares) == 1 else f", {shares[1]}" if len(shares) == 2 else f", {', '.join(shares[1:-1])} and {shares[-1]}"
     order = max(r.term.count(":") + 1 for r in rows)
     more = " or what more factors do together" if order < len(varied(result)) else ""

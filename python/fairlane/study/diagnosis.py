@@ -307,15 +307,15 @@ def check_metrics(spec: StudySpec, combinations: Sequence[Combination], all_indi
         shapes[(tuple(combination.groups.items()), combination.links, combination.reports)].append(i)
     for s in spec.metrics:
         lacking: list[int] = []
-        said: FairlaneError | None = None
+        error: FairlaneError | None = None
         for members in shapes.values():
             try:
                 selection.names(s, combinations[members[0]])
             except FairlaneError as e:
-                said = said or e
+                error = error or e
                 lacking += members
-        if said is not None:
-            _lacking(spec, s, sorted(lacking), said, combinations, all_indices, troubles)
+        if error is not None:
+            _lacking(spec, s, sorted(lacking), error, combinations, all_indices, troubles)
     return troubles.error()
 
 
@@ -323,27 +323,27 @@ def _lacking(
     spec: StudySpec,
     s: Selector,
     lacking: list[int],
-    said: FairlaneError,
+    error: FairlaneError,
     combinations: Sequence[Combination],
     all_indices: Sequence[Indices],
     troubles: Troubles,
 ) -> None:
     if len(lacking) == len(combinations):
-        troubles.add(s.place, *selection.told(said))
+        troubles.add(s.place, *selection.message_and_help(error))
         return
     diagnosis = Diagnosis(spec)
     diagnosis.tested = list(all_indices)
     causes = diagnosis.causes([all_indices[i] for i in lacking])
     which = "; ".join(diagnosis._words(c) for c in causes[:_SHOWN]) + ("; ..." if len(causes) > _SHOWN else "")
     what = "link" if s.table == "links" else "group" if s.table == "groups" else "flow"
-    told = f"only some combinations have the {what} `{s.name}`: {len(lacking)} of {len(combinations)} lack it, those with {which}"
-    troubles.add(s.place, told, f"name a {what} that all have" + (", or a group" if what == "flow" else ""))
+    message = f"only some combinations have the {what} `{s.name}`: {len(lacking)} of {len(combinations)} lack it, those with {which}"
+    troubles.add(s.place, message, f"name a {what} that all have" + (", or a group" if what == "flow" else ""))
 
 
 def same_combinations(spec: StudySpec, combinations: Sequence[Combination], all_indices: Sequence[Indices]) -> list[str]:
     """Warnings about combinations that are the same scenario: their runs are computed once."""
     first: dict[str, int] = {}
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for i, combination in enumerate(combinations):
         other = first.setdefault(combination.essence, i)
         if other == i:
@@ -353,7 +353,7 @@ def same_combinations(spec: StudySpec, combinations: Sequence[Combination], all_
             (f,) = differ
             factor = spec.factors[f]
             a, b = (factor.levels[all_indices[k][f]].text for k in (other, i))
-            told[f"the levels {a} and {b} of {factor.name} give the same scenario"] += 1
+            counts[f"the levels {a} and {b} of {factor.name} give the same scenario"] += 1
         else:
-            told["different combinations of levels give the same scenario"] += 1
-    return [f"{text}: {n} combination{'s' * (n != 1)} computed once" for text, n in told.items()]
+            counts["different combinations of levels give the same scenario"] += 1
+    return [f"{text}: {n} combination{'s' * (n != 1)} computed once" for text, n in counts.items()]

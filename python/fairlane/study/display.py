@@ -21,8 +21,8 @@ def read_precision(written: Any, metrics: tuple[Selector, ...], troubles: Troubl
     inner: Place = ("precision", "relative") if isinstance(written, dict) else ("precision",)
     relative = share(table["relative"])
     if relative is None or not 0 < relative < 1:
-        told = f'"{table["relative"]}" is not a precision: it lies between 0 and 100 %'
-        troubles.add(inner, told, 'write for instance "2%" or 0.02')
+        message = f'"{table["relative"]}" is not a precision: it lies between 0 and 100 %'
+        troubles.add(inner, message, 'write for instance "2%" or 0.02')
         relative = 0.5
     labels = []
     for i, name in enumerate(table.get("metrics", [])):

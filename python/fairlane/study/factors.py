@@ -181,8 +181,8 @@ class Reader:
         elif isinstance(values, list):
             rows = [(None, v, (*place, str(i))) for i, v in enumerate(values)]
         else:
-            told = f"write a list, [{toml.value(values)}, ...], or a value for all combinations in [set]"
-            self.troubles.add(place, f"a factor needs several levels, found {_short(values)}", told)
+            advice = f"write a list, [{toml.value(values)}, ...], or a value for all combinations in [set]"
+            self.troubles.add(place, f"a factor needs several levels, found {_short(values)}", advice)
             return []
         if not rows:
             self.troubles.add(place, "this factor has no levels: the list is empty", "write at least one level, or leave the factor out")
@@ -304,9 +304,11 @@ class Reader:
         first = members[0]
         unequal = [m for m in members[1:] if len(m[2]) != len(first[2])]
         for m in unequal:
-            told = f"a zip takes lists of one length: `{join(first[0])}` has {_levels(len(first[2]))}, `{join(m[0])}` {_levels(len(m[2]))}"
+            message = (
+                f"a zip takes lists of one length: `{join(first[0])}` has {_levels(len(first[2]))}, `{join(m[0])}` {_levels(len(m[2]))}"
+            )
             self.troubles.add(
-                m[3], told, "write a level of each for a level of the other, or put them under [factors] for all combinations"
+                m[3], message, "write a level of each for a level of the other, or put them under [factors] for all combinations"
             )
         if unequal:
             return None

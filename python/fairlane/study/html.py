@@ -45,14 +45,14 @@ def planned_html(spec: StudySpec) -> str:
         rows.append([f.name, str(len(f.levels)), ", ".join([*levels, "..."] if len(f.levels) > MOST_LEVELS else levels)])
     count = prod(len(f.levels) for f in spec.factors)
     seeds = len(spec.seeds)
-    told = f"{count} combination{'s' * (count != 1)} on {seeds} seed{'s' * (seeds != 1)}: {count * seeds} runs."
+    summary = f"{count} combination{'s' * (count != 1)} on {seeds} seed{'s' * (seeds != 1)}: {count * seeds} runs."
     looked = "Metrics: " + ", ".join(m.label for m in spec.metrics) + "." if spec.metrics else ""
     table = Sheet(["factor", "levels", ""], rows, words=(2,)) if rows else None
     return card(
         spec.name,
         spec.description,
         table,
-        told,
+        summary,
         looked,
         muted("run() executes it; run(out=FOLDER) keeps its runs and resumes a study that was stopped."),
     )

@@ -115,5 +115,5 @@ def metric(s: Selector) -> str:
         return s.label
     name = s.metric.replace("_", " ")
     whose = "" if s.table == "network" else f" of all {s.table}" if s.name == "*" else s.name
-    said = f"{name}{whose}" if whose.startswith(" ") else f"{whose} {name}".strip()
-    return f"{said}, {s.aggregate}" if tail == s.aggregate else said
+    text = f"{name}{whose}" if whose.startswith(" ") else f"{whose} {name}".strip()
+    return f"{text}, {s.aggregate}" if tail == s.aggregate else text

@@ -87,10 +87,10 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
     f: Factor | None = r.factor(x) if x in r.factors else None
     sx, sy = _factor_scale(f) if f is not None else _metric_scale(r, x), _metric_scale(r, y)
     frame = c._runs().drop_nulls([x, y])
-    told = {p.index: labels.combination(r.spec, p) for p in r.combinations}
+    captions = {p.index: labels.combination(r.spec, p) for p in r.combinations}
     lines = []
     if frame.height <= MOST_DOTS and frame["seed"].n_unique() > 1:
-        names = [f"{told[p]}, seed {s}" for p, s in frame.select("combination", "seed").iter_rows()]
+        names = [f"{captions[p]}, seed {s}" for p, s in frame.select("combination", "seed").iter_rows()]
         lines.append(
             Line("single runs", (frame[x] * sx.factor).to_list(), (frame[y] * sy.factor).to_list(), hue=None, size=2.2, labels=names)
         )
@@ -103,7 +103,9 @@ def _scatter(c: Chart, name: str, title: str, caption: str) -> Live:
                 for m, k in ((x, sx.factor), (y, sy.factor))
             )
             line = _of_intervals(of, [iv.mean or 0.0 for iv in across], up, i, True)
-            lines.append(Line(line.name, line.x, line.y, line.low, line.high, i, mark=line.mark, labels=[told[int(p)] for p, _ in parts]))
+            lines.append(
+                Line(line.name, line.x, line.y, line.low, line.high, i, mark=line.mark, labels=[captions[int(p)] for p, _ in parts])
+            )
     return Live(name, title, sx.label, sy.label, lines, kind="dots", ends=("low", "high"), from_zero=_zero(lines), log_y=_log(c, lines),
                 log_x="x" in c.plot.log and all(v > 0 for line in lines for v in line.x), caption=caption)  # fmt: skip
 

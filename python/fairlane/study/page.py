@@ -73,7 +73,7 @@ def _limits(result: StudyAnalysis, *, why: bool) -> tuple[list[Any], list[Any], 
     of_all = result.index.filter(pl.col("status") == "done")["combination"].n_unique() <= replay.MOST
     if why:
         found = [(combinations.named(result, p), limit_section(r)) for p, _, r in replay.watched(result)]
-        return [(name, told) for name, told in found if told is not None], [], of_all
+        return [(name, limits) for name, limits in found if limits is not None], [], of_all
     if not of_all or result.spec.keep == "selected" or result.spec.settings is not None:
         return [], [], of_all
     sheets = [(combinations.named(result, p), limits_sheet(r)) for p, r in combinations.results(result)]
@@ -129,14 +129,14 @@ def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:
     for plot in plots.specs(result):
         caption = _caption(result, plots.checked(result, plot))
         saved = svg_link(theme.svg(plots.picture(result, plot)), plot.name)
-        told = {"title": plot.title, "caption": caption, "saved": saved, "drawn": [], "charts": []}
+        picture = {"title": plot.title, "caption": caption, "saved": saved, "drawn": [], "charts": []}
         if plot.kind in live.KINDS:
             own = live.charts(result, plot, "")
             charts += own
-            told["charts"] = [c.name for c in own]
+            picture["charts"] = [c.name for c in own]
         else:
-            told["drawn"] = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
-        out.append(told)
+            picture["drawn"] = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
+        out.append(picture)
     return charts, out
 
 

@@ -30,10 +30,10 @@ def as_dict(spec: StudySpec, combinations: Iterable[Combination], engine: str) -
             known[shape] = len(layouts)
             layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links), "report": p.reports})
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
-    told = asdict(spec)
+    fields = asdict(spec)
     # Rare entries are left out where they are empty; `ends` are not needed after the runs.
-    told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("settings", "claims"))}
-    return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "combinations": rows}
+    fields = {k: v for k, v in fields.items() if k != "ends" and (v or k not in ("settings", "claims"))}
+    return {"schema": SCHEMA, "engine": engine, "spec": fields, "layouts": layouts, "combinations": rows}
 
 
 def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Combination], str]:
@@ -115,9 +115,9 @@ def read(folder: str | PathLike[str]) -> tuple[StudySpec, list[Combination], str
     path = Path(fspath(folder))
     try:
         number = format_of(path)
-        told = f"the format 'fairlane.study-plan/{number}'" if number else "no known format"
+        form = f"the format 'fairlane.study-plan/{number}'" if number else "no known format"
         if f"fairlane.study-plan/{number}" != SCHEMA:
-            raise FolderError(f"{path / NAME} has {told}, this version reads {SCHEMA!r}: run the study again")
+            raise FolderError(f"{path / NAME} has {form}, this version reads {SCHEMA!r}: run the study again")
         return from_dict(load_json(path / NAME))
     except FileNotFoundError as e:
         raise FolderError(f"{path} is not the folder of a study: it has no {NAME}; `fairlane study FILE --out {path}` makes one") from e

@@ -132,9 +132,9 @@ def _steps(table: dict[str, Any], low: Amount, high: Amount, log: bool) -> int:
         whole = math.floor(steps + 1e-9)
         last = low.size * step.size ** (whole if up else -whole) if log else low.size + (whole if up else -whole) * step.size
         before = _text(last, low.kind, high.unit)
-        told = f"with a step of {_show(table['step'])} the range never arrives at {_show(table['to'])}"
+        message = f"with a step of {_show(table['step'])} the range never arrives at {_show(table['to'])}"
         instead = before if low.kind == "number" else _show(before)
-        raise RangeError("step", f"{told}: the last level before is {before}", f"write to = {instead}, or count instead of step")
+        raise RangeError("step", f"{message}: the last level before is {before}", f"write to = {instead}, or count instead of step")
     return n + 1
 
 

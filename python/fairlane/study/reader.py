@@ -81,11 +81,11 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
     nulls = list(_nulls({k: v for k, v in tree.items() if k != "scenario"}))
     if nulls:
-        told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
-        raise _core.remarks(text, name, form, [(list(place), False, "wrong-type", "null is not a value", told) for place in nulls])
+        advice = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
+        raise _core.remarks(text, name, form, [(list(place), False, "wrong-type", "null is not a value", advice) for place in nulls])
     if not tree.keys() & {"scenario", "metrics", "factors", "zip"} and tree.keys() & {"duration", "topology", "links", "wireless", "flows"}:
-        told = 'name it in a study, as scenario = "FILE", or run it by itself: fairlane run FILE'
-        raise _core.remarks(text, name, form, [([], False, "remark", "this is a scenario, not a study of one", told)])
+        advice = 'name it in a study, as scenario = "FILE", or run it by itself: fairlane run FILE'
+        raise _core.remarks(text, name, form, [([], False, "remark", "this is a scenario, not a study of one", advice)])
     exact = json.loads(json.dumps(schema()))
     properties = exact["properties"]
     if isinstance(tree.get("factors"), dict):
@@ -227,9 +227,9 @@ class _Study:
                 out.append(file)
             except FairlaneError as e:
                 first, *_, last = [*str(e).split("\n"), ""]
-                told = f"{first} {last}" if last else first
+                message = f"{first} {last}" if last else first
                 self.troubles.add(
-                    ("plugins", str(i)), told, "give the path of a Python file or a shared library, relative to the study file"
+                    ("plugins", str(i)), message, "give the path of a Python file or a shared library, relative to the study file"
                 )
         return [*out, *(p for p in self.more_plugins if p not in out)]
 
@@ -244,7 +244,7 @@ class _Study:
             try:
                 found = replace(selection.selector(text, label), place=place)
             except FairlaneError as e:
-                message, help = selection.told(e)
+                message, help = selection.message_and_help(e)
                 self.troubles.add(place, message, help)
                 continue
             if found.label in RESERVED:
@@ -298,19 +298,19 @@ class _Study:
         for f in factors:
             rows = [(p, v, at, where) for level in f.levels for (p, v), (at, where) in zip(level.sets, level.keys, strict=True)]
             groups.append((f"the factor `{f.name}`", rows))
-        told: set[tuple[str, ...]] = set()
+        reported: set[tuple[str, ...]] = set()
         for who, rows in groups:
             mine: dict[tuple[str, ...], set[str]] = {}
             for path, value, at, where in rows:
                 for keys, named in leaves(split(path) or (), value):
                     mine.setdefault(keys, set()).add(named)
                     before = seen.get(keys)
-                    if before is None or any(keys[:n] in told for n in range(1, len(keys) + 1)):
+                    if before is None or any(keys[:n] in reported for n in range(1, len(keys) + 1)):
                         continue
                     other = min((n for n in before[1] if n != named), default="")
                     if named and not other:
                         continue  # Both name the same algorithm.
-                    told.add(keys)
+                    reported.add(keys)
                     self._clash(join(keys), who, named, before[0], other, at, where)
             for keys, names in mine.items():
                 seen.setdefault(keys, (who, set()))[1].update(names)

@@ -67,8 +67,8 @@ class StudyResult(StudyAnalysis):
         if y in OF_RESULTS:
             return self._drawn(y, panel, where, ax, path, options)
         if options or where or ax is not None:
-            told = next(iter([*options, *(["where"] if where else []), "ax"]))
-            raise FairlaneError(f"{told}= goes with kinds of pictures ({', '.join(list(OF_RESULTS)[:4])}...), not with the metric {y!r}")
+            option = next(iter([*options, *(["where"] if where else []), "ax"]))
+            raise FairlaneError(f"{option}= goes with kinds of pictures ({', '.join(list(OF_RESULTS)[:4])}...), not with the metric {y!r}")
         from .plots import KINDS, default_kind, picture
 
         axes = listed(log)
@@ -142,13 +142,13 @@ class StudyResult(StudyAnalysis):
     @staticmethod
     def check_room(folder: str | PathLike[str], spec: StudySpec) -> None:
         """Raises `FolderError` if something stands where `save` writes: before the study is run."""
-        from ..base import sha256sums as sums
+        from ..base import sha256sums
         from ..base.outputs import room_for
         from .claim_views import file_names
 
         names = [*(p.name for p in spec.plots), *file_names(spec.claims, spec.settings)]
 
-        room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{n}.svg" for n in names)), ("plots",))
+        room_for(Path(fspath(folder)), ("index.html", *TABLES, sha256sums.NAME, *(f"plots/{n}.svg" for n in names)), ("plots",))
 
     def save_tables(self) -> list[Path]:
         """Writes `runs.csv` and `summary.csv` into the folder; over settings `settings.csv` as well."""

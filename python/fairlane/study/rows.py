@@ -62,7 +62,7 @@ def runs_of(batch: pl.DataFrame) -> Iterator[tuple[str, Rows]]:
     start = 0
     for length, key in runs.select("len", "value").iter_rows():
         own = slice(start, start + length)
-        told = [(words[codes[2, i]], texts[int(i)]) for i in start + np.flatnonzero(worded[own])]
+        warnings = [(words[codes[2, i]], texts[int(i)]) for i in start + np.flatnonzero(worded[own])]
         table, name, metric = codes[:, own]
-        yield key, Rows(words, table, name, metric, times[own], values[own], told)
+        yield key, Rows(words, table, name, metric, times[own], values[own], warnings)
         start += length

@@ -91,8 +91,8 @@ class Drive:
             .collect()
         )
         mine = self.plan.engine
-        told = [f"{n} results in the folder are of fairlane {e}, this is {mine}: they are kept, not used" for e, n in engines.iter_rows()]
-        return [*self.store.notes, *told]
+        lines = [f"{n} results in the folder are of fairlane {e}, this is {mine}: they are kept, not used" for e, n in engines.iter_rows()]
+        return [*self.store.notes, *lines]
 
     def run(self, pool: WorkerPool, progress: Callable[[], object] | None = None) -> None:
         """Runs everything; the index is right at the end, however it comes. `progress` hears of the beginning and of the end as well."""

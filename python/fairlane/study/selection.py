@@ -90,8 +90,8 @@ def names(s: Selector, combination: Combination) -> tuple[str, ...]:
         raise suggest(s.name, list(combination.links), f"link in {short(s.text)}")
     if s.table == "groups":
         if combination.reports == "flows":
-            told = s.metric in {m.name for m in metrics_in("flows")}
-            written = f"flows.{s.name}.{s.metric}" if told else "a metric of flows"
+            of_flows = s.metric in {m.name for m in metrics_in("flows")}
+            written = f"flows.{s.name}.{s.metric}" if of_flows else "a metric of flows"
             raise FairlaneError(
                 f'the scenario has a row for each flow and none for groups: write {written}, or report = "groups" in the scenario'
             )
@@ -161,10 +161,10 @@ def aggregate(how: str, values: Iterable[float | None], fair: Iterable[float | N
     }[how]()
 
 
-def told(error: FairlaneError) -> tuple[str, str]:
+def message_and_help(error: FairlaneError) -> tuple[str, str]:
     """Splits an error of a selector into message and help, for a message that shows the selector anyway.
 
-    >>> told(FairlaneError("unknown flow in 'flows.tpc.goodput' 'tpc': did you mean 'tcp'?"))
+    >>> message_and_help(FairlaneError("unknown flow in 'flows.tpc.goodput' 'tpc': did you mean 'tcp'?"))
     ('unknown flow `tpc`', 'did you mean `tcp`?')
     """
     message, _, help = str(error).partition(": ")

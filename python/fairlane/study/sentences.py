@@ -66,8 +66,8 @@ def read_claims(
         if not (names_folder(id) and id.strip(".")):
             troubles.add((*place, "id"), f'"{id}" cannot name a claim: it names files, too', "write letters, digits, - or _")
         if id in taken:
-            told = f"a claim cannot be called `{id}`: the table of settings has that column"
-            troubles.add((*place, "id"), told, "give it another id")
+            reserved = f"a claim cannot be called `{id}`: the table of settings has that column"
+            troubles.add((*place, "id"), reserved, "give it another id")
         if any(c.id == id for c in out):
             troubles.add((*place, "id") if "id" in table else place, f'two claims are called "{id}"', "give one of them another id")
         if not str(table["statement"]).strip():
@@ -129,8 +129,8 @@ def _named(text: str, metrics: list[str], factors: Sequence[Factor], settings: S
         if isinstance(table, ast.Constant) and table.value not in tables:
             choices = settings is not None and any(o.name == table.value for o in settings.opens)
             name = str(table.value)
-            told = f"`{name}` is a choice, which has no number" if choices else f"there is no metric `{name}` in this study"
-            yield told, near(name, tables, "a check reads")
+            message = f"`{name}` is a choice, which has no number" if choices else f"there is no metric `{name}` in this study"
+            yield message, near(name, tables, "a check reads")
         reads_open = isinstance(table, ast.Constant) and table.value in numeric(settings)
         for word in node.keywords:
             if word.arg is None:

@@ -78,8 +78,8 @@ def _opened(keys: tuple[str, ...], value: Any, place: Place, reader: Reader) -> 
     if factor is None:
         return None
     if len(factor.levels) < 2:
-        told = "a parameter with one value is not varied"
-        troubles.add(place, told, "write another value, or move it to [set]")
+        message = "a parameter with one value is not varied"
+        troubles.add(place, message, "write another value, or move it to [set]")
         return None
     # A list without names is called by what it says, so that numbers keep their units.
     texts = tuple(level.text or str(level.label) for level in factor.levels)
@@ -107,23 +107,23 @@ def _ranged(keys: tuple[str, ...], table: dict[str, Any], place: Place, reader: 
     ends = [(key, table[key], amount(table[key])) for key in ("from", "to")]
     for key, written, found in ends:
         if found is None:
-            told = f"{_shown(written)} is neither a number nor a quantity"
-            troubles.add((*place, key), told, 'write for instance 0.5, or "10Mbit/s"; what is neither goes into a list of choices')
+            message = f"{_shown(written)} is neither a number nor a quantity"
+            troubles.add((*place, key), message, 'write for instance 0.5, or "10Mbit/s"; what is neither goes into a list of choices')
             return None
     (_, low, least), (_, high, most) = ends
     assert least is not None and most is not None
     if least.kind != most.kind:
-        told = f"the ends have different units: {_shown(low)} is {KINDS[least.kind]}, {_shown(high)} {KINDS[most.kind]}"
-        troubles.add((*place, "to"), told, "write both ends in units of one kind")
+        message = f"the ends have different units: {_shown(low)} is {KINDS[least.kind]}, {_shown(high)} {KINDS[most.kind]}"
+        troubles.add((*place, "to"), message, "write both ends in units of one kind")
         return None
     if least.size >= most.size:
-        told = f"the range ends at {_shown(high)}, where it begins ({_shown(low)}), or before"
-        troubles.add((*place, "to"), told, "write the lower end as `from`, the higher one as `to`")
+        message = f"the range ends at {_shown(high)}, where it begins ({_shown(low)}), or before"
+        troubles.add((*place, "to"), message, "write the lower end as `from`, the higher one as `to`")
         return None
     scale = str(table.get("scale", "linear")).lower()
     if scale == "log" and least.size <= 0:
-        told = f"a range with a logarithmic scale cannot begin at {_shown(low)}"
-        troubles.add((*place, "from"), told, 'write a `from` above zero, or scale = "linear"')
+        message = f"a range with a logarithmic scale cannot begin at {_shown(low)}"
+        troubles.add((*place, "from"), message, 'write a `from` above zero, or scale = "linear"')
         return None
     if kind_of(path).number and not kind_of(path).whole and isinstance(low, int) and isinstance(high, int):
         low, high = float(low), float(high)  # 0 to 1 of a share is all that lies between them

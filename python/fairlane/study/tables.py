@@ -169,9 +169,9 @@ class StudyTables:
         return self._wide(f"{of[:-1]}_series")
 
     def _wide(self, table: str) -> pl.DataFrame:
-        told = {missing_table(table, p.reports) for p in self.combinations}
-        if told and "" not in told:
-            raise FairlaneError(told.pop())
+        missing = {missing_table(table, p.reports) for p in self.combinations}
+        if missing and "" not in missing:
+            raise FairlaneError(missing.pop())
         frame = frames.wide(table, self.spec, self.combinations, self._store, self._done)
         return self._head().join(frame, on="row", how="inner", maintain_order="left_right").drop("row", "combination")
 

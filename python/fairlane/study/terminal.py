@@ -48,18 +48,18 @@ def head(result: StudyAnalysis) -> str:
     """Returns the number of combinations and runs, and the seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
-    said = [labels.count(done, "run") + " finished" + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
+    parts = [labels.count(done, "run") + " finished" + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
     if result.tally is not None and result.tally.reused:
-        said.append(f"{result.tally.reused} of them from an earlier call")
+        parts.append(f"{result.tally.reused} of them from an earlier call")
     if failed:
-        said.append(f"{failed} failed")
+        parts.append(f"{failed} failed")
     seeds = sorted(result.index["seed"].unique().to_list())
     if len(seeds) > 1:
-        said.append(f"seeds {labels.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
+        parts.append(f"seeds {labels.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
     else:
-        said.append(f"seed {labels.seeds(seeds)}")
+        parts.append(f"seed {labels.seeds(seeds)}")
     settings = "" if result.spec.settings is None else f"{labels.count(len(result.spec.settings.values), 'setting')}, "
-    return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(said)}"
+    return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(parts)}"
 
 
 def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:

@@ -166,11 +166,11 @@ def _of_settings(claim: Claim, result: StudyTables, means: _Matrix) -> StudyClai
             outcomes.append(None)
             margins.append(None)
     boundaries = changes_at(opens, values, outcomes)
-    told = judge(outcomes, boundaries.boundaries, boundaries.explained)
-    reason = f"{told.reason}; in some, {wrong}" if wrong else told.reason
+    judged = judge(outcomes, boundaries.boundaries, boundaries.explained)
+    reason = f"{judged.reason}; in some, {wrong}" if wrong else judged.reason
     return StudyClaim(
-        claim, told.word, None, reason, told.share, None, told.boundaries, told.explained, matters(opens, values, margins), tuple(outcomes),
-        tuple(margins),
+        claim, judged.word, None, reason, judged.share, None, judged.boundaries, judged.explained, matters(opens, values, margins),
+        tuple(outcomes), tuple(margins),
     )  # fmt: skip
 
 
@@ -202,12 +202,14 @@ def _of_seeds(claim: Claim, result: StudyTables, values: Sequence[_Matrix]) -> S
     except BadCheck as e:
         return StudyClaim(claim, "inconclusive", None, str(e), None)
     support = held / RESAMPLES
-    said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} resampled sets of seeds"
+    reason = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} resampled sets of seeds"
     if fewest < FEWEST_SEEDS:
         runs = labels.count(fewest, "replication")
-        return StudyClaim(claim, "inconclusive", None, f"{said}, but {runs} may agree by chance: {FEWEST_SEEDS} are needed", None, support)
+        return StudyClaim(
+            claim, "inconclusive", None, f"{reason}, but {runs} may agree by chance: {FEWEST_SEEDS} are needed", None, support
+        )
     sure = support >= SURE if outcome == "holds" else support <= 1 - SURE
-    return StudyClaim(claim, outcome if sure else "inconclusive", None, said, None, support)
+    return StudyClaim(claim, outcome if sure else "inconclusive", None, reason, None, support)
 
 
 def _mean(values: _Matrix) -> _Matrix:

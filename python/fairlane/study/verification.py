@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from .. import _core
-from ..base import sha256sums as sums
+from ..base import sha256sums
 from ..base.checksums import SealError
 from ..base.files import in_place_of_file, open_file, reason
 from ..base.partial_files import where_it_is
@@ -58,14 +58,14 @@ class Verified:
 
     def lines(self) -> list[str]:
         """Returns the result as text, one line per damaged file."""
-        told = [f"{self.folder / name} {fault}" for name, fault in list(self.damaged.items())[:_MOST]]
+        lines = [f"{self.folder / name} {fault}" for name, fault in list(self.damaged.items())[:_MOST]]
         if (more := len(self.damaged) - _MOST) > 0:
-            told.append(f"and {count(more, 'other file')} (--json has all)")
+            lines.append(f"and {count(more, 'other file')} (--json has all)")
         n = f"{count(self.checked, 'file')} checked"
         if not self.damaged:
             return [*self.notes, f"{self.folder}: {n}, {'it is' if self.checked == 1 else 'all are'} whole"]
         return [
-            *told,
+            *lines,
             *self.notes,
             f"{self.folder}: {n}, {len(self.damaged)} damaged or missing; the command that made the folder puts them right",
         ]
@@ -103,12 +103,17 @@ def verify(folder: str | PathLike[str]) -> Verified:
             if results.MANIFEST in there and results.is_kept(here):
                 known = True
                 _add(done, here, *results.faults(here))
-            if sums.NAME in there:
+            if sha256sums.NAME in there:
                 known = True
                 _sums(done, here)
             elif written := sorted(there & _WRITTEN) if is_store else _document(here, there):
                 known = True
-                _add(done, here, 1, {sums.NAME: f"is missing, and {written[0]} is there: tables, pictures and the page were not checked"})
+                _add(
+                    done,
+                    here,
+                    1,
+                    {sha256sums.NAME: f"is missing, and {written[0]} is there: tables, pictures and the page were not checked"},
+                )
     except OSError as e:
         raise FolderError(f"cannot read {e.filename or top}: {reason(e)}") from e
     if not known:
@@ -174,7 +179,7 @@ def _lost(there: set[str]) -> dict[str, str]:
     """Returns required files of a study's folder that are missing."""
     if INDEX in there and plan_file.NAME not in there:
         return {plan_file.NAME: "is missing, and the index is there"}
-    if INDEX not in there and {plan_file.NAME, sums.NAME} <= there:
+    if INDEX not in there and {plan_file.NAME, sha256sums.NAME} <= there:
         return {INDEX: "is missing, and the tables are there"}
     return {}
 
@@ -191,11 +196,11 @@ def _unlisted(here: Path, found: Found) -> dict[str, str]:
         return {}
     if fault:
         return {run_list.NAME: fault}
-    told = found.damaged.keys() | found.blocked.keys()
-    if any(name.startswith("parts/") for name in told):
+    reported = found.damaged.keys() | found.blocked.keys()
+    if any(name.startswith("parts/") for name in reported):
         return {}  # which runs a damaged part holds is not known
     names = (f"runs/{key}.parquet" for key in keys if key not in found.files)
-    return {name: f"is missing, and {run_list.NAME} has it" for name in names if name not in told}
+    return {name: f"is missing, and {run_list.NAME} has it" for name in names if name not in reported}
 
 
 def _unindexed(here: Path, found: Found) -> dict[str, str]:
@@ -208,25 +213,25 @@ def _unindexed(here: Path, found: Found) -> dict[str, str]:
         return {}  # a search has none, nor has a study that was stopped before it wrote one
     except (OSError, pl.exceptions.PolarsError):
         return {}  # of another version
-    told = found.damaged.keys() | found.blocked.keys()
+    reported = found.damaged.keys() | found.blocked.keys()
     done = index.filter(pl.col("status") == "done").select("key", "file").iter_rows()
     return {
         f"runs/{key}.parquet": "is missing, and the index has it as done"
         for key, file in done
-        if key not in found.files and file not in told
+        if key not in found.files and file not in reported
     }
 
 
 def _sums(done: Verified, here: Path) -> None:
     for _ in range(_TRIES):
         try:
-            _add(done, here, *sums.faults(here))
+            _add(done, here, *sha256sums.faults(here))
             return
         except FileNotFoundError:
             continue
         except SealError as e:
-            _add(done, here, 1, {sums.NAME: str(e).removeprefix(f"{here / sums.NAME} ")})
+            _add(done, here, 1, {sha256sums.NAME: str(e).removeprefix(f"{here / sha256sums.NAME} ")})
             return
         except OSError as e:
-            _add(done, here, 1, {sums.NAME: f"cannot be read: {reason(e)}"})
+            _add(done, here, 1, {sha256sums.NAME: f"cannot be read: {reason(e)}"})
             return

@@ -30,7 +30,7 @@ def planned_html(spec: TuneSpec) -> str:
     )
     scenarios, seeds = len(spec.training_scenarios), len(spec.seeds)
     of = f"{scenarios} scenario{'s' * (scenarios != 1)} and {seeds} seed{'s' * (seeds != 1)}"
-    told = f"{spec.trials} settings of the queue at {spec.link}, each on {of}."
+    summary = f"{spec.trials} settings of the queue at {spec.link}, each on {of}."
     among = "Among: " + ", ".join(e.label for e in spec.entries) + "."
     hint = muted("run() searches; run(out=FOLDER) keeps the runs and resumes a search that was stopped.")
-    return card(spec.name, goals, told, among, hint)
+    return card(spec.name, goals, summary, among, hint)

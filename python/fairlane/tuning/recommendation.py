@@ -23,8 +23,8 @@ def chosen_scenario(r: TuneOutcome) -> str:
     """See `TuneResult.scenario`."""
     tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
     scenario = f", scenario {r.spec.training_scenarios[0].name!r}" if len(r.spec.training_scenarios) > 1 else ""
-    said = (f"Chosen by `fairlane tune`: {r.spec.name}{scenario}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
-    head = "".join(f"# {one_line(line)}\n" for line in said) + "\n"
+    comments = (f"Chosen by `fairlane tune`: {r.spec.name}{scenario}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
+    head = "".join(f"# {one_line(line)}\n" for line in comments) + "\n"
     return head + toml.dumps(tree)
 
 

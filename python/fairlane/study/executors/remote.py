@@ -220,9 +220,9 @@ class Dask(WorkerPool):
     def _others(self) -> str:
         silent = "".join(f"; {a} does not answer" for a in self._silent)
         other = {a: engine for a, engine in self._known.items() if engine != one_run.engine()}
-        told = "".join(f"; {a} has {'' if engine.startswith('another') else 'fairlane '}{engine}" for a, engine in other.items())
+        differing = "".join(f"; {a} has {'' if engine.startswith('another') else 'fairlane '}{engine}" for a, engine in other.items())
         needs = f"; the study needs {one_run.engine()}" if any(not e.startswith("another") for e in other.values()) else ""
-        return silent + told + needs if self._known or silent else ": none is there"
+        return silent + differing + needs if self._known or silent else ": none is there"
 
 
 class Mpi(WorkerPool):
