@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import FolderError
-from .files import open_file, reason
+from .files import open_file
 
 DIGITS = 64
 BLANK = "0" * DIGITS
@@ -136,8 +136,3 @@ def load_json(path: str | PathLike[str]) -> dict[str, Any]:
         raise SealError(f"{path} {fault}")
     tree: dict[str, Any] = json.loads(data)
     return tree
-
-
-def why_unreadable(path: Path, e: OSError) -> str:
-    """Returns one line for a stored file that cannot be read."""
-    return f"{path} cannot be read: {reason(e)}"

@@ -191,10 +191,14 @@ _WORKERS = (
     click.option("--cluster", metavar="tcp://HOST:PORT", help="Run on the workers of a Dask scheduler."),
     click.option("--mpi", is_flag=True, help="Run on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane ... --mpi"),
 )
+worker_plugins = click.option(
+    "--plugin", "plugins", multiple=True, metavar="FILE",
+    help="Load your own queues or congestion controls in all workers; their code runs with all rights of your account.",
+)  # fmt: skip
 
 
 def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of commands that run cells: who runs them. `fairlane.study.executors.choose` takes their values."""
+    """Adds the options that say who executes the runs. `fairlane.study.executors.choose` takes their values."""
     for option in reversed(_WORKERS):
         command = option(command)
     return command

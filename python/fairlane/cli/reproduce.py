@@ -22,7 +22,6 @@ from .output import emit, emit_json, notes, printed, render, step_bar
     metavar="N",
     help="Sample N settings of the parameters the paper does not state; recorded ones count (default: those on record, 25 verified).",
 )
-@click.option("--worlds", type=click.IntRange(min=1), hidden=True)
 @click.option(
     "--replay",
     "replays",
@@ -43,7 +42,6 @@ def reproduce(
     as_list: bool,
     quick: bool,
     settings: int | None,
-    worlds: int | None,
     replays: tuple[str, ...],
     why: bool,
     as_json: bool,
@@ -70,7 +68,6 @@ def reproduce(
         return
     if key == "all" and only is not None:
         raise FairlaneError(f"--only selects parts of one study: write its key instead of `all` ({', '.join(papers.keys())})")
-    settings = worlds if settings is None else settings
     if settings is not None and (quick or only is not None or key == "all"):
         raise FairlaneError("--settings takes one study whole: leave out --quick and --only, and name its key")
     if why and key == "all":

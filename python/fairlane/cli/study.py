@@ -16,7 +16,7 @@ from ..errors import FairlaneError, ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, emit, emit_json, render, status_line, worker_options
+from .output import assignments, emit, emit_json, render, status_line, worker_options, worker_plugins
 
 if TYPE_CHECKING:
     from ..study.progress import Tally
@@ -49,17 +49,10 @@ _WIDTH = 24
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-@click.option(
-    "--plugin", "plugins", multiple=True, metavar="FILE",
-    help="Load your own queues or congestion controls in all workers; their code runs with all rights of your account.",
-)  # fmt: skip
+@worker_plugins
 def study(
     file: str,
     out: str | None,
-    threads: int | None,
-    processes: int | None,
-    cluster: str | None,
-    mpi: bool,
     sets: tuple[str, ...],
     seeds: str | None,
     why: bool,
@@ -69,6 +62,7 @@ def study(
     as_json: bool,
     quiet: bool,
     plugins: tuple[str, ...],
+    **workers: Any,
 ) -> int:
     """Run the study FILE: every combination of its factors with every seed; print means, intervals and factor effects.
 
@@ -106,14 +100,14 @@ def study(
     if dry_run:
         from ..study.dry_run import rehearse
 
-        plan = rehearse(todo, folder, threads or processes or 0)
+        plan = rehearse(todo, folder, workers["threads"] or workers["processes"] or 0)
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
     StudyResult.check_room(folder, todo.spec)
     log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; runs are kept in {folder}")
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
-            result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
+            result = todo.run(folder, progress=progress, **workers)
     except KeyboardInterrupt as e:
         say(f"interrupted: {e}" if str(e) else "interrupted")
         return INTERRUPTED

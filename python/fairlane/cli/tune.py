@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from ..errors import ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, emit, emit_json, notes, render, status_line, tell, worker_options, wrote
+from .output import assignments, emit, emit_json, notes, render, status_line, tell, worker_options, worker_plugins, wrote
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -32,24 +32,18 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-@click.option(
-    "--plugin", "plugins", multiple=True, metavar="FILE",
-    help="Load your own queues or congestion controls in all workers; their code runs with all rights of your account.",
-)  # fmt: skip
+@worker_plugins
 def tune(
     file: str,
     out: str | None,
     trials: int | None,
     seeds: str | None,
     holdout_seeds: str | None,
-    threads: int | None,
-    processes: int | None,
-    cluster: str | None,
-    mpi: bool,
     sets: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     plugins: tuple[str, ...],
+    **workers: Any,
 ) -> None:
     """Choose the queue of a link and its parameters: search, Pareto front, test on held-out scenarios.
 
@@ -76,7 +70,7 @@ def tune(
     log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; runs are kept in {folder}")
     try:
         with bar(quiet=quiet) as progress:
-            result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
+            result = asked.run(folder, progress=progress, **workers)
     except KeyboardInterrupt:
         tell(f"finished runs are kept in {folder}; the same command resumes")
         raise
